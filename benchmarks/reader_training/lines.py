@@ -14,7 +14,7 @@ from rag_assets.answering.drafts import PrecededText
 from rag_assets.answering.extractive.candidates import CandidateKind, sentences
 from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.extractive.rows import rows_of, titles_of
-from rag_assets.answering.verify.table_quotes.rows import SEPARATOR, Table, TableRow
+from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
 from rag_assets.core.incremental import write_atomically
 

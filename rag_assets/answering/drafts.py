@@ -1,7 +1,7 @@
-"""What an answerer proposes, before anything in it is believed.
+"""Drafts, which answerers propose before anything is verified, and the interfaces of answerers and their models.
 
 Answerers are adapters: they see a question and contexts, and return claims that point at contexts. Whether a quote
-really stands there, and on which page, is decided in `citations.verification`, never by the answerer.
+really occurs there, and on which page, is decided in `verify.verification`, never by the answerer.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rag_assets.core.domain import Context, Usage
 from rag_assets.core.kept import Kept, KeptFile
+from rag_assets.core.settings import Effort
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
@@ -23,7 +24,7 @@ SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
 FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
-"""What only the pipeline says."""
+"""Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
 INSUFFICIENT = "[INSUFFICIENT DATA]"
@@ -32,7 +33,7 @@ INSUFFICIENT = "[INSUFFICIENT DATA]"
 
 @dataclass(frozen=True, slots=True)
 class DraftCitation:
-    """A quote that is said to stand in a context."""
+    """A quote and the context that it is said to come from."""
 
     chunk_id: str
     quote: str
@@ -47,21 +48,21 @@ class DraftClaim:
     relevance: float | None = None
     """Likeness to the question, 0 to 1, where sentences are chosen by it; None where a model writes."""
     mends: int = 0
-    """Of a second draft: number of the objection that it answers, from 1; 0 for a claim of its own."""
+    """In a second draft, the number of the objection that the claim answers, from 1; 0 for a further claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectedClaim:
-    """A claim of a first draft that is not published as it stands."""
+    """A claim of a first draft that was objected to."""
 
     claim: DraftClaim
     why: str
-    """In words for the model: "15.9 stands in none of its quotes"."""
+    """The objection in words for the model: "15.9 stands in none of its quotes"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """What a first draft left open."""
+    """The request for a second draft: claims to mend, and other papers to cite."""
 
     objections: tuple[ObjectedClaim, ...] = ()
     cited: tuple[str, ...] = ()
@@ -72,11 +73,11 @@ class Reading(StrEnum):
     """How a reply was understood."""
 
     STRUCTURED = "structured"
-    """It was as asked for at once (always so without a model)."""
+    """The first reply had the requested form (always so without a model)."""
     REPAIRED = "repaired"
     """The model was shown what was wrong and mended it."""
     TOLERANT = "tolerant"
-    """It stayed malformed, and what could be read of it was."""
+    """The reply stayed malformed; its readable part was used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,10 @@ class DraftAnswer:
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
     missing_names: tuple[str, ...] = ()
-    """Names of the question that stand nowhere in the contexts; looked for where no model writes."""
+    """Names of the question that occur in no context; only determined if no model writes."""
     nearest: tuple[DraftClaim, ...] = ()
-    """Sentences that come near the question and are not sure enough to be claims, the nearest first; looked for where
-    no model writes."""
+    """Sentences that are related to the question but not sure enough to be claims, best first; only determined if no
+    model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
@@ -100,7 +101,7 @@ class DraftAnswer:
     seconds: float = 0.0
     """How long the provider took over its replies."""
     raw_reply: str = ""
-    """What the model wrote, where it was not understood as asked for."""
+    """The reply as the model wrote it, if it did not have the requested form."""
 
     @property
     def chunk_ids(self) -> set[str]:
@@ -147,7 +148,7 @@ class TokenReader(Protocol):
     def identity(self) -> str: ...
 
     def of(self, passages: Sequence[PaperText]) -> Sequence[TextTokens]:
-        """Of passages of the corpus, whose vectors may be stored; to be compared with those of other texts only."""
+        """Tokens of corpus passages, whose vectors may be stored; to be compared with those of other texts only."""
         ...
 
     def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
@@ -158,7 +159,7 @@ class PrecededText(NamedTuple):
 
     text: str
     before: str = ""
-    """What stands before it in its paragraph; the end of that is enough."""
+    """The text before it in its paragraph; the end of that is enough."""
 
 
 class SentenceReader(Protocol):
@@ -174,7 +175,7 @@ class SentenceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """What tells an answerer which texts are near to a question, and which answer it."""
+    """The models that compare texts with a question and find those that answer it."""
 
     tokens: TokenReader
     sentences: SentenceReader
@@ -182,12 +183,27 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """The larger text that an answer will stand in. A model that writes reads it; nothing is searched for it."""
+    """The larger text that an answer will be part of. A model that writes reads it; it is not used in the search."""
 
     outline: str
     """A change in it asks for no draft again: it does not decide what this part says."""
     part: str
-    """What the whole is for and which part of it the answer is; another one is another draft."""
+    """Purpose of the whole and the part of it that the answer is; a change in it asks for a new draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one question is answered, where that differs from the settings; None: as set."""
+
+    k: int | None = None
+    """Chunks that are read, in place of `answering.k`."""
+    background: Background | None = None
+    """The larger text that the answer belongs to; None: it stands alone."""
+    effort: Effort | None = None
+    """The effort in place of `answering.effort`."""
+
+
+AS_SET = Manner()
 
 
 class Answerer(Protocol):
@@ -195,12 +211,11 @@ class Answerer(Protocol):
 
     @property
     def identity(self) -> str:
-        """Of what writes: model, prompt and settings; joins the keys of cached and published answers. Asking for it
-        loads no model."""
+        """Model, prompt and settings; part of the keys of cached and published answers. Loads no model."""
         ...
 
     def read(self, context: Context) -> Context:
-        """What of a context a draft follows from; the rest may change without asking for another one."""
+        """The fields of a context that a draft depends on; others may change without a new draft."""
         ...
 
     def within(self, background: Background) -> "Answerer":

@@ -21,7 +21,7 @@ from rag_assets.hosted.providers import PROVIDERS
 
 NO_JUDGE = EmbeddedSupport.identity
 SAME_MODEL = "same"
-"""As a judge: the model that writes."""
+"""Value of `answering.judge.model` for the model that writes."""
 OpenAnswerer = Callable[[Settings, Readers, Connections], Answerer]
 
 
@@ -49,7 +49,7 @@ def open_answerer(settings: Settings, readers: Readers, connections: Connections
 
 
 def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:
-    """What scores claims: the embedded figures, and the second look of the model that `answering.judge.model` means.
+    """The embedded scorer, with the second look of the model that `answering.judge.model` means.
 
     Raises as `open_answerer`.
     """
@@ -94,7 +94,7 @@ def _writer(settings: Settings) -> ModelName:
 
 
 def _judge(settings: Settings, writer: str) -> str | None:
-    """As settings name it; None where no model writes: quotes carry themselves."""
+    """The judge by its name in settings; None if no model writes, since claims are then their own quotes."""
     named = settings.answering.judge.model
     if named == NO_JUDGE or writer == EXTRACTIVE:
         return None

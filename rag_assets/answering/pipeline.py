@@ -4,13 +4,12 @@ The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What th
 `second`. Evidence is handed in as a function, so this module knows neither indexes nor embeddings.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, MendingAnswerer, Unmet
-from rag_assets.answering.manner import Manner
+from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -33,7 +32,7 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
 
-PIPELINE_VERSION = 7
+PIPELINE_VERSION = 8
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 _RETRY_EXTRA_K = 4
@@ -44,7 +43,7 @@ Retrieve = Callable[[Question, int], Evidence]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an answer says."""
+    """The contents of an answer."""
 
     claims: tuple[Claim, ...]
     """Verified, with their support; none for a refusal."""
@@ -53,7 +52,7 @@ class Said:
     nearest: tuple[Claim, ...]
     left_out: tuple[LeftOut, ...]
     unjudged: str
-    """As `AnswerTrace.unjudged`."""
+    """See `AnswerTrace.unjudged`."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class AnswerPipeline:
                 attempts.append(second[0])
                 final = second[1]
                 yield from _checked(final) if final is not first else ()
-        seconds = _summed_seconds(attempts)
+        seconds = {step: sum(attempt.seconds[step] for attempt in attempts) for step in first.seconds}
         yield Finished(AnswerTrace(self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds))
 
     def _first(self, question: Question, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
@@ -238,7 +237,7 @@ def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:
-    """What verification made of the claims of an attempt."""
+    """The events of verification: the claims of an attempt that hold, and those that do not."""
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
     for one in attempt.verified.objected:
         if one.objection is not None:
@@ -250,7 +249,3 @@ def _timed(step: str, seconds: dict[str, float]) -> Iterator[None]:
     started = perf_counter()
     yield
     seconds[step] = perf_counter() - started
-
-
-def _summed_seconds(attempts: Sequence[Attempt]) -> Mapping[str, float]:
-    return {step: sum(attempt.seconds[step] for attempt in attempts) for step in attempts[0].seconds}

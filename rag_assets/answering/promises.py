@@ -1,7 +1,7 @@
-"""What must hold of answers before they are published, of one as of all.
+"""Guardrails of answers, checked before one or all of them are published.
 
-Nothing that made them is trusted: quotes and pages are looked up again in the published chunks. What should hold of
-the run that made them is in `update`.
+They do not rely on the code that made the answers: quotes and pages are looked up again in the published chunks.
+Promises about the run are in `update`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.answering.verify.verification import quoted_text, sources_of
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
 from rag_assets.core.promises import Promise
@@ -56,8 +56,8 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
 
 
 def claims_with_other_numbers(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Claims with a number that neither stands in their quotes nor follows from them, or belongs to another row or
-    column. A quote whose chunk does not exist stands for itself."""
+    """Claims with a number that is neither in their quotes nor follows from them, or belongs to another row or column.
+    If the chunk of a quote does not exist, the quote alone is used."""
     return [
         {"question_id": result.question_id, "claim": claim.text, "numbers": numbers}
         for result in results

@@ -79,14 +79,14 @@ def write_results(results: Sequence[QAResult], path: Path) -> None:
 
 @dataclass(frozen=True)
 class AuditedRun:
-    """What the rows of one run have in common, by the names of the columns."""
+    """Values shared by all rows of one run, by column."""
 
     timestamp: str
     """ISO 8601 in UTC."""
     run_id: str
     index_version: str
     question_file: str
-    """As `QuestionSet.label`; ids of questions are unique within it."""
+    """The `QuestionSet.label`; question ids are unique within it."""
 
 
 def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str, object]:

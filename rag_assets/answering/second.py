@@ -20,7 +20,7 @@ _MOST_OF_OTHERS = 6
 
 @dataclass(frozen=True)
 class SecondRequest:
-    """What the model reads and is asked for."""
+    """The contexts that the model reads, and the request."""
 
     contexts: tuple[Context, ...]
     unmet: Unmet

@@ -1,9 +1,8 @@
-"""What happens from a question to its answer: the events as they occur, and the record of all of them.
+"""The course of an answer: events as they occur, and the record of all of them.
 
 qa.jsonl, the audit, the figures of a run and what is printed are views of one `AnswerTrace`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,24 +46,24 @@ class Attempt:
     k: int
     """Chunks that were retrieved."""
     contexts: tuple[Context, ...]
-    """Those that the answerer read."""
+    """The contexts that the answerer read."""
     fingerprint: str
-    """Of the question, the contexts, the answerer and its settings: what the draft is cached under."""
+    """Hash of question, contexts, answerer and settings: the key under which the draft is cached."""
     draft: DraftAnswer
     is_cached: bool
     """The draft was made before: in an earlier run, or for another question in the same words."""
     verified: VerifiedClaims
-    """What became of its claims; those that hold have their support."""
+    """The outcomes of its claims; claims that hold have their support."""
     scoring: Scoring = field(default_factory=Scoring)
     hits: tuple[FoundChunk, ...] = ()
     queries: tuple[Query, ...] = ()
-    """What was searched for, and where each query comes from."""
+    """The texts that were searched for, and the origin of each."""
     query_usage: Usage = field(default_factory=Usage)
-    """What writing the queries cost now."""
+    """Cost of writing the queries this time."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took: retrieve, draft, verify (the second look included)."""
     nearest: tuple[Claim, ...] = ()
-    """Those of the draft whose quotes stand where it says."""
+    """The draft's nearest sentences whose quotes were found."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, or is restricted to."""
 
@@ -82,9 +81,9 @@ class Step:
     about: str
     """The part of the question; of a stop, the limit that was reached."""
     words: tuple[str, ...] = ()
-    """What the step made: parts, or other words; of an answer, what was searched for instead of the part itself."""
+    """Result of the step: parts, or other words; for an answer, the text searched for in place of the part."""
     usage: Usage = field(default_factory=Usage)
-    """What it cost now."""
+    """Cost of the step this time."""
     n_claims: int = 0
     """Claims that were verified."""
 
@@ -97,7 +96,7 @@ class AnswerTrace:
     attempts: tuple[Attempt, ...]
     """The first, then the second where one was made."""
     final: Attempt
-    """What became the result: one of them, or the first with the second put into it."""
+    """The attempt behind the result: one of the two, or the first merged with the second."""
     retry_k: int | None = None
     """k of the search for a second paper; None where enough were cited or the question names the papers it asks."""
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -105,17 +104,12 @@ class AnswerTrace:
     broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
     steps: tuple[Step, ...] = ()
-    """Of an answer that took several; empty for a quick one."""
+    """The steps of a thorough answer; empty for a quick one."""
 
     @property
     def queries(self) -> tuple[Query, ...]:
-        """What was searched for, and where each query comes from."""
+        """The texts that were searched for, and the origin of each."""
         return self.final.queries
-
-    @property
-    def reasons(self) -> Counter[Reason]:
-        """How many claims and citations of the final draft were dropped for each reason."""
-        return self.final.verified.reasons
 
     @property
     def n_cached(self) -> int:
@@ -153,7 +147,7 @@ class AnswerTrace:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a thorough answer looks for, part by part; the question itself where it asks one thing."""
+    """The parts that a thorough answer searches for; the question itself if it asks one thing."""
 
     parts: tuple[str, ...]
 
@@ -167,7 +161,7 @@ class PartBegun:
     n_parts: int
     part: str
     other_words: str = ""
-    """What is searched for in its place; empty the first time."""
+    """The text searched for in place of the part; empty the first time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def is_current(qa: Path, meta: Path, inputs: str) -> bool:
 
 
 def meta_of(qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str) -> bytes:
-    """What `is_current` compares with, for the answers in the file `qa`; while anything is left, nothing is equal."""
+    """The record that `is_current` compares with, for the answers in the file `qa`; never equal while work is left."""
     to_do = {"n_left": len(update.left), "n_unjudged": len(update.unjudged)}
     meta = {"inputs": inputs, "question_file": question_file, "sha256": file_sha256(qa), **to_do}
     return json.dumps(meta, indent=2).encode() + b"\n"

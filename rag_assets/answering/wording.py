@@ -54,28 +54,28 @@ def pages_of(citation: Citation) -> str:
 
 
 def remarks(result: QAResult) -> list[str]:
-    """What the answer says besides its claims: what it leaves open or leaves out, and how far it was checked."""
+    """Notes of the answer besides its claims: open parts, claims left out, and how far it was checked."""
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
-    found += missing_notes(result.missing_names)
+    found += _missing_notes(result.missing_names)
     if result.single_source and len(result.named_papers) != 1:
         n_papers = len(result.sources_used)
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
-    found += left_out_note(result)
+    found += _left_out_note(result)
     return [*found, RULES_ALONE_NOTE] if result.unjudged else found
 
 
 def told_beside(result: QAResult) -> list[str]:
-    """What a reader is told below the claims, or below the fixed sentence of a refusal: the remarks, then each
-    statement that was left out, with the reason."""
+    """Notes below the claims, or below the fixed sentence of a refusal: the remarks, then each statement that was left
+    out, with the reason."""
     if result.refused:
-        said = [*result.unanswered, *missing_notes(result.missing_names)]
-        said += left_out_note(result)
+        said = [*result.unanswered, *_missing_notes(result.missing_names)]
+        said += _left_out_note(result)
     else:
         said = remarks(result)
     return [*said, *(f'Left out: "{one.claim}" ({one.why}).' for one in result.left_out)]
 
 
-def left_out_note(result: QAResult) -> list[str]:
+def _left_out_note(result: QAResult) -> list[str]:
     """How many statements were left out; nothing where none was."""
     n_left_out = len(result.left_out)
     if not n_left_out:
@@ -83,27 +83,19 @@ def left_out_note(result: QAResult) -> list[str]:
     return [LEFT_OUT_NOTE if n_left_out == 1 else LEFT_OUT_NOTES.format(n=n_left_out)]
 
 
-def computed_note(claim: Claim) -> str:
-    """ "computed: 3.3 = 12.4 - 9.1"; empty where every number stands in a quote."""
-    return f"computed: {'; '.join(claim.computed)}" if claim.computed else ""
-
-
 def claim_note(claim: Claim) -> str:
-    """What stands beside a claim that its quotes carry in part, or that is computed from them; empty for any other."""
-    return "; ".join([*_part_mark(claim), *([note] if (note := computed_note(claim)) else [])])
+    """The note on a claim that its quotes support in part, or that is computed from them; empty for any other."""
+    computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
+    return "; ".join([*_part_mark(claim), *computed])
 
 
 def nearest_heading(result: QAResult) -> str:
-    """What stands above its nearest sentences."""
+    """The heading of its nearest sentences."""
     return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
 
 
-def missing_notes(names: Sequence[str]) -> list[str]:
-    """What is said of the names of a question that were not found: 'No passage that was found names "Chinese" or
+def _missing_notes(names: Sequence[str]) -> list[str]:
+    """The note on names of a question that were not found: 'No passage that was found names "Chinese" or
     "2019".'; nothing where none is missing."""
-    return [MISSING_NAME_NOTE.format(names=_quoted(names))] if names else []
-
-
-def _quoted(words: Sequence[str]) -> str:
-    """'"Chinese" or "2019"'."""
-    return " or ".join(f'"{word}"' for word in words)
+    quoted = " or ".join(f'"{name}"' for name in names)
+    return [MISSING_NAME_NOTE.format(names=quoted)] if names else []

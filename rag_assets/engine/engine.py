@@ -12,8 +12,7 @@ from functools import partial, wraps
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self, TypeVar
 
-from rag_assets.answering.drafts import Readers, kept_drafts
-from rag_assets.answering.manner import AS_SET, Manner
+from rag_assets.answering.drafts import AS_SET, Manner, Readers, kept_drafts
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.answering.drafts import Background
-from rag_assets.answering.manner import Manner
+from rag_assets.answering.drafts import Background, Manner
 from rag_assets.answering.paper_summaries.summarizers import QUESTIONS
 from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question

@@ -270,7 +270,7 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
 
     assert attempts.result.refused
     assert attempts.result.answer == REFUSAL
-    assert attempts.reasons == {Reason.QUOTE_NOT_FOUND: 1, Reason.NO_CITATION: 1}
+    assert attempts.final.verified.reasons == {Reason.QUOTE_NOT_FOUND: 1, Reason.NO_CITATION: 1}
 
 
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:

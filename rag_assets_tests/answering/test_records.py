@@ -65,7 +65,7 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
 def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
     """Their sentences have a score of 1 and no relevance; unread, every answer would be paid for again."""
     path = tmp_path / "qa.jsonl"
-    older = replace(RESULT, claims=(replace(RESULT.claims[0], support=Support(1.0, 1.0, None, None)),))
+    older = replace(RESULT, claims=(replace(RESULT.claims[0], support=Support(1.0)),))
     write_results([older], path)
     row = json.loads(path.read_text("utf-8"))
     del row["claims"][0]["relevance"], row["missing_names"]

@@ -8,9 +8,8 @@ import pytest
 
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
-from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import Part
-from rag_assets.answering.extractive.selection import Selection, is_new
+from rag_assets.answering.extractive.relevance import ScoredPart
+from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (
@@ -27,7 +26,7 @@ def selected(*parts: Sequence[float], sentences: Sequence[str] = SENTENCES, max_
     within = context(chunk("farm", "\n\n".join(sentences)))
     starts = [within.text.index(one) for one in sentences]
     candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(sentences, starts, strict=True)]
-    asked = [Part(f"part {n}?", np.array(one, np.float32)) for n, one in enumerate(parts)]
+    asked = [ScoredPart(f"part {n}?", np.array(one, np.float32)) for n, one in enumerate(parts)]
     selection = Selection(candidates, asked, [within], floor=0.6, max_claims=max_claims)
     selection.choose(min_papers=1)
     return selection
@@ -130,7 +129,7 @@ def test_a_sentence_behind_the_best_one_that_is_nearly_as_sure_is_quoted_with_it
     within = context(chunk("farm", " ".join(SENTENCES)))
     starts = [within.text.index(one) for one in SENTENCES]
     candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(SENTENCES, starts, strict=True)]
-    part = Part("part?", np.array([0.9, second, third, 0.0, 0.0], np.float32))
+    part = ScoredPart("part?", np.array([0.9, second, third, 0.0, 0.0], np.float32))
     selection = Selection(candidates, [part], [within], floor=0.6, max_claims=4)
     selection.choose(min_papers=1)
 

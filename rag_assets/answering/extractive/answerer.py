@@ -1,36 +1,42 @@
 """Keyless answers: sentences and table rows of the contexts, word for word. No model that writes is called.
 
 A compound question is answered part by part: who wrote a paper, and where and when it appeared, by title pages, what a
-named work found by that work, everything else by the candidates that are most relevant.
+named work found by that work, everything else by the candidates that are most relevant. A paper is summarised by its
+abstract.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences
-from rag_assets.answering.extractive.named_works import is_name_of_a_work, papers_named
-from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import AskedPart, Part, read_closely
+from rag_assets.answering.extractive.named_works import is_name_of_a_work, is_quoted, papers_named
+from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.rows import table_rows
-from rag_assets.answering.extractive.selection import Selection
-from rag_assets.answering.extractive.summary import summary
+from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
-from rag_assets.answering.verify.names.missing import MissingName, missing_names
-from rag_assets.core.domain import Context
+from rag_assets.answering.verify.missing_names import MissingName, missing_names
+from rag_assets.core.domain import BLOCK_SEPARATOR, Context
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
+from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
 
 EXTRACTIVE_VERSION = 1
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
-"""A part whose best candidate is less relevant than that is not answered where its paper does not speak of so many of
-the part's words."""
+"""A part is not answered if its best candidate is less relevant than the first and the candidate's paper does not
+mention so many of the part's words."""
 _SHARE_OF_NO_ANSWER = 0.4
-"""Of the floor: the relevance that the best candidate is then brought down to, so that it is shown as near."""
+"""The best candidate is then brought down to this share of the floor, so that it is shown as near."""
+_NO_ABSTRACT = "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
+_ABOUT_SUMMARIES = terms_of(
+    "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
+    "conclusions conclude show report key research review survey trial experiment"
+)
 Claims = tuple[DraftClaim, ...]
 
 
@@ -59,7 +65,7 @@ class ExtractiveAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         reading = read(question)
         if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
-            return summary(question, contexts, self._settings.max_claims)
+            return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
         of_titles = self._of_title_pages(parts, contexts)
         left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing)]
@@ -102,7 +108,7 @@ class ExtractiveAnswerer:
         candidates = [*sentences(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
-        asked = [AskedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
+        asked = [RestrictedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
         candidates, scored = read_closely(asked, candidates, self._readers)
         scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
@@ -114,10 +120,10 @@ class ExtractiveAnswerer:
         )
 
     def _doubted(
-        self, asked: QuestionPart, part: Part, candidates: Sequence[Candidate], contexts: Sequence[Context]
-    ) -> Part:
-        """The part; with all candidates below the floor where its best one is not sure and the paper of that one does
-        not speak of several words of the part. A sentence may hold most words of a question and answer another one."""
+        self, asked: QuestionPart, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> ScoredPart:
+        """The part; with all candidates below the floor if its best one is not sure and that one's paper does not
+        mention several words of the part. A sentence may hold most words of a question and answer another one."""
         best = int(part.relevance.argmax())
         most, floor = float(part.relevance[best]), self._settings.min_relevance
         if not floor <= most < _SURE_FROM:
@@ -147,3 +153,42 @@ def _is_refused(part: QuestionPart, missing: Sequence[MissingName]) -> bool:
     """Whether a part of the question names something that what was found cannot be about."""
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
+
+
+def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
+    """The sentences of the abstract of the paper that the question names, in their order.
+
+    Refuses if nothing that was found holds a word of the question or no paper bears the name in it; if the paper has no
+    abstract, the draft says so.
+    """
+    meant = papers_named(question, contexts) if is_quoted(question) else _nearest(question, contexts)
+    own = [one for one in contexts if one.paper_id in meant]
+    claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
+    if claims or not meant:
+        return DraftAnswer(claims)
+    return DraftAnswer(unanswered=(_NO_ABSTRACT.format(papers=", ".join(sorted(meant))),))
+
+
+def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
+    """The sentences below the heading of an abstract, or in a paragraph that begins with "Abstract"."""
+    found = []
+    for one in sentences(contexts):
+        context = contexts[one.context]
+        start = context.text.rfind(BLOCK_SEPARATOR, 0, one.start)
+        paragraph = context.text[start + len(BLOCK_SEPARATOR) if start >= 0 else 0 :]
+        if is_of_abstract(context.section_title.split(" > "), paragraph):
+            found.append(one)
+    return found
+
+
+def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
+    """The paper whose contexts hold most of the question's words; of equal ones, that of the best context. Empty
+    if the question names something and no paper holds any of it."""
+    wanted = terms_of(question) - _ABOUT_SUMMARIES
+    texts: dict[str, list[str]] = {}
+    for context in contexts:
+        name = context.paper_id.replace("_", " ")
+        texts.setdefault(context.paper_id, [name]).extend((context.section_title, context.text))
+    held = {paper_id: len(wanted & terms_of(" ".join(of_paper))) for paper_id, of_paper in texts.items()}
+    best = max(held, key=lambda paper_id: held[paper_id], default=None)
+    return frozenset() if best is None or (wanted and not held[best]) else frozenset({best})

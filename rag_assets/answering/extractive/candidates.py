@@ -1,4 +1,4 @@
-"""What an answer can be made of: statements that can be published as they stand, out of the contexts."""
+"""Candidates for an answer: statements in the contexts that can be published verbatim."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -49,14 +49,14 @@ _LINE = re.compile(r"[^\n]+")
 _LIST_MARK = re.compile(r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)")
 """Begins an item of a list: "- ", "2. ", "(b) "."""
 _AXIS = re.compile(r"(?:\d[\d.,%+−-]*\s+){8}")
-"""So many numbers in a row are the marks on the axis of a figure, read from a PDF."""
+"""Eight numbers in a row are the marks on the axis of a figure, read from a PDF."""
 _REFERENCE = re.compile(r"\(\d{4}[a-z]?\).{0,80}\bpp?\. ?\d|\bpp?\. ?\d.{0,200}\(\d{4}[a-z]?\)")
 """Names a work with its year and its pages, as lists of references and footnotes do."""
 Span = tuple[int, int]
 
 
 class CandidateKind(StrEnum):
-    """What a candidate is in its paper."""
+    """Kinds of candidates."""
 
     SENTENCE = "sentence"
     ROW = "row"
@@ -75,21 +75,21 @@ class Candidate:
     start: int
     end: int
     shown: Span
-    """What is published, as `start` and `end`: itself, with the sentence before it where it leans back on that one,
-    or with the one after it where it leads up to it. Verbatim in the chunk, so that it is its own quote."""
+    """Span to publish: the candidate, with the sentence before it if it begins with a pronoun, or the one after it if
+    it only introduces that ("There are two reasons:"). Verbatim in the chunk, so that it is its own quote."""
     passage: ContextPassage
-    """The one it stands in, or begins in."""
+    """The passage that it is in, or begins in."""
     paragraph: tuple[str, int, int]
     """Chunk, number of the context, number of the paragraph in it."""
     terms: frozenset[str]
     """Stems of its content words."""
     terms_so_far: frozenset[str]
-    """Those and the stems of the sentence before it in its paragraph."""
+    """`terms`, and the stems of the sentence before it in its paragraph."""
     read: tuple[Span, ...]
-    """Stretches of its passage's text that are compared with the question; of a row, what stands above it too."""
+    """Stretches of its passage's text that are compared with the question; for a row, also the lines above it."""
     kind: CandidateKind = CandidateKind.SENTENCE
     leans_back: bool = False
-    """It begins with "this", "they", ... and the sentence before it cannot be published with it."""
+    """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
 

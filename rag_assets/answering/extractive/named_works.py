@@ -1,6 +1,6 @@
 """Tells which papers bear the name of a work that a question asks about: as their title, id or file name.
 
-A word in the text of a paper names nothing, since papers speak of many works that others wrote. The work is named by a
+A word in the text of a paper does not count, since papers mention many works of others. The work is named by a
 run of words of the title: more than half of them, or all before the first colon. One more word that the title does not
 have names another work. Questions that describe a paper in words of their own, "the study of X", are left to
 `publication`.
@@ -9,7 +9,7 @@ have names another work. Questions that describe a paper in words of their own, 
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_assets.answering.verify.names.reading import names_in
+from rag_assets.answering.verify.names import names_in
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
@@ -61,7 +61,7 @@ def papers_named(question: str, contexts: Sequence[Context], *, in_full: bool = 
 
 
 def titles_of(context: Context) -> Iterator[str]:
-    """What the paper of a context is called: its id, its title, and that with the lines below it."""
+    """The names of the paper of a context: its id, its title, and the title with the lines below it."""
     yield context.paper_id.replace("_", " ")
     lines = [line for line in context.text.split("\n") if line.strip()]
     title = context.paper.title

@@ -2,8 +2,8 @@
 
 First by three figures: how near the candidate comes to each token of the part (MaxSim over its token vectors, Khattab
 and Zaharia 2020, "ColBERT"), what share of the part's words it holds together with the sentence before it, and how high
-its passage came in the search. They tell what speaks of the matter, not what answers. A small trained model tells that:
-it reads the best candidates once more, each together with the question.
+its passage came in the search. They show which candidates are about the subject, not which answer.
+A small trained model decides that: it reads the best candidates once more, each together with the question.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ _BEFORE_CHARS = 200
 
 
 @dataclass(frozen=True)
-class AskedPart:
+class RestrictedPart:
     """A part of a question and the papers that may answer it."""
 
     part: QuestionPart
@@ -53,7 +53,7 @@ class AskedPart:
 
 
 @dataclass(frozen=True)
-class Part:
+class ScoredPart:
     """One question inside the question, and every candidate's relevance to it."""
 
     text: str
@@ -62,8 +62,8 @@ class Part:
 
 
 def read_closely(
-    asked: Sequence[AskedPart], candidates: Sequence[Candidate], readers: Readers
-) -> tuple[list[Candidate], list[Part]]:
+    asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
+) -> tuple[list[Candidate], list[ScoredPart]]:
     """The candidates of the most promising passages, and the parts with the relevance of each of them."""
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
@@ -78,7 +78,7 @@ def read_closely(
         if one.papers is not None:
             relevance = relevance * np.array([it.paper_id in one.papers for it in read], np.float32)
         relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
-        found.append(Part(one.part.text, relevance))
+        found.append(ScoredPart(one.part.text, relevance))
     return read, found
 
 

@@ -1,8 +1,8 @@
 """Rows of tables as candidates: a row answers only a question that names it.
 
-A row is published as it stands in its paper, below its caption: "Table 2: Translation | Model: X | BLEU: 28.4"; of a
+A row is published verbatim, below its caption: "Table 2: Translation | Model: X | BLEU: 28.4"; of a
 wide one, its name and the columns that were asked for. Captions alone are no answer. Tables are read by
-`citations.table_quotes.rows`, as they are in verification.
+`verify.quoted_text`, as they are in verification.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, Span, candidate
-from rag_assets.answering.verify.table_quotes.rows import SEPARATOR, Table, TableCell, TableRow, tables_in
+from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableCell, TableRow, tables_in
 from rag_assets.core.domain import Context
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
@@ -44,7 +44,7 @@ def rows_of(context: Context) -> Iterator[tuple[Table, TableRow]]:
 
 
 def titles_of(table: Table, row: TableRow) -> Iterator[str]:
-    """What stands above a row, word for word: the table's number or its whole title, and the heading in the table."""
+    """The text above a row, word for word: the table's number or its whole title, and the heading in the table."""
     title = table.caption.split("\n")[0]
     sentence = next((title[start:end] for start, end in sentence_spans(title) if end > _LEAST_TITLE_CHARS), title)
     numbered = _TABLE_NUMBER.match(title)
@@ -87,7 +87,7 @@ def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: S
 
 
 def _places_of(text: str, lines: Sequence[str]) -> Iterator[Span]:
-    """Where lines stand in the text of a passage."""
+    """The places of lines in the text of a passage."""
     return ((at, at + len(line)) for line in lines if line and (at := text.find(line)) >= 0)
 
 

@@ -1,30 +1,34 @@
-"""Which candidates are published: the best of each part of the question, then the next best, each above the floor.
+"""Chooses candidates and makes claims of them: the best of each part of the question, then the next best.
 
-What came near the question and is not sure enough is shown beside the answer. Nothing is said twice. Sentences of
-different papers that have other figures or say the opposite are not taken for repetitions: both are shown.
+Candidates below the floor are shown beside the answer, as near the question. Repetitions are left out; sentences of
+different papers with other figures or the opposite direction do not count as repetitions. Each claim is verbatim in its
+context and quoted as its own evidence. Sentences that follow each other in a paragraph become one claim, in the order
+of the paper: apart, they read as two findings, and the second may begin with "it".
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
-from rag_assets.answering.drafts import MOST_NEAREST
-from rag_assets.answering.extractive.candidates import Candidate
-from rag_assets.answering.extractive.publishing import continues_one, stretches_of
-from rag_assets.answering.extractive.relevance import Part, Relevances
+from rag_assets.answering.drafts import MOST_NEAREST, DraftCitation, DraftClaim
+from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
+from rag_assets.answering.extractive.relevance import Relevances, ScoredPart
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.quantities import quantities
+from rag_assets.core.text.terms import words_of
 
 _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
-"""Of the best candidate's relevance: what a further one of a quoted paper must have, and one of another paper."""
+"""Least relevance of a further candidate of a quoted paper, and of another paper, as a share of the best one's."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0046)."""
 _NEIGHBOUR_SHARE = 0.5
-"""Of the floor: from this relevance on, a sentence right before or behind the best one of a part is quoted with it, as
-far as a claim may be long. An answer may go on in the next sentence (docs/adr/0046)."""
+"""From this share of the floor on, a sentence right before or after the best one of a part is quoted with it, up to
+the longest claim. An answer may continue in the next sentence (docs/adr/0046)."""
 _ANSWERED_SHARE = 0.8
 """A part is not called open where a published candidate has this share of the floor: "27 of 5,040 reviews were kept"
 answers how many were kept, and out of how many."""
@@ -33,15 +37,23 @@ _NEAR_FROM = 0.1
 there (docs/adr/0046)."""
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
+_N_DECIMALS = 4
+_BEFORE = re.compile(
+    r"^\W*(?i:abstract|summary)\s?[:.—–]\s*(?=\S)"
+    r"|^(?:\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s*[,;]\s*)+\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s+(?=[A-Z])"
+    r"|^\[\d{1,3}\]\s+(?=[A-Z])"
+)
+"""The label of an abstract; the references of the sentence before. A single number may belong to the sentence."""
+_BEHIND = re.compile(r"(?P<end>[.!?][\"”')\]]*)\s+\d{1,3}(?:\s?[,–-]\s?\d{1,3})*$")
 
 
 class Selection:
-    """What is published of the candidates, as their indexes, best first."""
+    """The candidates to publish, as their indexes, best first."""
 
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        parts: Sequence[Part],
+        parts: Sequence[ScoredPart],
         contexts: Sequence[Context],
         *,
         floor: float,
@@ -92,8 +104,8 @@ class Selection:
         for i in self._order if found else ():
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
-            of_best = [one for one in stretches_of(found, self._contexts) if any(one.of is it for it in best)]
-            if i not in self.chosen and continues_one(self._candidates[i], of_best, self._contexts):
+            of_best = [one for one in published_spans(found, self._contexts) if any(one.of is it for it in best)]
+            if i not in self.chosen and _fitting(self._candidates[i], of_best, self._contexts):
                 found.append((self._candidates[i], self.relevance(i)))
         return found
 
@@ -130,18 +142,17 @@ class Selection:
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         """Whether a candidate makes no more than `n_claims` claims: one that continues a claim makes none."""
-        published = stretches_of(self._chosen(), self._contexts)
-        return len(published) < n_claims or continues_one(self._candidates[i], published, self._contexts)
+        published = published_spans(self._chosen(), self._contexts)
+        return len(published) < n_claims or _fitting(self._candidates[i], published, self._contexts) is not None
 
 
 def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
-    """Whether it stands in none of the others, nor says nearly the same as one of them."""
-    return not any(_is_shown(one, other) or _is_repetition(one, other) for other in said)
-
-
-def _is_shown(one: Candidate, other: Candidate) -> bool:
-    """Whether it is published together with the other one."""
-    return one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1]
+    """Whether a candidate is neither published with one of the others nor says nearly the same as one of them."""
+    return not any(
+        (one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1])
+        or _is_repetition(one, other)
+        for other in said
+    )
 
 
 def _is_repetition(one: Candidate, other: Candidate) -> bool:
@@ -155,3 +166,78 @@ def _is_repetition(one: Candidate, other: Candidate) -> bool:
 
 def _figures(text: str) -> set[tuple[str, Decimal]]:
     return {(quantity.kind, quantity.value) for quantity in quantities(text)}
+
+
+@dataclass
+class PublishedSpan:
+    """The text of one claim, `text[start:end]` of a context, and the relevance of the best sentence in it."""
+
+    of: Candidate
+    start: int
+    end: int
+    relevance: float
+
+    def can_take(self, start: int, end: int, text: str) -> bool:
+        """Whether `text[start:end]` overlaps or directly follows it, and both together are short enough for a claim."""
+        between = text[min(self.end, end) : max(self.start, start)]
+        whole = text[min(self.start, start) : max(self.end, end)]
+        return not between.strip() and "\n" not in whole and len(words_of(whole)) <= MAX_WORDS
+
+
+def published_spans(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> list[PublishedSpan]:
+    """The spans of text to publish, best first, each text once. chosen: candidates with their relevance, best first."""
+    spans: list[PublishedSpan] = []
+    for one, relevance in chosen:
+        beside = _beside(one, spans)
+        if any(it.start <= one.start and one.end <= it.end for it in beside):
+            continue
+        if fitting := _fitting(one, spans, contexts):
+            taken, (start, end) = fitting
+            taken.start, taken.end = min(taken.start, start), max(taken.end, end)
+            continue
+        is_free = not any(it.start < one.shown[1] and one.shown[0] < it.end for it in beside)
+        spans.append(PublishedSpan(one, *(one.shown if is_free else (one.start, one.end)), relevance))
+    return spans
+
+
+def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> Iterator[DraftClaim]:
+    """The claims, best first. chosen: as for `published_spans`."""
+    return (_claim(it, contexts[it.of.context].text) for it in published_spans(chosen, contexts))
+
+
+def _fitting(
+    one: Candidate, spans: Sequence[PublishedSpan], contexts: Sequence[Context]
+) -> tuple[PublishedSpan, Span] | None:
+    """The span that can take a candidate, and the part of the text it takes: with the neighbour shown, or alone."""
+    text = contexts[one.context].text
+    fitting = (
+        (it, span)
+        for span in (one.shown, (one.start, one.end))
+        for it in _beside(one, spans)
+        if it.can_take(*span, text)
+    )
+    return next(fitting, None)
+
+
+def _beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
+    """The spans of prose in the context of a sentence; rows are published alone."""
+    return [it for it in spans if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
+
+
+def _is_sentence(one: Candidate) -> bool:
+    return one.kind is CandidateKind.SENTENCE
+
+
+def _claim(span: PublishedSpan, text: str) -> DraftClaim:
+    own = span.of
+    said = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
+    quote = own.quote or said
+    return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(span.relevance, _N_DECIMALS))
+
+
+def _trimmed(text: str) -> str:
+    """The text without references, labels and page numbers before and after its sentences, which papers known only as
+    text keep: "3, 4, 6 Our results suggest that the youngest are at risk. 17". The result is verbatim in the text."""
+    start = found.end() if (found := _BEFORE.match(text)) else 0
+    behind = _BEHIND.search(text, start)
+    return text[start : behind.end("end") if behind else len(text)]

@@ -26,7 +26,7 @@ from rag_assets.answering.extractive.named_works import (
     writers_asked_for,
 )
 from rag_assets.answering.extractive.relevance import nearness_of, texts_of
-from rag_assets.answering.verify.names.missing import missing_names
+from rag_assets.answering.verify.missing_names import missing_names
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.person_names import (
@@ -58,7 +58,7 @@ _ASKED = (
     (re.compile(r"\bdoi\b", re.IGNORECASE), "DOI"),
     (re.compile(r"\bwho\b|\bauthor|\bwritten by\b", re.IGNORECASE), _AUTHORS),
 )
-"""What a question asks for, and the label of the line that says it; the first that fits."""
+"""Wordings of a question, and the label of the line that answers it; the first match counts."""
 _OF_A_WORK = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published)\b|\b(?:written|authored) by\b|\bauthors? of\b"
     r"|\b(?:is|are) the authors?\b|\bwho (?:carried out|conducted|did|ran|performed|led|undertook)\b"
@@ -93,7 +93,7 @@ _CITES_ITSELF = re.compile(r"(?P<names>.{5,400}?)[.,]? \(?(?:19|20)\d\d\)?[.,:] 
 
 @dataclass(frozen=True)
 class _TitlePage:
-    """What a context says about the publication of its paper."""
+    """The lines of a context about the publication of its paper."""
 
     context: Context
     lines: tuple[str, ...]
@@ -109,7 +109,7 @@ class _TitlePage:
 
     @property
     def record(self) -> Context:
-        """What is known of the paper from outside its text."""
+        """The paper's title page, without its text."""
         text = self.context.text if self.context.section_title == TITLE_PAGE_HEADING else self.authors
         return replace(self.context, text=f"{text} {self.context.paper.title}")
 

@@ -1,8 +1,8 @@
-"""The words of a question of which nothing that was found speaks: "melatonin", "blood pressure", "died".
+"""Finds the words of a question that the contexts found do not mention: "melatonin", "blood pressure", "died".
 
-A sentence may have most words of a question and yet be about something else. A content word of the question that stands
-nowhere in what was found of the paper, in no form and in no word of like meaning, tells it. Two words are compared as
-the packaged model reads them alone, which tells synonyms from words that merely occur together: "died" is like "deaths"
+A sentence may have most words of a question and yet be about something else. A content word of the question that occurs
+in no context, in no form and in no word of like meaning, shows that. Two words are compared as the packaged model reads
+them alone, which distinguishes synonyms from words that merely occur together: "died" is like "deaths"
 (0.8) and not like "infected" (0.1), while within their sentences both are alike. To read every word of a paper would
 take long, so only those are read that their sentences make likely.
 """

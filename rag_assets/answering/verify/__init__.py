@@ -1,1 +1,1 @@
-"""Verifies that the quotes of a claim stand in their sources, and that they hold what the claim says."""
+"""Verifies that the quotes of a claim occur in their sources and support the claim."""

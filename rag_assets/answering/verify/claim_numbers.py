@@ -1,8 +1,8 @@
-"""Checks that every number of a claim stands in its quotes or in the question, or follows from numbers that do.
+"""Checks that every number of a claim is in its quotes or in the question, or follows from numbers that are.
 
-What follows is computed here: the difference, sum, ratio or share of two numbers of the quotes, their change in per
-cent, or the sum of all their numbers. `number_agreement` decides whether two numbers are the same one, rounded or in
-another unit.
+A number follows if it is the difference, sum, ratio or share of two numbers of the quotes, their change in per cent, or
+the sum of all their numbers. `number_agreement` decides whether two numbers are the same one, rounded or in another
+unit.
 """
 
 import re
@@ -14,19 +14,19 @@ from itertools import permutations
 from rag_assets.answering.verify.normalized_text import RAISED_MARK
 from rag_assets.answering.verify.number_agreement import MAX_COMPARED, agree, is_rounded_to
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.cell_quantities import Reading, readings
+from rag_assets.answering.verify.table_numbers import GivenNumber, numbers_of_cell
 from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
 from rag_assets.core.text.numbers.spelling import normalized_numbers
 from rag_assets.core.text.numbers.units import PERCENT
 from rag_assets.core.text.numbers.words import Fraction, fractions
 
 _MOST_COMBINED = 12
-"""Of more numbers some two give nearly any result, so that nothing is computed from them."""
+"""Nothing is computed from more numbers: some two of them give nearly any result."""
 _DIGITS = re.compile(r"[^\W_]*\d[^\W_]*(?:[-.,/^][^\W_]*\d[^\W_]*)*")
 _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IGNORECASE)
-"""What makes a number the ratio of two others."""
+"""Words after a number that make it the ratio of two others."""
 _NAME_BEFORE = re.compile(r"(?<=[\w,] )[A-Z]\w* $")
-"""A name right before a number; the first word of a sentence is none."""
+"""A name right before a number; the first word of a sentence does not count."""
 _NAME_CHARS = 40
 _UNCERTAIN = Decimal("0.1")
 """ "about half" and "about twice" are true up to a tenth."""
@@ -34,12 +34,12 @@ _UNCERTAIN = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """What was found about the numbers of a claim."""
+    """The numbers of a claim that its quotes do not have."""
 
     missing: tuple[str, ...]
-    """As the claim has them."""
+    """Numbers that are in no quote and do not follow, as the claim writes them."""
     computed: tuple[str, ...]
-    """How those that stand nowhere follow: "3.3 = 12.4 - 9.1"."""
+    """Computations of the numbers that follow: "3.3 = 12.4 - 9.1"."""
 
 
 def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> NumberCheck:
@@ -51,7 +51,7 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     quoted = dict.fromkeys(_quoted_quantities(quotes))
     combined = _combined(quotes)
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
-    known = [*quoted, *(Reading(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
+    known = [*quoted, *(GivenNumber(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
     around = [one for quote in quotes for one in quantities(quote.chunk_text)]
     units = {one.kind for one in (*around, *(held.quantity for held in known))}
     codes = _codes_around(quotes, question)
@@ -73,21 +73,21 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
-def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
+def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
     """The numbers of the quotes; those of cells with the units that their table gives them."""
     for quote in quotes:
-        yield from (Reading(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
+        yield from (GivenNumber(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
         for some in quote.rows:
             for nth, cell in some.cells:
-                own = readings(some.table, some.table.rows[nth], cell)
+                own = numbers_of_cell(some.table, some.table.rows[nth], cell)
                 is_known = any(one.has_known_unit for one in own)
                 yield from own
-                yield from (Reading(one, has_known_unit=is_known) for one in quantities(cell.text))
+                yield from (GivenNumber(one, has_known_unit=is_known) for one in quantities(cell.text))
 
 
-def _is_held(claimed: Quantity, given: Reading, units: set[str]) -> bool:
-    """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all and the
-    table gives the number no other."""
+def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
+    """Whether a given number is the claimed one. Its unit may be elsewhere in the source, unless a table gives the
+    number another one."""
     if claimed.kind == PERCENT and given.quantity.kind == PLAIN and given.quantity.value * 100 == claimed.value:
         return True
     is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit
@@ -143,7 +143,7 @@ def _ratio(one: Quantity, other: Quantity) -> Decimal:
 
 
 def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
-    """Whether a share or a multiple in words stands in the quotes, as words or as a number, or is a ratio of two."""
+    """Whether a share or a multiple in words is in the quotes, as words or as a number, or is a ratio of two."""
     said = [other.value for quote in quotes for other in fractions(quote.quote)]
     if part.value in said:
         return True
@@ -160,7 +160,7 @@ def _sum(numbers: Sequence[Quantity], kind: str) -> Quantity:
 
 
 def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
-    """Whether a number is part of a name that stands around the quotes: "405B", the 3 of "Time 3" for "T3"."""
+    """Whether a number is part of a name in the text around the quotes: "405B", the 3 of "Time 3" for "T3"."""
     if any(map(str.isalpha, written)):
         return written.casefold() in codes
     is_behind_name = _NAME_BEFORE.search(text, max(0, start - _NAME_CHARS), start) is not None
@@ -168,7 +168,7 @@ def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
 
 
 def _codes_around(quotes: Sequence[QuotedText], question: str) -> set[str]:
-    """Words with digits of all that stands around the quotes, and of the question."""
+    """Words with digits in the text around the quotes and in the question."""
     known = [question, *(part for one in quotes for part in (one.chunk_text, *one.frame))]
     return {match[0].casefold() for match in _DIGITS.finditer(normalized_numbers(" ".join(known)))}
 

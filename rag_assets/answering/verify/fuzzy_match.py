@@ -22,7 +22,6 @@ from rag_assets.answering.verify.word_differences import (
     DETERMINERS,
     MAY_BE_ADDED,
     MAY_BE_LEFT_OUT,
-    MEANING_CHANGING,
     are_joined,
     are_variants,
     comes_before_number,
@@ -47,7 +46,7 @@ _WORDS_AN_EDIT, _STEP_COST = 4, 3
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]")
 _CHARGE = re.compile(r"\w[−⁻](?!\w)|\d[-–](?=\s[^\W\d])")
-"""The minus of "CD4− cells", which folds as a hyphen does."""
+"""The minus of "CD4− cells", which is folded like a hyphen."""
 _MARKED = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W_]")
 _MARK_DISTANCE = 3
@@ -86,7 +85,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where the source has the quote in other words: `text[start:end]`."""
+    """The place of a tidied quote in the source: `text[start:end]`."""
 
     start: int
     end: int
@@ -122,7 +121,7 @@ def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
 
 
 def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
-    """As `fuzzy_match`, whatever the likeness of the whole."""
+    """The place that `fuzzy_match` gives, but for any likeness of the whole."""
     wanted, source = Words.of(quote), words_of(text)
     if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
         return None
@@ -136,7 +135,8 @@ def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
         return None
     start, end = first + aligned[0], first + aligned[1]
     place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
-    if not _has_numbers_and_marks(quote, found := text[slice(*place)]) or _n_charges(quote) != _n_charges(found):
+    found = text[slice(*place)]
+    if not _has_numbers_and_marks(quote, found) or len(_CHARGE.findall(quote)) != len(_CHARGE.findall(found)):
         return None
     return FuzzyMatch(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
 
@@ -145,12 +145,6 @@ def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
 def words_of(text: str) -> Words:
     """The words of a chunk, kept because the citations of an answer share their chunks."""
     return Words.of(text)
-
-
-def changes_meaning(left_out: str) -> bool:
-    """Whether leaving this text out of a sentence could change what the rest says."""
-    folded = normalized(left_out).text
-    return not MEANING_CHANGING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
@@ -173,12 +167,8 @@ def _has_numbers_and_marks(quote: str, found: str) -> bool:
     return outside[0] == outside[1] and all(word in remaining for word in wanted)
 
 
-def _n_charges(text: str) -> int:
-    return len(_CHARGE.findall(text))
-
-
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
-    """As `_aligned`; a quote from the middle of a sentence may begin with an article that was added."""
+    """The result of `_aligned`; a quote from the middle of a sentence may begin with an article that was added."""
     aligned = _aligned(quote, source)
     if aligned or quote[0] not in ARTICLES:
         return aligned

@@ -3,11 +3,9 @@
 `text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
 """
 
-from collections.abc import Sequence
 from decimal import Decimal
 
-from rag_assets.answering.verify.normalized_text import RAISED_MARK
-from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity
 from rag_assets.core.text.numbers.units import PERCENT
 
 MAX_COMPARED = 100
@@ -15,48 +13,31 @@ MAX_COMPARED = 100
 _SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
-"""A limit further from the value than this is true but says nothing."""
-
-
-def confirmed_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
-    """Share of the claim's quantities that a quote or the question holds; None when it has none."""
-    own = quantities(claim)[:MAX_COMPARED]
-    holding = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))] + quantities(question)
-    return sum(any(agree(one, other) for other in holding) for one in own) / len(own) if own else None
+"""A limit further from the value than this factor is true but says too little."""
 
 
 def agree(claimed: Quantity, given: Quantity) -> bool:
-    """Whether two numbers may be the same; the unit of one may stand elsewhere, in the header of a table."""
-    is_one_plain = PLAIN in (claimed.kind, given.kind) and not _are_opposite(claimed, given)
-    return may_be_same(claimed, given) or (
-        is_one_plain and (claimed.bare == given.bare or claimed.value == given.value)
-    )
-
-
-def may_be_same(claimed: Quantity, given: Quantity) -> bool:
-    """Whether two quantities may be the same; 45 in "4 of 45 patients" is not the 45 of a claimed 45 %."""
-    if claimed.kind == given.kind:
-        return _same_amount(claimed, given)
+    """Whether two numbers may be the same; the unit of one may be elsewhere, as in the header of a table."""
     if _are_opposite(claimed, given):
         return False
-    if _is_per_left_out(claimed, given):
-        return claimed.bare == given.bare
-    if given.kind == PLAIN and claimed.kind == PERCENT:
-        return given.value * 100 == claimed.value
-    if given.kind == PLAIN and claimed.kind == YEAR:
-        return given.value == claimed.value
-    if claimed.kind == PLAIN and given.kind == PERCENT and claimed.value * 100 == given.value:
+    is_one_plain = PLAIN in (claimed.kind, given.kind)
+    if is_one_plain and (claimed.bare == given.bare or claimed.value == given.value):
         return True
-    return claimed.kind == PLAIN and claimed.bare == given.bare
+    if claimed.kind == given.kind:
+        return _same_amount(claimed, given)
+    if {claimed.kind, given.kind} == {PLAIN, PERCENT}:
+        share, percentage = (claimed, given) if claimed.kind == PLAIN else (given, claimed)
+        return share.value * 100 == percentage.value
+    return _is_per_left_out(claimed, given) and claimed.bare == given.bare
 
 
 def _are_opposite(one: Quantity, other: Quantity) -> bool:
-    """One is an upper and one a lower limit: "at least 10" says nothing of "at most 10"."""
+    """Whether one is an upper and one a lower limit: "at least 10" does not confirm "at most 10"."""
     return one.bound != other.bound and {one.bound, other.bound} == {"more", "less"}
 
 
 def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
-    """ "5 mg" of "5 mg/day": what it is divided by may stand elsewhere."""
+    """Whether one lacks the divisor of the other: "5 mg" for "5 mg/day"."""
     short, long = sorted((one.kind, other.kind), key=len)
     return long.startswith(f"{short}/")
 
@@ -65,8 +46,6 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
     amount, other = claimed.value, given.value
     if not claimed.is_signed or not given.is_signed:
         amount, other = abs(amount), abs(other)
-    if _are_opposite(claimed, given):
-        return False
     if amount == other or _is_score_of_hundred(claimed, given):
         return True
     if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
@@ -88,7 +67,7 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
 
 
 def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
-    """Whether a single digit stands for a measured value: 60 for 59.8, but not for 59 people or a p value."""
+    """Whether a single digit is a rounded measured value: 60 for 59.8, but not for 59 people or a p value."""
     is_measured = "." in given.written and claimed.kind != P_VALUE
     return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
 

@@ -1,7 +1,7 @@
-"""What speaks against a claim, by rules: the numbers, direction, certainty and names that its quotes do not carry.
+"""Objections to a claim, found by rules: numbers, direction, certainty and names that its quotes do not have.
 
-The first objection found is the one that is told. Without any, the quotes may still not carry the claim: what only the
-meaning of sentences tells is left to a second look by a model.
+The first objection found is reported. A claim without objections may still be unsupported: what only the meaning of
+sentences shows is left to a second look by a model.
 """
 
 import re
@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.exchanged_numbers import exchanged_numbers
-from rag_assets.answering.verify.names.missing import names_missing_in
-from rag_assets.answering.verify.names.reading import NameKind, names_in
+from rag_assets.answering.verify.missing_names import names_missing_in
+from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.core.text.terms import terms_of
 
 MIN_SHARED = 0.1
-"""Share of a claim's words that its quotes, or what stands around them, must have; see benchmarks/README.md."""
+"""Share of a claim's words that its quotes, or the text around them, must have; see benchmarks/README.md."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TOLD = 3
 
@@ -30,35 +29,35 @@ class Reason(StrEnum):
     SOURCE_NOT_GIVEN = "source not given"
     """The citation names a chunk that the answerer did not read."""
     QUOTE_NOT_FOUND = "quote not found"
-    """The quote does not stand in the chunk it cites."""
+    """The quote is not in the chunk it cites."""
     NO_CITATION = "no citation"
     """The claim has none, or none that held."""
     NO_TEXT = "no text"
     """The claim says nothing."""
     NUMBER_MISSING = "number missing"
-    """A number of the claim stands in none of its quotes and does not follow from them."""
+    """A number of the claim is in no quote and does not follow from them."""
     NUMBER_MISPLACED = "number misplaced"
-    """A number of the claim belongs to another row or column of the quoted table, or two are exchanged."""
+    """A number of the claim belongs to another row or column of the quoted table."""
     TURNED_ROUND = "turned round"
     """The quotes say the opposite of a word of the claim, or deny what it tells."""
     SURER = "surer"
     """The quotes call possible what the claim tells as a fact."""
     NAME_MISSING = "name missing"
-    """A name of the claim stands nowhere in or around its quotes."""
+    """A name of the claim is neither in nor around its quotes."""
     UNRELATED = "unrelated"
     """The claim shares next to nothing with its quotes."""
     NOT_SUPPORTED = "not supported"
     """A model that looked at claim and quotes found that they do not carry it."""
 
 
-DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
-"""Told by words, which may be told in others: a second look that finds such a claim supported overrules them. Numbers
-are computed, and are not overruled."""
+_DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
+"""Objections about words, for which there may be synonyms: a second look that finds the claim supported overrules them.
+Numbers are computed, and are not overruled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What speaks against a claim."""
+    """A reason not to publish a claim."""
 
     reason: Reason
     why: str
@@ -67,16 +66,16 @@ class Objection:
     @property
     def is_doubt(self) -> bool:
         """Whether a second look may overrule it."""
-        return self.reason in DOUBTS
+        return self.reason in _DOUBTS
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """What the rules say of a claim."""
+    """The result of the rules for one claim."""
 
     objection: Objection | None
     computed: tuple[str, ...] = ()
-    """How numbers that stand nowhere follow from those of the quotes."""
+    """Computations of numbers that follow from those of the quotes."""
 
 
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
@@ -90,8 +89,6 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
         objection = _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
     elif misplaced := misplaced_numbers(claim, [some for one in quotes for some in one.rows]):
         objection = _objection(Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table")
-    elif is_prose and (pair := next(filter(None, (exchanged_numbers(claim, text) for text in texts)), None)):
-        objection = Objection(Reason.NUMBER_MISPLACED, f"it gives {pair[0]} and {pair[1]} to each other's group")
     elif names := _missing_names(claim, quotes):
         objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
     elif _shares_nothing(claim, quotes):

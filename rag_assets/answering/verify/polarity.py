@@ -1,33 +1,84 @@
-"""Tells whether a claim turns its quotes round or is surer than they are: negation, direction, certainty.
+"""Finds claims that say the opposite of their quotes or are surer than they are: negation, direction, certainty.
 
 Words of the claim are compared with those of the sentences of its quotes that share most words with it. A negation
-turns round the words behind it, up to the end of its clause. What is told in quite other words cannot be compared here.
+governs the words after it, up to the end of its clause. Synonyms are not compared. The word lists are English; a stem
+stands for all forms of a word.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.answering.verify.opposites import (
-    ALSO_CAUTIOUS,
-    CERTAIN_STEMS,
-    DIRECTIONS,
-    HEDGE_STEMS,
-    HEDGES,
-    NEGATIONS,
-    NEGATIVE_STEMS,
-    OPEN_WORDS,
-)
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of
 
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(map(stem_of, words.split()))
+
+
+_NEGATIONS = frozenset(
+    "no not never neither nor none nobody nothing nowhere without cannot non hardly barely rarely seldom".split()
+)
+_NEGATIVE_STEMS = _stems(
+    "fail failed failure lack lacking absence absent unable omit omitted exclude excluded unlikely impossible "
+    "ineffective unaffected unchanged unreliable nonsignificant insignificant"
+)
+"""Words that contain a negation."""
+_HEDGES = frozenset(
+    "may might could possibly perhaps probably likely unlikely potentially presumably apparently possible possibility "
+    "probable seemingly tentatively tentative arguably would should".split()
+)
+_OPEN_WORDS = frozenset("unclear unknown whether uncertain".split())
+"""Words that make the rest of their clause a question."""
+_HEDGE_STEMS = _stems(
+    "seem appear suggest suggesting speculate hypothesize assume hint imply propose believe speculation"
+)
+_ALSO_CAUTIOUS = _stems(
+    "can sometimes often tend argue allow ambiguous think hope indicate sign consistent plausible conceivable "
+    "candidate unsettled open account explanation consider"
+)
+"""Words that keep the caution of a quote in a claim, but do not make a quote cautious."""
+_CERTAIN_STEMS = _stems("prove proves proven demonstrate establish settle settled conclusively confirm doubt fact")
+"""A claim with one of these keeps no caution, whatever else it says."""
+_OPPOSITES = {
+    "amount": (
+        "increase increasing more higher greater larger bigger rise rose risen raise grow grew growth gain enhance "
+        "enlarge strengthen stronger upregulation above exceed longer steeper heavier high large elevate boost",
+        "decrease decreasing less fewer lower smaller fall fell fallen drop decline reduce reduction loss shrink "
+        "weaken weaker downregulation below shorter thinner low diminish cut",
+    ),
+    "value": (
+        "better improve improvement benefit beneficial superior outperform success successful helpful accurate",
+        "worse worsen impair impairment deteriorate harm harmful inferior spoil inaccurate",
+    ),
+    "speed": ("faster quicker fast quick", "slower slow"),
+    "likeness": (
+        "similar same equal equivalent identical alike",
+        "differ different difference dissimilar unequal",
+    ),
+    "sign": ("positive positively", "negative negatively"),
+    "knowledge": ("known understood clear", "unknown unclear"),
+    "relation": ("dependent associated association linked correlated", "independent independently unrelated"),
+    "membership": ("keep kept retain include", "exclude drop omit discard remove"),
+    "likelihood": ("likely probable", "unlikely improbable"),
+    "judgement": ("overestimate", "underestimate"),
+    "presence": ("present presence", "absent absence"),
+}
+_DIRECTIONS: Mapping[str, tuple[str, int]] = {
+    stem_of(word): (what, sign)
+    for what, sides in _OPPOSITES.items()
+    for sign, words in zip((1, -1), sides, strict=True)
+    for word in words.split()
+}
+"""By stem: the dimension, and the sign of the word's direction on it."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CLAUSE_END = re.compile(
     r"[,;:()]|\b(?:but|whereas|while|although|though|however|and|because|since|which|that)\b", re.IGNORECASE
 )
 _REACH = 8
-"""Words behind a negation that it governs, itself included."""
+"""Words from a negation on that it governs, itself included."""
 _NEAR_BEST = 0.6
 """Sentences of the quotes with this share of the most shared words are compared."""
 _MOST_GOVERNED = 0.5
@@ -48,50 +99,49 @@ class _Word:
 
     @property
     def is_content(self) -> bool:
-        return self.text not in QUESTION_WORDS and self.text not in NEGATIONS
+        return self.text not in QUESTION_WORDS and self.text not in _NEGATIONS
 
     @property
     def is_hedge(self) -> bool:
-        return self.text in HEDGES or self.text in OPEN_WORDS or self.stem in HEDGE_STEMS
+        return self.text in _HEDGES or self.text in _OPEN_WORDS or self.stem in _HEDGE_STEMS
 
     @property
     def direction(self) -> tuple[str, int] | None:
-        """What it speaks of and which way, with its negation."""
-        found = DIRECTIONS.get(self.stem)
+        """Dimension and sign, turned round by a negation before it."""
+        found = _DIRECTIONS.get(self.stem)
         return found and (found[0], -found[1] if self.is_negated and not self.is_negation else found[1])
 
 
-_Statement = tuple[_Word, ...]
+_Words = tuple[_Word, ...]
 
 
 def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
-    """The word of the claim that its quotes say the other way round, or "not" for a negation too many or too few; None
-    where nothing is."""
-    said, quoted = _read(claim), [_read(text) for text in _compared_sentences(claim, quotes)]
+    """The word of the claim whose opposite its quotes say, or "not" for a negation too many or too few; else None."""
+    said, quoted = _read_words(claim), [_read_words(text) for text in _compared_sentences(claim, quotes)]
     return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
     """Whether every sentence that carries the claim is hedged where it does, and the claim is not."""
-    said = _read(claim)
-    is_certain = any(word.stem in CERTAIN_STEMS for word in said)
-    if not is_certain and any(word.is_hedge or word.stem in ALSO_CAUTIOUS for word in said):
+    said = _read_words(claim)
+    is_certain = any(word.stem in _CERTAIN_STEMS for word in said)
+    if not is_certain and any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):
         return False
     stems = {word.stem for word in said if word.is_content}
     shared = [
-        {word.stem: word for word in reversed(_read(text)) if word.is_content and word.stem in stems}
+        {word.stem: word for word in reversed(_read_words(text)) if word.is_content and word.stem in stems}
         for text in _compared_sentences(claim, quotes)
     ]  # of a word that comes twice, the first
     return all(any(word.is_hedged for word in words.values()) for words in shared)
 
 
-def _opposite_direction(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
-    """The first word of the claim whose direction the quotes have only the other way; None where there is none.
+def _opposite_direction(said: _Words, quoted: Sequence[_Words]) -> str | None:
+    """The first word of the claim whose direction the quotes have only the other way; None if there is no such word.
 
-    Where the claim itself has both, "better or worse", words do not tell which is meant.
+    A claim that has both directions, "better or worse", is not objected to: words do not show which is meant.
     """
     own = {word.direction for word in said}
-    theirs = {word.direction for statement in quoted for word in statement}
+    theirs = {word.direction for words in quoted for word in words}
     for word in said:
         if word.direction and word.direction not in theirs:
             what, sign = word.direction
@@ -100,11 +150,13 @@ def _opposite_direction(said: _Statement, quoted: Sequence[_Statement]) -> str |
     return None
 
 
-def _negation_changed(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
-    every = tuple(word for statement in quoted for word in statement)
+def _negation_changed(said: _Words, quoted: Sequence[_Words]) -> str | None:
+    every = tuple(word for words in quoted for word in words)
     is_negated, are_negated = _negates(said), _negates(every)
     if is_negated and not are_negated:
-        return "not" if _is_mostly_shared(_governed(said), every) else None
+        stems = {word.stem for word in every}
+        governed = [word.stem in stems for word in said if word.is_negated and word.is_content and not word.is_negation]
+        return "not" if sum(governed) > _MOST_GOVERNED * len(governed) else None
     if are_negated and not is_negated:
         stems = {word.stem for word in said}
         shared = [word for word in every if word.is_content and word.stem in stems]
@@ -114,30 +166,21 @@ def _negation_changed(said: _Statement, quoted: Sequence[_Statement]) -> str | N
 
 
 def _negates(words: Sequence[_Word]) -> bool:
-    """Whether there is a negation, or a word that may stand for one: "fewer", "worse", "different"."""
-    return any(word.is_negation or (word.stem in DIRECTIONS and DIRECTIONS[word.stem][1] < 0) for word in words)
-
-
-def _governed(words: Sequence[_Word]) -> list[_Word]:
-    return [word for word in words if word.is_negated and word.is_content and not word.is_negation]
-
-
-def _is_mostly_shared(words: Sequence[_Word], others: Sequence[_Word]) -> bool:
-    stems = {word.stem for word in others}
-    return bool(words) and sum(word.stem in stems for word in words) > _MOST_GOVERNED * len(words)
+    """Whether there is a negation, or a word that may replace one: "fewer", "worse", "different"."""
+    return any(word.is_negation or (word.stem in _DIRECTIONS and _DIRECTIONS[word.stem][1] < 0) for word in words)
 
 
 def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:
     """The sentences of the quotes that share nearly as many words with the claim as the best does; all if none does."""
-    stems = {word.stem for word in _read(claim) if word.is_content}
+    stems = {word.stem for word in _read_words(claim) if word.is_content}
     sentences = [quote[start:end] for quote in quotes for start, end in sentence_spans(quote)]
-    shared = [len(stems & {word.stem for word in _read(text) if word.is_content}) for text in sentences]
+    shared = [len(stems & {word.stem for word in _read_words(text) if word.is_content}) for text in sentences]
     least = max(1, _NEAR_BEST * max(shared, default=0))
     return [text for text, n_shared in zip(sentences, shared, strict=True) if n_shared >= least] or sentences
 
 
 @lru_cache(maxsize=512)
-def _read(text: str) -> _Statement:
+def _read_words(text: str) -> _Words:
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     words: list[_Word] = []
     is_hedged = is_open = False
@@ -148,12 +191,12 @@ def _read(text: str) -> _Statement:
             ends.pop(0)
         word = match[0].lower().replace("’", "'")
         stem = stem_of(word)
-        is_negation = word in NEGATIONS or word.endswith("n't") or stem in NEGATIVE_STEMS
+        is_negation = word in _NEGATIONS or word.endswith("n't") or stem in _NEGATIVE_STEMS
         if is_negation:
             n_left_negated = 0 if n_left_negated else _REACH
         is_negated = n_left_negated > 0
         n_left_negated -= is_negated
-        is_hedged = is_hedged or word in HEDGES or stem in HEDGE_STEMS
-        is_open = is_open or word in OPEN_WORDS
+        is_hedged = is_hedged or word in _HEDGES or stem in _HEDGE_STEMS
+        is_open = is_open or word in _OPEN_WORDS
         words.append(_Word(word, stem, is_negation, is_negated, is_hedged or is_open))
     return tuple(words)

@@ -1,9 +1,87 @@
-"""A quote where it stands: its chunk, and what is written around it that gives it its meaning."""
+"""A quote in its chunk: the tables that it touches, and the text around it that gives it its meaning.
 
-from dataclasses import dataclass
-from functools import cached_property
+Chunking writes a row as one line, "Drug: A | IC50 (nM): 3.4", or as plain cells, "A | 3.4", where no header is known.
+A table is a block of lines; lines without a separator are its caption before the first row, and headings after it.
+"""
 
-from rag_assets.answering.verify.table_quotes.rows import QuotedRows, prose_between, quoted_rows
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+SEPARATOR = " | "
+_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+_LABELLED = re.compile(r"(?P<header>[^\n]{1,300}?): (?P<text>.+)", re.DOTALL)
+_CODE = re.compile(r"[^\W\d_][\w-]*\d[\w-]*")
+_MOST_LETTERS_IN_VALUE = 0.34
+_MOST_HEADER_ROWS = 3
+_SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One cell of a row."""
+
+    column: str
+    """The header of its column; empty in a table without headers."""
+    position: int
+    """Index among the cells of its row."""
+    text: str
+    start: int
+    """Offset in the chunk's text, of the header where it has one."""
+    end: int
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the cell holds a value, not a name: digits, few letters, and no code such as BMS-986158."""
+        bare = "".join(_SAMPLE_SIZE.sub("", self.text).split())
+        if not any(character.isdigit() for character in bare) or _CODE.fullmatch(bare):
+            return False
+        return sum(character.isalpha() for character in bare) < _MOST_LETTERS_IN_VALUE * len(bare)
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One row and its place in the chunk's text."""
+
+    start: int
+    end: int
+    cells: tuple[TableCell, ...]
+    heading: str = ""
+    """The nearest heading within the table above the row."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The texts that name the row: its first cell, then its other cells that hold words."""
+        first, *others = self.cells
+        names_row = not (first.is_value and first.column)  # "Layers: 6" is a value in the column "Layers"
+        return (*([first.text] if names_row else []), *(cell.text for cell in others if not cell.is_value))
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one table that a chunk holds."""
+
+    caption: str
+    """The lines above the first row."""
+    rows: tuple[TableRow, ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Headers of the columns that hold more than the names of the rows, each once."""
+        headers = dict.fromkeys(cell.column for row in self.rows for cell in row.cells[1:])
+        first = dict.fromkeys(row.cells[0].column for row in self.rows if row.cells[0].is_value)
+        return tuple(header for header in (headers | first) if header)
+
+
+@dataclass(frozen=True)
+class QuotedRows:
+    """Rows of one table that a quote holds, and the cells in them that were quoted."""
+
+    table: Table
+    cells: tuple[tuple[int, TableCell], ...]
+    """Index of the row in the table, and the cell."""
+    chunk_text: str
 
 
 @dataclass(frozen=True)
@@ -15,7 +93,7 @@ class QuotedText:
     end: int
     section_path: str = ""
     title: str = ""
-    """Of the paper; empty where it is not known."""
+    """The paper's title; empty where it is not known."""
 
     @property
     def quote(self) -> str:
@@ -23,13 +101,24 @@ class QuotedText:
 
     @cached_property
     def rows(self) -> list[QuotedRows]:
-        """The rows of tables that the quote touches."""
-        return quoted_rows(self.chunk_text, self.start, self.end)
+        """The rows of tables that the quote touches, by table."""
+        found = []
+        for table in tables_in(self.chunk_text):
+            cells = tuple(
+                (nth, cell) for nth, row in enumerate(table.rows) for cell in row.cells if self._touches(cell)
+            )
+            if cells:
+                found.append(QuotedRows(table, cells, self.chunk_text))
+        return found
 
     @cached_property
     def prose(self) -> str:
         """The quote without rows of tables."""
-        return prose_between(self.chunk_text, self.start, self.end)
+        kept, at = [], self.start
+        for row in (row for table in tables_in(self.chunk_text) for row in table.rows if self._touches(row)):
+            kept.append(self.chunk_text[at : max(at, row.start)])
+            at = row.end
+        return "".join([*kept, self.chunk_text[at : self.end]])
 
     @cached_property
     def place(self) -> tuple[str, ...]:
@@ -39,5 +128,62 @@ class QuotedText:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """What a reader of the quote sees around it: its place, and the headers of its tables."""
+        """The text that a reader of the quote sees around it: its place, and the headers of its tables."""
         return (*self.place, *(column for some in self.rows for column in some.table.columns))
+
+    def _touches(self, part: TableCell | TableRow) -> bool:
+        return part.start < self.end and self.start < part.end
+
+
+@lru_cache(maxsize=64)
+def tables_in(text: str) -> tuple[Table, ...]:
+    """The tables of a chunk's text, in order."""
+    if SEPARATOR not in text:
+        return ()
+    return tuple(table for block in _BLOCK.finditer(text) if (table := _table(block)) is not None)
+
+
+def _table(block: re.Match[str]) -> Table | None:
+    caption, heading = [], ""
+    rows: list[TableRow] = []
+    for line in re.finditer(r"[^\n]+", block[0]):
+        if SEPARATOR not in line[0]:
+            caption += [] if rows else [line[0]]
+            heading = line[0] if rows else heading
+            continue
+        start = block.start() + line.start()
+        rows.append(TableRow(start, start + len(line[0]), tuple(_cells(line[0], start)), heading))
+    if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
+        return None  # a formula or a command with a bar in it
+    return Table("\n".join(caption), tuple(_with_columns_named(rows)))
+
+
+def _has_value(row: TableRow) -> bool:
+    return any(cell.is_value for cell in row.cells)
+
+
+def _cells(line: str, start: int) -> Iterator[TableCell]:
+    for position, piece in enumerate(line.split(SEPARATOR)):
+        found = _LABELLED.fullmatch(piece)
+        column, text = (found["header"].strip(), found["text"].strip()) if found else ("", piece.strip())
+        yield TableCell(column, position, text, start, start + len(piece))
+        start += len(piece) + len(SEPARATOR)
+
+
+def _with_columns_named(rows: Sequence[TableRow]) -> Iterator[TableRow]:
+    """The rows; in a table without headers, first rows that hold words only name the columns below."""
+    n_heads = 0
+    for row in rows[:_MOST_HEADER_ROWS]:
+        if _has_value(row) or any(cell.column for cell in row.cells):
+            break
+        n_heads += 1
+    for row in rows[n_heads:]:
+        above = [head for head in rows[:n_heads] if len(head.cells) == len(row.cells)]
+        if not above or any(cell.column for cell in row.cells):
+            yield row
+            continue
+        names = [
+            " ".join(dict.fromkeys(cell.text for cell in cells if cell.text))
+            for cells in zip(*(head.cells for head in above), strict=True)
+        ]
+        yield replace(row, cells=tuple(replace(cell, column=name) for cell, name in zip(row.cells, names, strict=True)))

@@ -1,7 +1,7 @@
-"""Scores how well the quotes of a claim support it. These scores are shown; they never decide what is published.
+"""Scores how well the quotes of a claim support it, and applies the verdicts of a second look by a model.
 
-`objections` and a second look by a model do. Embedding models place "treatment raised ferritin" near "treatment lowered
-ferritin".
+The score is shown only: embedding models place "treatment raised ferritin" near "treatment lowered ferritin".
+`objections` and the second look decide what is published.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.drafts import SentenceEncoder
-from rag_assets.answering.verify.names.missing import names_missing_in
-from rag_assets.answering.verify.names.reading import NameKind, names_in
-from rag_assets.answering.verify.number_agreement import confirmed_share
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
 from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Claim, Support, Usage
@@ -22,7 +19,7 @@ from rag_assets.core.text.sentences import sentence_spans
 _N_DECIMALS = 4
 """Further ones differ between machines."""
 _NOT_SUPPORTED = "a model that compared it with its quotes found that they do not carry it"
-_QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
+_QUOTED = Support(score=None)
 
 
 @dataclass(frozen=True)
@@ -32,13 +29,13 @@ class Scoring:
     supports: tuple[Support, ...] = ()
     """One per candidate, in order."""
     whys: tuple[str, ...] = ()
-    """What the second look says is wrong with each; an empty text where nothing is. Empty where no model looked."""
+    """For each candidate, what the second look found wrong, or an empty text; empty without a second look."""
     usage: Usage = field(default_factory=Usage)
-    """Of the second look, whenever it was taken."""
+    """Cost of the second look, now or earlier."""
     is_cached: bool = False
-    """The second look was taken before."""
+    """The verdicts of the second look were kept from an earlier one."""
     seconds: float = 0.0
-    """How long the model took over it."""
+    """Time of the second look."""
     unjudged: str = ""
     """Why no model could take the second look; empty when one did, or none is asked to."""
 
@@ -48,15 +45,15 @@ class SupportScorer(Protocol):
 
     @property
     def identity(self) -> str:
-        """Of the model that takes the second look; part of the key of published answers."""
+        """Names the model that takes the second look; part of the key of published answers."""
         ...
 
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring: ...
 
 
 def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
-    """The claims with their support. What the second look does not find supported is objected to; what it does is
-    published, also against a doubt of the rules."""
+    """The claims with their support. A claim that the second look finds unsupported is objected to; one that it finds
+    supported is published, even if the rules doubt it."""
     whys = scoring.whys or ("",) * len(scoring.supports)
     looked = (_looked_at(*one) for one in zip(verified.candidates, scoring.supports, whys, strict=True))
     return verified.with_candidates(list(looked))
@@ -71,7 +68,7 @@ def _looked_at(outcome: Outcome, support: Support, why: str) -> Outcome:
 
 
 class Unscored:
-    """Gives no figures; a second look may stand beside them."""
+    """Gives no scores; a second look may still judge the claims."""
 
     identity = "none"
 
@@ -80,19 +77,17 @@ class Unscored:
 
 
 class EmbeddedSupport:
-    """Scores by an embedding model, by numbers and by names; calls no language model."""
+    """Scores claims by an embedding model; calls no language model."""
 
     identity = "none"
 
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder
 
-    def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
+    def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
         claims = [one.claim for one in verified.candidates if one.claim is not None]
-        similarities = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
-        return Scoring(
-            tuple(_QUOTED if claim.is_quote else _support(claim, next(similarities), question) for claim in claims)
-        )
+        found = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
+        return Scoring(tuple(_QUOTED if one.is_quote else Support(round(next(found), _N_DECIMALS)) for one in claims))
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
         """Cosine of each claim and the nearest of its quotes and their sentences, 0 to 1; one batch for all."""
@@ -107,29 +102,7 @@ class EmbeddedSupport:
         ]
 
 
-def _support(claim: Claim, similarity: float, question: str) -> Support:
-    quotes = [citation.quote for citation in claim.citations]
-    numbers, entities = confirmed_share(claim.text, quotes, question), _confirmed_names_share(claim.text, quotes)
-    applying = [one for one in (similarity, numbers, entities) if one is not None]
-    return Support(
-        score=round(sum(applying) / len(applying), _N_DECIMALS),
-        similarity=round(similarity, _N_DECIMALS),
-        numbers=None if numbers is None else round(numbers, _N_DECIMALS),
-        entities=None if entities is None else round(entities, _N_DECIMALS),
-    )
-
-
 def _pieces(claim: Claim) -> list[str]:
     """The quotes of a claim, whole and by sentence."""
     quotes = [citation.quote for citation in claim.citations]
     return [*quotes, *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote))]
-
-
-def _confirmed_names_share(text: str, quotes: Sequence[str]) -> float | None:
-    """Share of the names of a text that the quotes hold; None when it has none.
-
-    Names of the question do not count: a claim that gives one method's result to the method that was asked about is the
-    error this figure should show.
-    """
-    names = [name for name in names_in(text) if name.kind not in (NameKind.YEAR, NameKind.NUMBER)]
-    return sum(not names_missing_in(quotes, [name]) for name in names) / len(names) if names else None

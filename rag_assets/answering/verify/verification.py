@@ -1,8 +1,8 @@
-"""Which claims of a draft are kept: those whose quotes stand where the draft says they do and carry what it says.
+"""Keeps the claims of a draft whose quotes are found in the sources it names and support what it says.
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
 used, and the words published are the source's own. What cannot be verified is dropped, with the reason.
-`quote_search` looks quotes up, `objections` tells what speaks against a claim.
+`quote_search` looks quotes up, `objections` checks claims against them.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
-from rag_assets.answering.verify.quote_search import Place, find_quote
+from rag_assets.answering.verify.quote_search import QuotePlace, find_quote
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import Chunk, Citation, Claim, LeftOut, all_boxes, page_label, span_at, spans_between
 
@@ -29,15 +29,15 @@ class LostCitation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a claim of a draft."""
+    """The result of verification for one claim of a draft."""
 
     proposed: DraftClaim
     claim: Claim | None
-    """As it would be published; None where its citations or numbers do not hold."""
+    """The claim to publish; None if its citations or numbers do not hold."""
     objection: Objection | None = None
     lost: tuple[LostCitation, ...] = ()
     quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
-    """Those of the claim that were found, where they stand."""
+    """The quotes of the claim that were found."""
 
     @property
     def holds(self) -> bool:
@@ -55,14 +55,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedClaims:
-    """What became of the claims of a draft, in its order."""
+    """The outcomes of the claims of a draft, in its order."""
 
     outcomes: tuple[Outcome, ...] = ()
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Those that hold."""
-        return tuple(one.claim for one in self.outcomes if one.claim is not None and one.objection is None)
+        """The claims that hold."""
+        return tuple(one.claim for one in self.outcomes if one.claim is not None and one.holds)
 
     @property
     def candidates(self) -> tuple[Outcome, ...]:
@@ -71,7 +71,7 @@ class VerifiedClaims:
 
     @property
     def objected(self) -> tuple[Outcome, ...]:
-        """Those that something speaks against."""
+        """The outcomes with an objection."""
         return tuple(one for one in self.outcomes if one.objection is not None)
 
     @property
@@ -100,15 +100,15 @@ def verify(
 ) -> VerifiedClaims:
     """Keep the citations whose quote is found in a chunk that was given, and the claims that the kept ones carry.
 
-    given: the chunks whose contexts the answerer read, by chunk id. question: its numbers may stand in a claim without
-    a quote. titles: of papers, by id; their words may stand in a claim, too.
+    given: the chunks whose contexts the answerer read, by chunk id. question: a claim may repeat its numbers
+    without a quote. titles: of papers, by id; a claim may repeat their words.
     """
     return VerifiedClaims(tuple(_outcome(one, given, question, titles or {}) for one in draft.claims))
 
 
 def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]) -> Outcome:
     text = proposed.text.strip()
-    quotes: dict[tuple[Chunk, Place], None] = {}
+    quotes: dict[tuple[Chunk, QuotePlace], None] = {}
     lost: list[LostCitation] = []
     for citation in proposed.citations:
         found = _found(citation, given)
@@ -137,7 +137,7 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
 
 
-def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]] | Reason:
+def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]] | Reason:
     """The chunk and each part of the quote in it, or why the citation does not hold."""
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
@@ -148,7 +148,7 @@ def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Ch
     return [(chunk, place) for place in found]
 
 
-def _citation(chunk: Chunk, place: Place) -> Citation:
+def _citation(chunk: Chunk, place: QuotePlace) -> Citation:
     first, last = span_at(chunk.spans, place.start), span_at(chunk.spans, place.end - 1)
     return Citation(
         paper_id=chunk.paper_id,

@@ -19,7 +19,7 @@ OF_ITS_CLAUSE = frozenset(
     "lacks lacked lacking absence absent unable although though but whereas only hardly rarely seldom barely scarcely "
     "few fewer little less least may might could would should".split()
 )
-"""Negations and limits: words that turn the clause they stand in."""
+"""Negations and limits: words that change the meaning of their clause."""
 MEANING_CHANGING = OF_ITS_CLAUSE | frozenset(
     # what turns a statement round
     "except unless despite instead if unlikely unlike contrary contradict contradicts contradicted contradicting "

@@ -46,19 +46,16 @@ HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better. All are None for a
-    claim that is its own quote."""
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
+
+    Both are None for a claim that is its own quote: they would be 1 and say nothing.
+    """
 
     score: float | None
-    """Mean of the figures below that apply."""
-    similarity: float | None
     """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
-    numbers: float | None
-    """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
-    entities: float | None
-    """Share of the claim's names and symbols that its quotes hold; None when it has none."""
     judged: float | None = None
-    """Second look of a model: 1 supported, 0.5 supported in part, 0 not supported; None without one. Not in `score`."""
+    """Verdict of the model that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None without a
+    second look. Not part of `score`."""
 
     @property
     def is_partial(self) -> bool:

@@ -3,7 +3,7 @@
 from anyio import from_thread
 from mcp.server.mcpserver import Context
 
-from rag_assets.answering.manner import Manner
+from rag_assets.answering.drafts import Manner
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.engine import Engine, Event, Finished, PartBegun, Planned, Retrieved, Retrying
 from rag_assets.faces.mcp.arguments import Depth, HowMuchEffort, PaperIds, QuestionText, Where, filter_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.answering.verify.table_quotes.rows import quoted_rows
+from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import Box, Chunk, Span, all_boxes, spans_between
 from rag_assets.core.errors import NotFound, UnreadableDocument
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
@@ -75,7 +75,7 @@ def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
     """How `text[start:end]` of a chunk may be printed on a page. A row of a table has the names of its columns in the
     chunk, but not on the page."""
     quote = text[start:end]
-    cells = [cell for rows in quoted_rows(text, start, end) for _, cell in rows.cells]
+    cells = [cell for rows in QuotedText(text, start, end).rows for _, cell in rows.cells]
     if not any(cell.column and text.startswith(cell.column, cell.start) for cell in cells):
         return (quote,)
     return " ".join(cell.text for cell in cells), quote

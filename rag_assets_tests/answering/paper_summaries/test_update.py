@@ -183,7 +183,7 @@ class _FindsNothing:
     identity = "finds nothing"
 
     def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
-        return Scoring((Support(None, None, None, None, 0.0),) * len(verified.claims))
+        return Scoring((Support(None, 0.0),) * len(verified.claims))
 
 
 def test_what_a_second_look_does_not_find_supported_is_not_told(server: WireServer, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ MOMENTS = """Table 3. Scores by group.
 Control | 93.73 | 3.87
 Training | 1,013 (207) | 12.5"""
 UNITS = "Item: Body weight | Unit: kg | Average: 553\nItem: Milk fat | Unit: % | Average: 4.0"
+PENS = "Protein | Pen 1: 200 | Pen 2: 150"
 EFFECTS = "Effect: Age | b: -0.35 | 95% CI: [86, 499] | p: < .001\nEffect: Sex | b: 0.12 | 95% CI: [12, 31] | p: .04"
 
 
@@ -55,6 +56,7 @@ TRUE = [
     ("Body weight was 553 kg.", UNITS, [0]),
     ("Milk fat was 4.0 %.", UNITS, [1]),
     ("The effect of age was b = -0.35 (95% CI [86, 499], p < .001).", EFFECTS, [0]),
+    ("Protein was 200 in pen 1 and 150 in pen 2.", PENS, [0]),
 ]
 FALSE = {
     "number of another row": [
@@ -98,6 +100,7 @@ FALSE = {
         ("The control group had an SD of 93.73.", MOMENTS, [2]),
         ("The value of stocks was 32.", PORTFOLIO, [0]),
         ("BMS-986158 has an EC50 of 3.4 nM and an IC50 of 7.7 nM.", DRUGS, [1]),
+        ("Protein was 150 in pen 1 and 200 in pen 2.", PENS, [0]),
     ],
 }
 NOT_SEEN_BY_RULES = [

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, StrictBool
 
-from rag_assets.answering.manner import Manner
+from rag_assets.answering.drafts import Manner
 from rag_assets.core.domain import QAResult
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Finished

@@ -42,13 +42,9 @@ export function pageWords({ page_start: first, page_end: last, page_label: label
 /** How well the quotes carry a claim; null for a claim that is its own quote. */
 export function supportWords(support) {
   if (!support || support.score === null || support.score === undefined) return null;
-  const parts = [
-    ["likeness", support.similarity],
-    ["numbers", support.numbers],
-    ["names", support.entities],
-    ["judged by a model", support.judged],
-  ].filter(([, figure]) => figure !== null && figure !== undefined);
-  return `Support ${percent(support.score)}: ${parts.map(([what, figure]) => `${what} ${percent(figure)}`).join(", ")}`;
+  const judged = support.judged ?? null;
+  const verdict = judged === null ? "" : `, judged by a model ${percent(judged)}`;
+  return `Support: likeness ${percent(support.score)}${verdict}`;
 }
 
 /** "hnsw_graphs.tei" tells more than an empty title. */

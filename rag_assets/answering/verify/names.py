@@ -1,6 +1,6 @@
 """Which words of a question or a claim are names: proper names, acronyms, codes, years, numbers, drugs.
 
-Ordinary words are no names: papers say them in other words. Whether a paper holds a name is found in `missing`.
+Ordinary words do not count: papers use synonyms of them. Whether a paper has a name is decided in `missing_names`.
 """
 
 import re
@@ -50,7 +50,7 @@ _PAPER_BEFORE = re.compile(
     rf"(?i:\b{STUDY} (?:of|from|in) |\b{_WROTE}\w*\b[^,;?]{{0,40}} in |[(\[]|\bet al\.?,? )$"
     rf"|\w (?!(?i:{_MONTH})\b)[A-Z]\w+,? $"
 )
-"""What stands before the year in which a paper appeared: "the study of", "proposed in", "by Smith (", "does Smith"."""
+"""Text before the year in which a paper appeared: "the study of", "proposed in", "by Smith (", "does Smith"."""
 _SHARE_BEHIND = re.compile(r"\s?(?:%|per ?cent\b|thousand\b|million\b|billion\b|times\b|-?fold\b)", re.IGNORECASE)
 _PLACE = r"(?:pages?|pp?\.|sections?|chapters?|fig(?:ures?|\.)|tables?|appendix|lines?|parts?)"
 _PLACE_WORD = re.compile(_PLACE, re.IGNORECASE)
@@ -59,7 +59,7 @@ _PLACE_BEFORE = re.compile(rf"\b{_PLACE} $", re.IGNORECASE)
 
 
 class NameKind(StrEnum):
-    """What kind of name it is."""
+    """Kinds of names."""
 
     PROPER = "proper"
     CODE = "code"
@@ -75,10 +75,10 @@ class Name:
     """A name in a question."""
 
     text: str
-    """As it was written. Each word of "World Health Organization" is a name."""
+    """The name as written. Each word of "World Health Organization" is a name."""
     kind: NameKind
     run: tuple[str, ...]
-    """The capitalised words it stands among, itself included; it alone where there are none."""
+    """The run of capitalised words that it belongs to; the name alone if there is no run."""
     is_loose: bool = False
     """Whether a paper may answer without it: the year in which the paper appeared stands in few of its sentences,
     shares and large amounts are rounded and written out, the number of a page or section is no part of the text."""
@@ -110,7 +110,7 @@ def _tells_names_by_capitals(question: str) -> bool:
 
 
 def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
-    """The words one by one; capitalised words that stand side by side together."""
+    """The words one by one; adjacent capitalised words together."""
     run: list[re.Match[str]] = []
     for word in WORD.finditer(question):
         is_part = word[0][0].isupper() and not _begins_sentence(question, word)
@@ -160,7 +160,7 @@ def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
 
 
 def _around(question: str, word: re.Match[str]) -> tuple[str, str]:
-    """What stands right before and behind a word."""
+    """The text right before and after a word."""
     start, end = word.span()
     return question[max(0, start - _LOOK_ROUND_CHARS) : start], question[end : end + _LOOK_ROUND_CHARS]
 

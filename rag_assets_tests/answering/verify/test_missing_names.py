@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_assets.answering.verify.names.missing import missing_names
-from rag_assets.answering.verify.names.reading import names_in
+from rag_assets.answering.verify.missing_names import missing_names
+from rag_assets.answering.verify.names import names_in
 from rag_assets_tests.answering.builders import chunk, context
 
 STUDY = (

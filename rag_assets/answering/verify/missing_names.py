@@ -1,7 +1,7 @@
 """Finds the names of a question, or of a claim, that occur nowhere in what was found for it.
 
-A name counts as found where it stands in another spelling: case, hyphens, plurals and endings are folded, numbers may
-be words, an acronym may be written out, a written-out name may be an acronym, a nationality stands for its country.
+A name counts as found in another spelling: case, hyphens, plurals and endings are folded, numbers may
+be words, an acronym may be written out, a written-out name may be an acronym, a nationality counts as its country.
 """
 
 import re
@@ -11,14 +11,14 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
-from rag_assets.answering.verify.names.reading import WORD, Name, NameKind, names_in
+from rag_assets.answering.verify.names import WORD, Name, NameKind, names_in
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.words import IN_WORDS
 from rag_assets.core.text.terms import stem_of
 
 _SEPARATORS = re.compile(r"[\W_]")
 _LONGEST_JOINED = 3
-"""So many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
+"""Up to this many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
 _MIN_COMMON_START = 4
 """Letters that a proper name and a word must begin with alike to count as one: "China" and "Chinese"."""
 _MIN_MISSPELT_CHARS = 8
@@ -51,41 +51,41 @@ class MissingName:
     """A name that was not found."""
 
     text: str
-    """As it was written; of a name of several words, all of it."""
+    """The name as written, with all its words."""
     is_decisive: bool
     """Whether what was found must be about something else. Not where a paper may answer without the name, nor where
     part of the name was found, a word that differs in one letter or one that an acronym may be short for."""
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-    """The names of the question that stand in none of the contexts, nor in their section titles and paper ids."""
+    """The names of the question that occur in no context, section title or paper id."""
     texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
     return names_missing_in(texts, names_in(question))
 
 
 def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:
-    """Those of the names that stand in none of the texts."""
-    found = _Found.of(texts) if names else None
+    """The names that occur in none of the texts."""
+    found = _FoundWords.of(texts) if names else None
     missing: dict[str, MissingName] = {}
     for name in names:
         if found is not None and not found.holds(name):
             text = " ".join(name.run)
-            is_decisive = not (name.is_loose or found.holds_something_like(name))
+            is_decisive = not (name.is_loose or found.has_similar(name))
             missing.setdefault(text, MissingName(text, is_decisive))
     return tuple(missing.values())
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundWords:
     """The words that were found."""
 
     words: tuple[str, ...]
     """In order, in small letters, compounds in parts."""
     capitalised: frozenset[str]
-    """Those that are written with a capital somewhere, in small letters."""
+    """The words that are written with a capital somewhere, in small letters."""
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "_Found":
+    def of(cls, texts: Sequence[str]) -> "_FoundWords":
         written = [word for text in texts for word in _words(text)]
         capitalised = frozenset(word.casefold() for word in written if word[0].isupper())
         return cls(tuple(word.casefold() for word in written), capitalised)
@@ -126,7 +126,7 @@ class _Found:
             return True
         return self._holds_kin(name, written) or self._holds_acronym(name, written)
 
-    def holds_something_like(self, name: Name) -> bool:
+    def has_similar(self, name: Name) -> bool:
         """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
         that an acronym may be short for."""
         if any(word != name.text and word.casefold() in self._joined for word in name.run):
