@@ -69,7 +69,7 @@ class AnswerEvents:
                 return "done", {
                     "answer": asdict(result),
                     "dropped": dropped,
-                    "notes": notes_on(result),
+                    "notes": told_beside(result),
                     "steps": steps,
                 }
 
@@ -129,11 +129,6 @@ def sound_result(trace: AnswerTrace) -> QAResult:
     if trace.broken:
         raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
     return trace.result
-
-
-def notes_on(result: QAResult) -> list[str]:
-    """What a reader must know besides the claims."""
-    return told_beside(result)
 
 
 def as_json(value: Mapping[str, Any]) -> str:

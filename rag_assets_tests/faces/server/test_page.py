@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from rag_assets.faces.server.page import FILES
+from rag_assets.faces.server.app import FILES
 from rag_assets_tests.faces.server.live import Live
 
 PROJECT = Path(__file__).parents[3]
