@@ -14,7 +14,7 @@ NOTHING_HOLDS = INSUFFICIENT
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NumberedQuote:
     """A quote of the report, numbered in the order of first use, from 1."""
 
     number: int
@@ -22,11 +22,11 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Statement:
+class CitedClaim:
     """A claim and its evidence."""
 
     text: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[NumberedQuote, ...]
     note: str = ""
     """That its quotes carry a part of it only, or how it is computed from them."""
 
@@ -59,7 +59,7 @@ class Answered:
 
     asks: str
     """The question as the template has it."""
-    statements: tuple[Statement, ...]
+    statements: tuple[CitedClaim, ...]
     """None where nothing holds."""
     remarks: tuple[str, ...]
     """What a reader must know besides: that few papers support it."""
@@ -70,7 +70,7 @@ class Row:
     """What a table, or a list of summaries, says about one paper."""
 
     paper_id: str
-    cells: tuple[tuple[Statement, ...], ...]
+    cells: tuple[tuple[CitedClaim, ...], ...]
     """One per label, empty where nothing holds."""
 
 
@@ -91,7 +91,7 @@ class WrittenSection:
         return bool(self.section.settings.columns)
 
     @property
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[CitedClaim, ...]:
         """All of them, in text and cells."""
         in_rows = (one for row in self.rows for cell in row.cells for one in cell)
         return (*(one for answered in self.answers for one in answered.statements), *in_rows)
@@ -103,7 +103,7 @@ class Report:
 
     template: Template
     sections: tuple[WrittenSection, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[NumberedQuote, ...]
     papers: tuple[str, ...]
     """Ids of the papers that are cited, in order of first use."""
     titles: Mapping[str, str]
@@ -116,16 +116,16 @@ class _Numbering:
     """Gives each quote its number; a quote that is used again keeps its own."""
 
     def __init__(self) -> None:
-        self.evidence: dict[tuple[str, int, int], Evidence] = {}
+        self.evidence: dict[tuple[str, int, int], NumberedQuote] = {}
 
-    def statements(self, claims: Iterable[Claim]) -> tuple[Statement, ...]:
+    def statements(self, claims: Iterable[Claim]) -> tuple[CitedClaim, ...]:
         return tuple(
-            Statement(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
+            CitedClaim(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
         )
 
-    def _numbered(self, citation: Citation) -> Evidence:
+    def _numbered(self, citation: Citation) -> NumberedQuote:
         place = (citation.chunk_id, citation.start, citation.end)
-        return self.evidence.setdefault(place, Evidence(len(self.evidence) + 1, citation))
+        return self.evidence.setdefault(place, NumberedQuote(len(self.evidence) + 1, citation))
 
 
 def assembled(

@@ -68,7 +68,7 @@ def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
 
         return lambda report: as_markdown(report).encode()
     if kind == ".html":
-        from rag_assets.reports.web_page import as_web_page
+        from rag_assets.reports.markdown import as_web_page
 
         return lambda report: as_web_page(report).encode()
     if kind == ".docx":
