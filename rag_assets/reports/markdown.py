@@ -32,7 +32,7 @@ body { font: 1.05rem/1.6 Georgia, "Times New Roman", serif; max-width: 46rem; ma
   color: #1c1c1c; background: #fff }
 h1, h2, h3, h4, th, .gaps, body > p:last-child { font-family: system-ui, sans-serif; line-height: 1.25 }
 table { border-collapse: collapse; width: 100%; font-size: .92em } th, td { border-bottom: 1px solid #ccc;
-  padding: .4rem .6rem; text-align: left; vertical-align: top } td:first-child { font-family: system-ui, sans-serif; font-weight: 600 }
+  padding: .4rem .6rem; text-align: left; vertical-align: top } td:first-child { font-weight: 600 }
 .gaps { border-left: 3px solid #b26a00; font-size: .88em; margin: 0 }
 p.gaps { padding-left: 1rem } ul.gaps { padding-left: 2.2rem } .gap { color: #8a5200 }
 p:has(+ ul) { margin-bottom: .2rem } p + ul { margin-top: .2rem } a[href^="#evidence"] { font-size: .75em;
