@@ -48,7 +48,7 @@ class PlannedQuestion:
     paper_id: str | None = None
     """The paper it is about, in a table or among summaries."""
     column: str | None = None
-    """The column of the table its answer stands in."""
+    """The column of the table that shows its answer."""
     told: PaperPoint | None = None
     """The summary of the paper tells it, so that nothing is asked."""
 

@@ -10,7 +10,7 @@ from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
 
 NOTHING_HOLDS = INSUFFICIENT
-"""Stands where no claim holds."""
+"""Shown where no claim holds."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class WrittenSection:
     answers: tuple[Answered, ...]
     """In text, in the order of the questions."""
     labels: tuple[str, ...]
-    """Of the cells of each row: the columns of a table, what a summary tells."""
+    """Names of the cells of each row: the columns of a table, or the points of a summary."""
     rows: tuple[Row, ...]
     gaps: tuple[Gap, ...]
 

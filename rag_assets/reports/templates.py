@@ -58,7 +58,7 @@ class SectionSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Section:
-    """One heading of a template and what stands below it."""
+    """One heading of a template and the text below it."""
 
     key: str
     """Stays the same while the heading does: "methods", or "methods-2" for the second of that name."""
@@ -93,7 +93,7 @@ class Template:
 
     @property
     def outline(self) -> str:
-        """The headings: what a section's question stands among."""
+        """The headings, for the model that answers one section."""
         return "\n".join(f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections)
 
 
@@ -110,7 +110,7 @@ class _SectionDraft:
 
 
 def template_files(folder: Path) -> list[Path]:
-    """The templates of a folder, by name; none when there is no such folder. Hidden files are none."""
+    """The templates of a folder, by name, without hidden files; empty when there is no such folder."""
     return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file() and not path.name.startswith("."))
 
 

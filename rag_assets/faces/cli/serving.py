@@ -89,8 +89,7 @@ def mcp(
     """
     with reported():
         from rag_assets.engine import open_engine
-        from rag_assets.faces.mcp.server import create_server
-        from rag_assets.faces.mcp.transports import serve_http, serve_stdio
+        from rag_assets.faces.mcp.server import create_server, serve_http, serve_stdio
         from rag_assets.library.reading.reader import Reader
 
         settings = settings_of(data, [*(set_ or []), f"server.host={host}", f"server.port={port}"])

@@ -1,7 +1,9 @@
-"""The MCP server: its tools, its instructions, and what a client reads when a tool fails.
+"""The MCP server: its tools, what a client reads when one fails, and how it is reached (stdin and stdout, or HTTP).
 
 Messages of our own errors may name files and addresses. They are logged; a client gets a fixed sentence, except where
 it is about the arguments alone.
+
+Source: Model Context Protocol specification, "Transports", https://modelcontextprotocol.io/specification.
 """
 
 import inspect
@@ -11,17 +13,25 @@ from functools import wraps
 from importlib.metadata import version
 from typing import Any, ParamSpec, TypeVar
 
+import anyio
+import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 
 from rag_assets.core import errors
 from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import ServerSettings
 from rag_assets.engine import Engine
+from rag_assets.faces.listening import address_of, listening_socket, required_token
 from rag_assets.faces.mcp.tools import Tools
+from rag_assets.faces.server.middleware import AccessCheck
 from rag_assets.library.reading.reader import Reader
 
 NAME = "rag-assets"
+PATH = "/mcp"
+_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _INSTRUCTIONS = (
     "A local corpus of scientific papers whose every statement can be checked. Use ask for an answer with verified, "
     "page-cited quotes; search for passages in the papers' own words; verify_quote for a sentence that is said to be "
@@ -91,6 +101,42 @@ def create_server(engine: Engine, reader: Reader) -> MCPServer[Any]:
     return server
 
 
+def serve_stdio(server: MCPServer[Any]) -> None:
+    """Serve the process that started this one, until it closes stdin. Nothing else may be written to stdout."""
+    anyio.run(server.run_stdio_async)
+
+
+def serve_http(server: MCPServer[Any], limits: ServerSettings, announce: Callable[[str], None]) -> None:
+    """Serve streamable HTTP at /mcp until SIGINT or SIGTERM, without sessions.
+
+    announce: called with the address once it listens. Raises InvalidSettings for a missing or weak token,
+    ServerUnavailable when the address is taken.
+    """
+    token = required_token(limits)
+    with listening_socket(limits) as listening:
+        address = address_of(limits, listening.getsockname()[1])
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            stateless_http=True,
+            max_request_body_size=limits.max_body_kb * 1000,
+            transport_security=_host_and_origin_checks(limits, address),
+        )
+        config = uvicorn.Config(
+            AccessCheck(app, limits, token),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            log_level=logging.WARNING,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limits.max_connections,
+            timeout_graceful_shutdown=limits.shutdown_s,
+        )
+        announce(address + PATH)
+        uvicorn.Server(config).run([listening])
+
+
 def _with_remedies(tool: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The tool, raising ToolError with the remedy where it raised an error of ours."""
 
@@ -106,3 +152,18 @@ def _with_remedies(tool: Callable[Arguments, Result]) -> Callable[Arguments, Res
             raise ToolError(remedy) from error
 
     return translated
+
+
+def _host_and_origin_checks(limits: ServerSettings, address: str) -> TransportSecuritySettings:
+    """Checks that keep out pages of other sites that a browser on this machine shows.
+
+    Only `server.allowed_hosts` has the names of a server that others reach. Without them, its token alone protects it:
+    no page of another site has it.
+    """
+    names = {*_LOOPBACK_NAMES, limits.host, *limits.allowed_hosts}
+    port = address.rpartition(":")[2]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=limits.is_loopback or bool(limits.allowed_hosts),
+        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
+        allowed_origins=[*limits.cors_origins, *(f"http://{name}:{port}" for name in names)],
+    )

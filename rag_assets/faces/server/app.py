@@ -61,7 +61,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "The request cannot be answered; the detail says what to change.", **_PROBLEM},
     "5XX": {"description": "The server, or a model it uses, failed; the detail says what to do.", **_PROBLEM},
 }
-"""Replies of every route that are no success."""
+"""Errors that every route may answer."""
 
 
 def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:

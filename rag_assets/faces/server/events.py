@@ -26,7 +26,7 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.server.dialogue import Reading
+from rag_assets.faces.server.dialogue import ReadQuestion
 from rag_assets.faces.server.problems import ProblemError
 
 LOST_CITATIONS: Mapping[Reason, str] = {
@@ -39,7 +39,7 @@ LOST_CITATIONS: Mapping[Reason, str] = {
 class AnswerEvents:
     """Turns the events of one answer into JSON objects by name."""
 
-    def __init__(self, reading: Reading, titles: Mapping[str, str]) -> None:
+    def __init__(self, reading: ReadQuestion, titles: Mapping[str, str]) -> None:
         """titles: by paper id."""
         self._reading = reading
         self._titles = titles
@@ -132,7 +132,7 @@ def sound_result(trace: AnswerTrace) -> QAResult:
 
 
 def as_json(value: Mapping[str, Any]) -> str:
-    """As `qa.jsonl` is written."""
+    """JSON in the form of `qa.jsonl`."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -31,7 +31,7 @@ PROTECTIVE_HEADERS = {
     "Cache-Control": "no-store",
 }
 """On every reply, unless its route sets another value."""
-GUARDED = ("/api", "/v1")
+GUARDED = ("/api", "/v1", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
