@@ -193,15 +193,15 @@ def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, 
     read = answer.contexts if answer else ()
     papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
     is_answered = answer is not None and not answer.refused
-    missing = [_of_label(part, one) for part in answer.unanswered] if answer and is_answered else [one.asks]
+    missing = (
+        [part if one.paper_id is None else f"{one.asks}: {part}" for part in answer.unanswered]
+        if answer and is_answered
+        else [one.asks]
+    )
     if one.paper_id is None:
         return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
     where = str(question.where) if question.where else ""
     return [Gap(what, question.question, where, len(read), papers, (one.paper_id,)) for what in missing]
-
-
-def _of_label(part: str, one: PlannedQuestion) -> str:
-    return part if one.paper_id is None else f"{one.asks}: {part}"
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:

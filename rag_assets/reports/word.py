@@ -10,7 +10,7 @@ from docx.document import Document as WordDocument
 from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import legible
 from rag_assets.reports.markdown import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
-from rag_assets.reports.report import NOTHING_HOLDS, Answered, CitedClaim, NumberedQuote, Report, Row, WrittenSection
+from rag_assets.reports.report import NOTHING_HOLDS, Answered, CitedClaim, Report, Row, WrittenSection
 
 
 def as_word(report: Report) -> bytes:
@@ -87,12 +87,11 @@ def _add_table(document: WordDocument, written: WrittenSection, report: Report) 
 
 
 def _said(statements: Sequence[CitedClaim]) -> str:
-    said = (f"{legible(one.said)} {''.join(map(_mark, one.evidence))}" for one in statements)
+    said = (
+        f"{legible(one.said)} {''.join(f'[{quote.number}{legible(page_of(quote))}]' for quote in one.evidence)}"
+        for one in statements
+    )
     return " ".join(said) or NOTHING_HOLDS
-
-
-def _mark(one: NumberedQuote) -> str:
-    return f"[{one.number}{legible(page_of(one))}]"
 
 
 def _title(paper_id: str, report: Report) -> str:

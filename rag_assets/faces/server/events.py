@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi.sse import format_sse_event
 
-from rag_assets.answering.trace import AnswerTrace, Step
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.wording import told_beside
 from rag_assets.core.domain import Claim, Context, Evidence, QAResult
@@ -65,7 +65,10 @@ class AnswerEvents:
             case Finished(trace):
                 result = sound_result(trace)
                 dropped = _dropped(trace)
-                steps = [_step(step) for step in trace.steps]
+                steps = [
+                    {"kind": one.kind, "about": one.about, "words": one.words, "n_claims": one.n_claims}
+                    for one in trace.steps
+                ]
                 return "done", {
                     "answer": asdict(result),
                     "dropped": dropped,
@@ -118,10 +121,6 @@ def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
     return statements + [
         {"reason": reason, "message": LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
     ]
-
-
-def _step(step: Step) -> dict[str, Any]:
-    return {"kind": step.kind, "about": step.about, "words": step.words, "n_claims": step.n_claims}
 
 
 def sound_result(trace: AnswerTrace) -> QAResult:

@@ -1,12 +1,11 @@
 """The papers, their sections and chunks as text, their pages as images, and where a citation stands on them."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import Box, Point
+from rag_assets.core.domain import Point
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.library.reading.page_images import MAX_WIDTH, MIN_WIDTH
 from rag_assets.library.reading.page_rendering import FractionBox
@@ -222,14 +221,15 @@ async def place(chunk_id: str, shared: SharedDep, start: Offset = None, end: Off
     found = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
     return PlaceReply(
         pages=[
-            PlaceOnPage(page=one.page, page_label=one.page_label, boxes=_fractions(one.boxes), exact=one.is_exact)
+            PlaceOnPage(
+                page=one.page,
+                page_label=one.page_label,
+                boxes=[(box.left, box.top, box.right, box.bottom) for box in one.boxes],
+                exact=one.is_exact,
+            )
             for one in found
         ]
     )
-
-
-def _fractions(boxes: Iterable[Box]) -> list[FractionBox]:
-    return [(box.left, box.top, box.right, box.bottom) for box in boxes]
 
 
 def _parsed(boxes: str | None) -> list[FractionBox]:
