@@ -1,20 +1,123 @@
-"""A report as Markdown. Text of papers and models is escaped: it makes no heading, link, image or HTML."""
+"""A report as Markdown, and as one HTML file without scripts that is made from the Markdown.
 
-from collections.abc import Iterator, Sequence
+Text of papers, templates and models is escaped: it makes no heading, link, image or HTML. The only links of the web
+page lead from the number of a quote to the quote.
+"""
 
-from rag_assets.answering.wording import place_of
-from rag_assets.core.text.display import markdown_text
-from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Gap, Report, Row, Statement, WrittenSection
-from rag_assets.reports.templates import Section
-from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+
+from markdown_it import MarkdownIt
+
+from rag_assets.answering.wording import pages_of, place_of
+from rag_assets.core.text.display import legible, markdown_text
+from rag_assets.reports.report import (
+    NOTHING_HOLDS,
+    Answered,
+    CitedClaim,
+    Gap,
+    NumberedQuote,
+    Report,
+    Row,
+    WrittenSection,
+)
+
+EVIDENCE = "Evidence"
+PAPERS = "Papers used"
+GAPS = "What is missing"
+_MOST_PAPERS_NAMED = 20
+_NOTHING = f"**{markdown_text(NOTHING_HOLDS)}**"
+_STYLE = """
+body { font: 1.05rem/1.6 Georgia, "Times New Roman", serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.2rem;
+  color: #1c1c1c; background: #fff }
+h1, h2, h3, h4, th, .gaps, body > p:last-child { font-family: system-ui, sans-serif; line-height: 1.25 }
+table { border-collapse: collapse; width: 100%; font-size: .92em } th, td { border-bottom: 1px solid #ccc;
+  padding: .4rem .6rem; text-align: left; vertical-align: top } td:first-child { font-weight: 600 }
+.gaps { border-left: 3px solid #b26a00; font-size: .88em; margin: 0 }
+p.gaps { padding-left: 1rem } ul.gaps { padding-left: 2.2rem } .gap { color: #8a5200 }
+p:has(+ ul) { margin-bottom: .2rem } p + ul { margin-top: .2rem } a[href^="#evidence"] { font-size: .75em;
+  line-height: 1; vertical-align: super; white-space: nowrap; text-decoration: none }
+body > p:last-child { color: #666; font-size: .8em; font-style: normal; margin-top: 3rem }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } a { color: #8ab4f8 }
+  th, td { border-color: #444 } .gap { color: #e0a458 } }
+"""
+_HEAD = (
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+)
+Mark = Callable[[NumberedQuote, str], str]
+"""quote, text in brackets -> Markdown behind a claim."""
 
 
 def as_markdown(report: Report) -> str:
     """The report; the last line ends with a line break."""
+    return _markdown(report, lambda _quote, text: f"\\[{text}\\]")
+
+
+def as_web_page(report: Report) -> str:
+    """A complete HTML document. A policy in its head lets nothing in it run or be loaded."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(_markdown(report, lambda quote, text: f"[\\[{text}\\]](#evidence-{quote.number})"))
+    in_gaps = False
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "list_item_open" and token.info:  # only the evidence is a numbered list
+            token.attrSet("id", f"evidence-{token.info}")
+        if token.type == "paragraph_open" and following and following.content == f"**{GAPS}**":
+            in_gaps = True
+            token.attrSet("class", "gaps")
+        if token.type == "bullet_list_open" and in_gaps:
+            in_gaps = False
+            token.attrSet("class", "gaps")
+        for child, inner in zip(token.children or (), (token.children or ())[1:], strict=False):
+            if child.type == "strong_open" and inner.content == NOTHING_HOLDS:
+                child.attrSet("class", "gap")
+    body = parser.renderer.render(tokens, parser.options, {})
+    title = escape(legible(report.template.title))
+    head = f"{_HEAD}<title>{title}</title><style>{_STYLE}</style>"
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{body}</body></html>\n'
+
+
+def gap_sentence(gap: Gap) -> str:
+    """What is missing, and what was searched in vain."""
+    about = f", of {_listed(gap.about)}" if gap.about else ""
+    end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
+    searched = f' for "{gap.searched}"' if gap.searched != gap.missing else ""
+    where = f" in {gap.where}" if gap.where else ""
+    return f"{gap.missing}{about}{end} Searched in vain{searched}{where}: {_read(gap)}."
+
+
+def page_of(one: NumberedQuote) -> str:
+    """The page in a table's cell: ", p. 3"; empty where none is known."""
+    return f", {pages}" if (pages := pages_of(one.citation)) else ""
+
+
+def named(label: str, labels: Sequence[str]) -> str:
+    """The label before what is told below it; nothing where there is only one."""
+    return f"{label}: " if len(labels) > 1 else ""
+
+
+def made_by(report: Report) -> str:
+    by = f" Answers by {' and '.join(report.models)}." if report.models else ""
+    return f"Every sentence was checked against the quotes in “{EVIDENCE}”.{by}"
+
+
+def _read(gap: Gap) -> str:
+    if not gap.n_chunks:
+        return "nothing was found"
+    of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
+    return f"{gap.n_chunks} chunk{'' if gap.n_chunks == 1 else 's'} of {of}"
+
+
+def _listed(papers: Sequence[str]) -> str:
+    more = f" and {len(papers) - _MOST_PAPERS_NAMED} more" if len(papers) > _MOST_PAPERS_NAMED else ""
+    return f"{', '.join(papers[:_MOST_PAPERS_NAMED])}{more}"
+
+
+def _markdown(report: Report, mark: Mark) -> str:
     template = report.template
     parts = [f"# {markdown_text(template.title)}"]
     parts += [markdown_text(template.introduction)] if template.introduction else []
-    parts += [part for section in report.sections for part in _section(section, report)]
+    parts += [part for section in report.sections for part in _section(section, report, mark)]
     if report.evidence:
         parts += [f"## {EVIDENCE}", "\n".join(map(_evidence, report.evidence))]
         parts += [f"## {PAPERS}", "\n".join(_paper(paper, report.titles[paper]) for paper in report.papers)]
@@ -22,53 +125,47 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(written: WrittenSection, report: Report) -> Iterator[str]:
+def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[str]:
     section = written.section
     yield f"{'#' * section.level} {markdown_text(section.heading)}"
     if section.guidance and (section.items or written.rows):
         yield markdown_text(section.guidance)
     if written.is_table and written.rows:
-        yield _table(written, report)
+        yield _table(written, report, mark)
     elif written.rows:
-        yield from (part for row in written.rows for part in _summary(row, written.labels, report))
+        yield from (part for row in written.rows for part in _summary(row, written.labels, report, mark))
     elif not written.answers and section.asks:
-        yield _nothing()
-    yield from (part for answered in written.answers for part in _answer(answered, section))
+        yield _NOTHING
+    for answered in written.answers:
+        yield from _answer(answered, mark, has_question=bool(section.items))
     if written.gaps:
         yield f"**{GAPS}**"
-        yield "\n".join(f"- {_gap(gap)}" for gap in written.gaps)
+        yield "\n".join(f"- {markdown_text(gap_sentence(gap))}" for gap in written.gaps)
 
 
-def _answer(answered: Answered, section: Section) -> Iterator[str]:
-    asked = f"**{markdown_text(answered.asks)}** " if section.items else ""
-    yield f"{asked}{_text(answered.statements) if answered.statements else _nothing()}"
+def _answer(answered: Answered, mark: Mark, *, has_question: bool) -> Iterator[str]:
+    asked = f"**{markdown_text(answered.asks)}** " if has_question else ""
+    claims = (
+        f"{markdown_text(one.said)} {''.join(mark(quote, str(quote.number)) for quote in one.evidence)}"
+        for one in answered.statements
+    )
+    yield f"{asked}{' '.join(claims) or _NOTHING}"
     yield from (f"*{markdown_text(remark)}*" for remark in answered.remarks)
 
 
-def _text(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{markdown_text(one.said)} {''.join(map(_mark, one.evidence))}" for one in statements)
+def _cell(claims: Sequence[CitedClaim], mark: Mark) -> str:
+    """The claims of a cell, with the pages of their quotes."""
+    return " ".join(
+        f"{markdown_text(one.said)} "
+        + "".join(mark(quote, f"{quote.number}{markdown_text(page_of(quote))}") for quote in one.evidence)
+        for one in claims
+    )
 
 
-def _cell(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{markdown_text(one.said)} {''.join(map(_mark_with_page, one.evidence))}" for one in statements)
-
-
-def _mark(one: Evidence) -> str:
-    return f"\\[{one.number}\\]"
-
-
-def _mark_with_page(one: Evidence) -> str:
-    return f"\\[{one.number}{markdown_text(page_of(one))}\\]"
-
-
-def _nothing() -> str:
-    return f"**{markdown_text(NOTHING_HOLDS)}**"
-
-
-def _table(written: WrittenSection, report: Report) -> str:
+def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
     lines = [_line("Paper", *map(markdown_text, written.labels)), _line(*["---"] * (len(written.labels) + 1))]
     lines += [
-        _line(_title(row.paper_id, report), *(_cell(cell) if cell else _nothing() for cell in row.cells))
+        _line(_title(row.paper_id, report), *(_cell(cell, mark) or _NOTHING for cell in row.cells))
         for row in written.rows
     ]
     return "\n".join(lines)
@@ -78,27 +175,21 @@ def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _summary(row: Row, labels: Sequence[str], report: Report) -> Iterator[str]:
-    """The paper's title, and below it what is told; what is not stands among the gaps."""
-    told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
-    yield f"**{_title(row.paper_id, report)}**" + ("" if told else f" {_nothing()}")
-    if told:
-        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell)}" for label, cell in told)
+def _summary(row: Row, labels: Sequence[str], report: Report, mark: Mark) -> Iterator[str]:
+    """The paper's title and its summary points; missing points are listed under the gaps."""
+    points = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
+    yield f"**{_title(row.paper_id, report)}**" + ("" if points else f" {_NOTHING}")
+    if points:
+        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell, mark)}" for label, cell in points)
 
 
 def _title(paper_id: str, report: Report) -> str:
     return markdown_text(report.titles.get(paper_id, paper_id))
 
 
-def _gap(gap: Gap) -> str:
-    return markdown_text(gap_sentence(gap))
-
-
-def _evidence(one: Evidence) -> str:
+def _evidence(one: NumberedQuote) -> str:
     return f"{one.number}. “{markdown_text(one.citation.quote)}” — {markdown_text(place_of(one.citation))}"
 
 
 def _paper(paper_id: str, title: str) -> str:
-    return (
-        f"- {markdown_text(paper_id)}: {markdown_text(title)}" if title != paper_id else f"- {markdown_text(paper_id)}"
-    )
+    return f"- {markdown_text(paper_id)}" + (f": {markdown_text(title)}" if title != paper_id else "")

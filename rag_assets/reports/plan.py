@@ -1,5 +1,6 @@
 """What a template asks: its questions, how each is to be answered, and the place of each in the report."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,13 +8,29 @@ from rag_assets.answering.drafts import Background, Manner
 from rag_assets.answering.paper_summaries.summarizers import QUESTIONS
 from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question
-from rag_assets.reports.points_asked import point_asked
 from rag_assets.reports.templates import Section, Template
 
 FindPapers = Callable[[Question, int | None], Sequence[str]]
 """question, k -> ids of the papers that are about it, best first."""
 Summaries = Mapping[str, Mapping[Point, PaperPoint]]
 """What a model told of each paper, by id; empty where none was asked."""
+_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
+_OF_NO_POINT = frozenset(
+    "a an and any are as be been by can did do does for has have how in is it its main key principal most important of "
+    "on or that the their there these they this those to was were what which who why with according author authors "
+    "paper papers study studies article work research researchers".split()
+)
+_WORDS = {
+    Point.ASKED: "about aim aims aimed ask asked goal goals hypothesis hypotheses investigate investigated objective "
+    "objectives purpose question questions topic want wanted know examine examined",
+    Point.DONE: "approach carried conducted design designs did done method methods methodology procedure out "
+    "performed used",
+    Point.FOUND: "conclude concluded conclusion conclusions contribution find finding findings found outcome outcomes "
+    "result results show showed shown",
+    Point.LIMITS: "caveat caveats limit limitation limitations limited limits name named shortcomings state weakness "
+    "weaknesses",
+}
+_POINT_OF = {word: point for point, words in _WORDS.items() for word in words.split()}
 _SUMMARISE, _SUMMARY = "Summarise this paper.", "Summary"
 
 
@@ -30,7 +47,7 @@ class PlannedQuestion:
     paper_id: str | None = None
     """The paper it is about, in a table or among summaries."""
     column: str | None = None
-    """The column of the table its answer stands in."""
+    """The column of the table that shows its answer."""
     told: PaperPoint | None = None
     """The summary of the paper tells it, so that nothing is asked."""
 
@@ -61,10 +78,11 @@ def _planned(
         for paper_id in settings.papers or _found(section, find_papers):
             yield from _about_paper(section, paper_id, manner, summaries)
         return
-    for number, item in enumerate(section.items or _guidance(section), start=1):
+    # A question is asked unchanged, because the words of its heading would be searched for, too.
+    for number, item in enumerate(section.items or ((section.guidance,) if section.guidance else ()), start=1):
         question = Question(
             id=f"{section.key}/{number}",
-            question=_asked(section, item),
+            question=item if item.endswith("?") else f"{section.heading}: {item}",
             paper_ids=settings.papers,
             where=settings.where,
         )
@@ -75,16 +93,6 @@ def _part(section: Section, template: Template) -> str:
     """What the report is for, and which part of it a section is."""
     lines = [template.title, template.introduction, f"This part: {section.heading}"]
     return "\n".join(line for line in (*lines, section.guidance if section.items else "") if line)
-
-
-def _asked(section: Section, item: str) -> str:
-    """A question is asked as it stands: the words of its heading would be looked for, too. Anything else says with its
-    heading what is wanted."""
-    return item if item.endswith("?") else f"{section.heading}: {item}"
-
-
-def _guidance(section: Section) -> tuple[str, ...]:
-    return (section.guidance,) if section.guidance else ()
 
 
 def _found(section: Section, find_papers: FindPapers) -> list[str]:
@@ -113,3 +121,14 @@ def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Sum
         yield PlannedQuestion(
             section.key, point.in_words.capitalize(), question, manner, paper_id, None, told.get(point)
         )
+
+
+def point_asked(question: str) -> Point | None:
+    """The point of a summary that a question about one paper asks for; None where it asks for more or something else.
+
+    Such a question holds no word about the paper's subject, so a search among its passages finds nothing near it. The
+    wordings are English; a column in other words is asked as a question.
+    """
+    words = [word.lower() for word in _WORD.findall(question)]
+    named = {_POINT_OF.get(word) for word in words if word not in _OF_NO_POINT}
+    return named.pop() if len(named) == 1 else None

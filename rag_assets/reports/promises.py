@@ -47,8 +47,9 @@ def unnamed_gaps(updates: Sequence[ReportUpdate]) -> list[Offender]:
     return [
         {"report": update.report.template.name, "question": result.question}
         for update in updates
+        for searched in [{gap.searched for written in update.report.sections for gap in written.gaps}]
         for result in update.answers.results
-        if result.refused and result.question not in _searched_in_vain(update.report)
+        if result.refused and result.question not in searched
     ]
 
 
@@ -60,10 +61,6 @@ def silent_sections(reports: Sequence[Report]) -> list[Offender]:
         for written in report.sections
         if written.section.asks and not written.statements and not written.gaps
     ]
-
-
-def _searched_in_vain(report: Report) -> set[str]:
-    return {gap.searched for written in report.sections for gap in written.gaps}
 
 
 def _reports(candidate: ReportsCandidate) -> list[Report]:

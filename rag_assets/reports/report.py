@@ -10,11 +10,11 @@ from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
 
 NOTHING_HOLDS = INSUFFICIENT
-"""Stands where no claim holds."""
+"""Shown where no claim holds."""
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NumberedQuote:
     """A quote of the report, numbered in the order of first use, from 1."""
 
     number: int
@@ -22,11 +22,11 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Statement:
+class CitedClaim:
     """A claim and its evidence."""
 
     text: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[NumberedQuote, ...]
     note: str = ""
     """That its quotes carry a part of it only, or how it is computed from them."""
 
@@ -59,7 +59,7 @@ class Answered:
 
     asks: str
     """The question as the template has it."""
-    statements: tuple[Statement, ...]
+    statements: tuple[CitedClaim, ...]
     """None where nothing holds."""
     remarks: tuple[str, ...]
     """What a reader must know besides: that few papers support it."""
@@ -70,7 +70,7 @@ class Row:
     """What a table, or a list of summaries, says about one paper."""
 
     paper_id: str
-    cells: tuple[tuple[Statement, ...], ...]
+    cells: tuple[tuple[CitedClaim, ...], ...]
     """One per label, empty where nothing holds."""
 
 
@@ -82,7 +82,7 @@ class WrittenSection:
     answers: tuple[Answered, ...]
     """In text, in the order of the questions."""
     labels: tuple[str, ...]
-    """Of the cells of each row: the columns of a table, what a summary tells."""
+    """Names of the cells of each row: the columns of a table, or the points of a summary."""
     rows: tuple[Row, ...]
     gaps: tuple[Gap, ...]
 
@@ -91,7 +91,7 @@ class WrittenSection:
         return bool(self.section.settings.columns)
 
     @property
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[CitedClaim, ...]:
         """All of them, in text and cells."""
         in_rows = (one for row in self.rows for cell in row.cells for one in cell)
         return (*(one for answered in self.answers for one in answered.statements), *in_rows)
@@ -103,7 +103,7 @@ class Report:
 
     template: Template
     sections: tuple[WrittenSection, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[NumberedQuote, ...]
     papers: tuple[str, ...]
     """Ids of the papers that are cited, in order of first use."""
     titles: Mapping[str, str]
@@ -116,16 +116,16 @@ class _Numbering:
     """Gives each quote its number; a quote that is used again keeps its own."""
 
     def __init__(self) -> None:
-        self.evidence: dict[tuple[str, int, int], Evidence] = {}
+        self.evidence: dict[tuple[str, int, int], NumberedQuote] = {}
 
-    def statements(self, claims: Iterable[Claim]) -> tuple[Statement, ...]:
+    def statements(self, claims: Iterable[Claim]) -> tuple[CitedClaim, ...]:
         return tuple(
-            Statement(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
+            CitedClaim(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
         )
 
-    def _numbered(self, citation: Citation) -> Evidence:
+    def _numbered(self, citation: Citation) -> NumberedQuote:
         place = (citation.chunk_id, citation.start, citation.end)
-        return self.evidence.setdefault(place, Evidence(len(self.evidence) + 1, citation))
+        return self.evidence.setdefault(place, NumberedQuote(len(self.evidence) + 1, citation))
 
 
 def assembled(
@@ -193,15 +193,15 @@ def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, 
     read = answer.contexts if answer else ()
     papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
     is_answered = answer is not None and not answer.refused
-    missing = [_of_label(part, one) for part in answer.unanswered] if answer and is_answered else [one.asks]
+    missing = (
+        [part if one.paper_id is None else f"{one.asks}: {part}" for part in answer.unanswered]
+        if answer and is_answered
+        else [one.asks]
+    )
     if one.paper_id is None:
         return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
     where = str(question.where) if question.where else ""
     return [Gap(what, question.question, where, len(read), papers, (one.paper_id,)) for what in missing]
-
-
-def _of_label(part: str, one: PlannedQuestion) -> str:
-    return part if one.paper_id is None else f"{one.asks}: {part}"
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:

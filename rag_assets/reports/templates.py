@@ -58,7 +58,7 @@ class SectionSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Section:
-    """One heading of a template and what stands below it."""
+    """One heading of a template and the text below it."""
 
     key: str
     """Stays the same while the heading does: "methods", or "methods-2" for the second of that name."""
@@ -93,12 +93,12 @@ class Template:
 
     @property
     def outline(self) -> str:
-        """The headings: what a section's question stands among."""
+        """The headings, for the model that answers one section."""
         return "\n".join(f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections)
 
 
 @dataclass
-class _Draft:
+class _SectionDraft:
     """A section that is being read."""
 
     heading: str
@@ -110,7 +110,7 @@ class _Draft:
 
 
 def template_files(folder: Path) -> list[Path]:
-    """The templates of a folder, by name; none when there is no such folder. Hidden files are none."""
+    """The templates of a folder, by name, without hidden files; empty when there is no such folder."""
     return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file() and not path.name.startswith("."))
 
 
@@ -148,14 +148,14 @@ def parse_template(text: str, path: Path) -> Template:
     return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
 
 
-def _drafts(tokens: list[Token], path: Path) -> list[_Draft]:
+def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
     """One per heading, in order."""
-    drafts: list[_Draft] = []
+    drafts: list[_SectionDraft] = []
     for at, token in enumerate(tokens):
         line = token.map[0] + 1 if token.map else 1
         if token.type == "heading_open":
             level = int(token.tag.removeprefix("h"))
-            drafts.append(_Draft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings()))
+            drafts.append(_SectionDraft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings()))
         elif token.type == "paragraph_open":
             if not drafts:
                 raise InvalidTemplate.at(path, line, "a template begins with its title: # Title")
@@ -179,7 +179,7 @@ def _settings(token: Token, path: Path, line: int) -> SectionSettings:
         raise InvalidTemplate.at(path, line, f"{problems}. Settings of a section are {known}") from error
 
 
-def _section(draft: _Draft, key: str, path: Path) -> Section:
+def _section(draft: _SectionDraft, key: str, path: Path) -> Section:
     guidance = " ".join(draft.paragraphs)
     if not draft.heading:
         raise InvalidTemplate.at(path, draft.line, "the heading is empty")
@@ -193,7 +193,7 @@ def _section(draft: _Draft, key: str, path: Path) -> Section:
     return Section(key, draft.heading, draft.level, guidance, tuple(draft.items), draft.settings)
 
 
-def _keys(drafts: list[_Draft]) -> list[str]:
+def _keys(drafts: list[_SectionDraft]) -> list[str]:
     keys: list[str] = []
     for draft in drafts:
         slug = "-".join("".join(char if char.isalnum() else " " for char in draft.heading.casefold()).split())

@@ -9,8 +9,8 @@ from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import legible
-from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
-from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
+from rag_assets.reports.markdown import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
+from rag_assets.reports.report import NOTHING_HOLDS, Answered, CitedClaim, Report, Row, WrittenSection
 
 
 def as_word(report: Report) -> bytes:
@@ -67,7 +67,7 @@ def _add_answer(document: WordDocument, answered: Answered, *, has_question: boo
 
 
 def _add_summary(document: WordDocument, row: Row, labels: Sequence[str], report: Report) -> None:
-    """The paper's title, and below it what is told; what is not stands among the gaps."""
+    """The paper's title and its summary points; missing points are listed under the gaps."""
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     document.add_paragraph().add_run(_title(row.paper_id, report)).bold = True
     for label, cell in told:
@@ -86,13 +86,12 @@ def _add_table(document: WordDocument, written: WrittenSection, report: Report) 
             cell.text = text
 
 
-def _said(statements: Sequence[Statement]) -> str:
-    said = (f"{legible(one.said)} {''.join(map(_mark, one.evidence))}" for one in statements)
+def _said(statements: Sequence[CitedClaim]) -> str:
+    said = (
+        f"{legible(one.said)} {''.join(f'[{quote.number}{legible(page_of(quote))}]' for quote in one.evidence)}"
+        for one in statements
+    )
     return " ".join(said) or NOTHING_HOLDS
-
-
-def _mark(one: Evidence) -> str:
-    return f"[{one.number}{legible(page_of(one))}]"
 
 
 def _title(paper_id: str, report: Report) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.corpus.chunking import updates
-from rag_assets.faces.cli.reports import quarantined_files, status_facts
+from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES
 from rag_assets_testing.world import World
 

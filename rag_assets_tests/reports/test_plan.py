@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.domain import PaperPoint, Point
-from rag_assets.reports.plan import PlannedQuestion, Summaries, plan_report
-from rag_assets.reports.points_asked import point_asked
+from rag_assets.reports.plan import PlannedQuestion, Summaries, plan_report, point_asked
 from rag_assets.reports.templates import parse_template
 
 SUMMARIES = {paper: {point: PaperPoint(paper, point, (), "m") for point in Point} for paper in ("iron", "steel")}

@@ -10,11 +10,10 @@ from lxml import html
 from markdown_it import MarkdownIt
 
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
-from rag_assets.reports.markdown import as_markdown
+from rag_assets.reports.markdown import as_markdown, as_web_page
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import parse_template
-from rag_assets.reports.web_page import as_web_page
 from rag_assets.reports.word import as_word
 
 TEMPLATE = """# Iron

@@ -11,10 +11,9 @@ from typing import Annotated
 import typer
 
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.asking import ask, retrieve
-from rag_assets.faces.cli.folder import clear, index_stats, papers, serve, status, ui
-from rag_assets.faces.cli.mcp import mcp
-from rag_assets.faces.cli.reporting import report
+from rag_assets.faces.cli.asking import ask, report, retrieve
+from rag_assets.faces.cli.folder import clear, index_stats, papers, status
+from rag_assets.faces.cli.serving import mcp, serve, ui
 from rag_assets.faces.cli.steps import chunk, index_build, qa, run
 
 _HELP = """Turn papers into chunks, indexes and page-cited answers, with the runs and history of the Dagster UI.
@@ -34,8 +33,8 @@ app = typer.Typer(
 
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""More than Python's 700. Imports and tables make hundreds of thousands of objects that stay; to look through them for
-garbage again and again costs every run processor time."""
+"""More than Python's 700: imports and tables make hundreds of thousands of objects that stay, and looking through them
+for garbage again and again costs time."""
 
 
 def _print_version(is_asked: bool) -> None:

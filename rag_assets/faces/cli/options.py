@@ -1,14 +1,21 @@
-"""Options that several commands share, and the settings they give."""
+"""What commands share: options, the settings they give, and how each command ends."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.logging import RichHandler
 
 from rag_assets.core.domain import EVERYTHING, Filter
-from rag_assets.core.errors import InvalidFilter, InvalidSettings
+from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_data_folder
+from rag_assets.faces.cli import rendering
+
+_EXIT_OF_CTRL_C = 130
 
 
 def _a_filter(text: str | None) -> str | None:
@@ -126,3 +133,24 @@ def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
                 raise InvalidSettings(f'--set {item}: "{group}" already has a value; set either it or its fields.')
         target[field] = value
     return overrides
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Our errors become one message and exit code 1; meanwhile, progress of the domain packages goes to stderr."""
+    handler = RichHandler(console=rendering.err(), show_path=False, show_level=False, log_time_format="%H:%M:%S")
+    logger = logging.getLogger("rag_assets")
+    before = (logger.handlers, logger.propagate, logger.level)
+    logger.handlers, logger.propagate = [handler], False
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        rendering.err().print("\nEnded.")
+        raise typer.Exit(_EXIT_OF_CTRL_C) from error
+    except RagAssetsError as error:
+        rendering.err().print(f"Error: {error}", style="red", soft_wrap=True)
+        raise typer.Exit(1) from error
+    finally:
+        logger.handlers, logger.propagate = before[:2]
+        logger.setLevel(before[2])

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
-from rag_assets.core.domain import Citation, QAResult, page_numbers
+from rag_assets.core.domain import Citation, Claim, QAResult, page_numbers
 from rag_assets.core.errors import data_option
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.display import legible
@@ -185,11 +184,6 @@ def counting(what: str) -> Callable[[int, int], None]:
     return report
 
 
-def record_of(value: Any) -> Any:
-    """A dataclass as a JSON-ready mapping."""
-    return asdict(value)
-
-
 def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
@@ -198,33 +192,33 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if result.refused:
         console.print(legible(result.answer), soft_wrap=False)
-        for reason in told_beside(result):
-            console.print(legible(f"  {reason}"))
-        _print_nearest(result, titles, console)
-        return
     for claim in result.claims:
-        console.print(legible(claim.text))
-        if note := claim_note(claim):
-            console.print(Padding(legible(note), (0, 0, 0, 4), expand=False))
-        for citation in claim.citations:
-            if citation.quote != claim.text:
-                console.print(Padding(legible(f"“{citation.quote}”"), (0, 0, 0, 4), expand=False))
-            console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
-        console.print()
+        _print_claim(console, claim, titles)
     for remark in told_beside(result):
-        console.print(legible(remark))
-    if result.model.startswith(EXTRACTIVE):
+        console.print(legible(f"  {remark}" if result.refused else remark))
+    if result.model.startswith(EXTRACTIVE) and not result.refused:
         console.print(_NOT_WRITTEN)
-    _print_nearest(result, titles, console)
-
-
-def _print_nearest(result: QAResult, titles: Mapping[str, str], console: Console) -> None:
     if result.nearest:
         console.print(f"\n{nearest_heading(result)}")
     for claim in result.nearest:
-        console.print(Padding(legible(claim.text), (0, 0, 0, 2), expand=False))
+        _print_indented(console, claim.text, 2)
         for citation in claim.citations:
-            console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
+            _print_indented(console, _source_of(citation, titles))
+
+
+def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> None:
+    console.print(legible(claim.text))
+    if note := claim_note(claim):
+        _print_indented(console, note)
+    for citation in claim.citations:
+        if citation.quote != claim.text:
+            _print_indented(console, f"“{citation.quote}”")
+        _print_indented(console, _source_of(citation, titles))
+    console.print()
+
+
+def _print_indented(console: Console, text: str, n_blanks: int = 4) -> None:
+    console.print(Padding(legible(text), (0, 0, 0, n_blanks), expand=False))
 
 
 def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """Commands that materialize assets: everything, or one of the three steps with all that comes before it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,8 +9,7 @@ import typer
 from rag_assets.core.domain import QAResult
 from rag_assets.core.errors import InvalidSettings, data_option
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
-from rag_assets.faces.cli.reported import reported
+from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, overrides_of, reported, settings_of
 from rag_assets.questions.files import QuestionSet, configured_set, question_set
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
@@ -112,8 +112,8 @@ def _materialize(
         report = answer_other_file(settings, other, questions, report)
     if json_:
         answers = _answers(report, configured_set(settings)) if with_answers else None
-        shown = {} if answers is None else {"answers": [rendering.record_of(one) for one in answers]}
-        rendering.print_json({**rendering.record_of(report), **shown})
+        shown = {} if answers is None else {"answers": [asdict(one) for one in answers]}
+        rendering.print_json({**asdict(report), **shown})
     else:
         rendering.print_run(report)
     if report.signal:

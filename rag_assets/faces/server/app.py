@@ -1,55 +1,67 @@
-"""The application: which routes there are, and the checks around all of them.
+"""The application: its routes, the checks around them, its description, and the page for asking (`static/`).
 
 A module of `routes` is added by importing it here and naming its `router` in `ROUTERS`. Its functions take what they
 share from `dependencies` and raise our own errors or `ProblemError`; blocking work goes through `shared.searching` or
 `shared.answering`, or is a plain `def` where it takes milliseconds.
+
+Text of papers, models and uploads reaches the page as JSON only. Should any of it be taken for markup, the policy still
+forbids inline scripts and styles, other origins, forms that leave, framing, and (`require-trusted-types-for`) every
+function of the browser that turns text into markup.
 """
 
 from asyncio import to_thread
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from pydantic import SecretStr
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from rag_assets.core.settings import Settings
-from rag_assets.faces.server.access import AccessCheck
-from rag_assets.faces.server.bodies import BodyLimits
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.openapi import ERRORS, DescribedAPI
-from rag_assets.faces.server.page import add_page
-from rag_assets.faces.server.problems import install_problem_handlers
-from rag_assets.faces.server.request_log import REQUEST_ID_HEADER, RequestLog
+from rag_assets.faces.server.limits import BodyLimits
+from rag_assets.faces.server.middleware import REQUEST_ID_HEADER, AccessCheck, RequestLog
+from rag_assets.faces.server.problems import PROBLEM_TYPE, Problem, install_problem_handlers
 from rag_assets.faces.server.routes import (
     answers,
     chat_completions,
     conversations,
+    corpus,
     feedback,
-    health,
-    pages,
     papers,
-    runs,
     search,
-    uploads,
-    verify,
 )
 
-ROUTERS: tuple[APIRouter, ...] = (
-    health.router,
-    search.router,
-    answers.router,
-    papers.router,
-    pages.router,
-    verify.router,
-    feedback.router,
-    chat_completions.router,
-    uploads.router,
-    runs.router,
-    conversations.router,
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    module.router for module in (corpus, search, answers, papers, feedback, chat_completions, conversations)
 )
 """All routes; the first that matches a request answers it."""
+
+FILES = Path(__file__).parent / "static"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'"
+)
+"""Content-Security-Policy (W3C CSP level 3, Trusted Types). blob: is for page images that were fetched with a token."""
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # asked again each time and answered 304, so that an upgrade is seen at once
+}
+"""Headers of the page, besides those of `middleware`."""
+_PROBLEM = {"content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request cannot be answered; the detail says what to change.", **_PROBLEM},
+    "5XX": {"description": "The server, or a model it uses, failed; the detail says what to do.", **_PROBLEM},
+}
+"""Errors that every route may answer."""
 
 
 def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
@@ -95,3 +107,39 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         shared.close()
+
+
+class DescribedAPI(FastAPI):
+    """An application whose description has the schema of problems, and the token."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            schema = super().openapi()
+            parts = schema.setdefault("components", {})
+            parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+            parts["securitySchemes"] = {
+                "token": {"type": "http", "scheme": "bearer", "description": "Where the server asks for one."}
+            }
+            schema["security"] = [{}, {"token": []}]
+        return super().openapi()
+
+
+class PageFiles(StaticFiles):
+    """Files below a folder, each with the headers above."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(HEADERS)
+        if path.endswith(".js"):  # some systems call it text/plain, which a browser told not to sniff refuses to run
+            response.headers["Content-Type"] = "text/javascript; charset=utf-8"
+        return response
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page at `/` and its files below `/static`; neither needs a token, they hold nothing of the corpus."""
+    files = PageFiles(directory=FILES)
+    app.mount("/static", files, name="static")
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return await files.get_response("index.html", {"type": "http", "method": "GET", "headers": []})

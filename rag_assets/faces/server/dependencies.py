@@ -1,21 +1,25 @@
-"""What routes share, handed to them by FastAPI: `SettingsDep`, `EngineDep`, `SharedDep`."""
+"""What routes share: `SharedDep`, which FastAPI hands to them, limits per client, and the JSON of a question."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine, open_engine
-from rag_assets.faces.server.corpus_changes import CorpusChanges
-from rag_assets.faces.server.corpus_facts import PublishedFacts
+from rag_assets.faces.server.corpus_state import CorpusChanges, PublishedFacts
 from rag_assets.faces.server.dialogue import Dialogue
-from rag_assets.faces.server.feedback_log import FeedbackLog
-from rag_assets.faces.server.rates import Rate
+from rag_assets.faces.server.limits import Rate
 from rag_assets.faces.server.workers import Workers
 from rag_assets.library.reading.reader import Reader
+from rag_assets.questions import MAX_QUESTION_CHARS, Question, asked
 from rag_assets.questions.conversations import Conversations
+
+MAX_PAPERS_NAMED = 1000
+PaperId = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,6 @@ class Shared:
     conversations: Conversations
     dialogue: Dialogue
     facts: PublishedFacts
-    feedback: FeedbackLog
     questions: Rate
     uploads: Rate
 
@@ -55,7 +58,6 @@ class Shared:
             conversations=conversations,
             dialogue=Dialogue(settings, conversations, engine),
             facts=PublishedFacts(settings.paths),
-            feedback=FeedbackLog(settings.paths.feedback),
             questions=Rate(limits.questions_per_minute, "questions"),
             uploads=Rate(limits.uploads_per_minute, "uploads"),
         )
@@ -89,18 +91,6 @@ def _shared(request: Request) -> Shared:
 SharedDep = Annotated[Shared, Depends(_shared)]
 
 
-def _settings(shared: SharedDep) -> Settings:
-    return shared.settings
-
-
-def _engine(shared: SharedDep) -> Engine:
-    return shared.engine
-
-
-SettingsDep = Annotated[Settings, Depends(_settings)]
-EngineDep = Annotated[Engine, Depends(_engine)]
-
-
 def _counted(rate_of: Callable[[Shared], Rate]) -> Callable[[Request, Shared], None]:
     def count(request: Request, shared: SharedDep) -> None:
         rate_of(shared).count(request.client.host if request.client else "")
@@ -112,3 +102,29 @@ counts_as_question = Depends(_counted(lambda shared: shared.questions))
 """For `dependencies=[...]` of a route: counts the request against `server.questions_per_minute`."""
 counts_as_upload = Depends(_counted(lambda shared: shared.uploads))
 """Likewise, against `server.uploads_per_minute`."""
+
+
+class Asked(BaseModel):
+    """A question and where to look."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=1, description=f"1 to {MAX_QUESTION_CHARS} characters.")
+    paper_ids: list[PaperId] | None = Field(
+        None, max_length=MAX_PAPERS_NAMED, description="Search only these papers; an empty list finds nothing."
+    )
+    where: str | None = Field(
+        None,
+        max_length=10_000,
+        description="A filter, such as section:results page:3-7 -source:text; see docs/searching.md.",
+    )
+
+    def as_question(self) -> Question:
+        """Raises InvalidQuestions, InvalidFilter."""
+        return asked(self.question).model_copy(update={"where": self._filter()})
+
+    def _filter(self) -> Filter | None:
+        if self.paper_ids is None and self.where is None:
+            return None
+        papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
+        return papers & (EVERYTHING if self.where is None else Filter.parse(self.where))

@@ -32,17 +32,17 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadQuestion:
     """How a question is put to the corpus."""
 
     question: Question
     """What is asked of the corpus."""
     original: str
-    """As the user wrote it."""
+    """What the user wrote."""
     asked: Rewritten
 
     @classmethod
-    def as_it_stands(cls, question: Question) -> "Reading":
+    def as_it_stands(cls, question: Question) -> "ReadQuestion":
         return cls(question, question.question, Rewritten.as_it_stands(question.question))
 
 
@@ -83,7 +83,7 @@ class Dialogue:
     def close(self) -> None:
         self._connections.close()
 
-    def read(self, question: Question, conversation_id: str | None) -> Reading:
+    def read(self, question: Question, conversation_id: str | None) -> ReadQuestion:
         """The question after the last turns of its conversation.
 
         Raises UnknownConversation, MissingKey; MissingInput where questions are compared and nothing is published.
@@ -91,20 +91,20 @@ class Dialogue:
         turns = [] if conversation_id is None else self._conversations.last_turns(conversation_id, N_READ)
         return self._as_asked_before(self.read_after(question, turns))
 
-    def read_after(self, question: Question, turns: Sequence[Turn]) -> Reading:
+    def read_after(self, question: Question, turns: Sequence[Turn]) -> ReadQuestion:
         """The question after some turns, oldest first. Raises MissingKey."""
         if not turns:
-            return Reading.as_it_stands(question)
+            return ReadQuestion.as_it_stands(question)
         rewritten = standalone(question.question, turns, self._opened_model())
         try:
             text = asked(rewritten.question).question
         except InvalidQuestions:  # too long together with what it follows
-            return Reading.as_it_stands(question)
+            return ReadQuestion.as_it_stands(question)
         where = question.filter & Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else question.where
         standing = question.model_copy(update={"id": text, "question": text, "where": where})
-        return Reading(standing, question.question, rewritten)
+        return ReadQuestion(standing, question.question, rewritten)
 
-    def keep(self, reading: Reading, answered: Answered, conversation_id: str | None) -> Kept:
+    def keep(self, reading: ReadQuestion, answered: Answered, conversation_id: str | None) -> Kept:
         """Add the turn to its conversation; without one, a new one is begun.
 
         An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
@@ -121,7 +121,7 @@ class Dialogue:
             logger.warning("An answer was not kept with its conversation: %s", error)
             return Kept()
 
-    def _as_asked_before(self, reading: Reading) -> Reading:
+    def _as_asked_before(self, reading: ReadQuestion) -> ReadQuestion:
         """The reading of an earlier question that asks the same, where there is one and the settings want it."""
         if self._earlier is None:
             return reading
@@ -129,7 +129,7 @@ class Dialogue:
         if text is None:
             return reading
         said = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
-        return Reading(reading.question.model_copy(update={"id": text, "question": text}), reading.original, said)
+        return ReadQuestion(reading.question.model_copy(update={"id": text, "question": text}), reading.original, said)
 
     def _opened_model(self) -> RewritingModel | None:
         with self._opening:

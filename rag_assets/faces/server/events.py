@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi.sse import format_sse_event
 
-from rag_assets.answering.trace import AnswerTrace, Step
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.wording import told_beside
 from rag_assets.core.domain import Claim, Context, Evidence, QAResult
@@ -26,7 +26,7 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.server.dialogue import Reading
+from rag_assets.faces.server.dialogue import ReadQuestion
 from rag_assets.faces.server.problems import ProblemError
 
 LOST_CITATIONS: Mapping[Reason, str] = {
@@ -39,7 +39,7 @@ LOST_CITATIONS: Mapping[Reason, str] = {
 class AnswerEvents:
     """Turns the events of one answer into JSON objects by name."""
 
-    def __init__(self, reading: Reading, titles: Mapping[str, str]) -> None:
+    def __init__(self, reading: ReadQuestion, titles: Mapping[str, str]) -> None:
         """titles: by paper id."""
         self._reading = reading
         self._titles = titles
@@ -65,11 +65,14 @@ class AnswerEvents:
             case Finished(trace):
                 result = sound_result(trace)
                 dropped = _dropped(trace)
-                steps = [_step(step) for step in trace.steps]
+                steps = [
+                    {"kind": one.kind, "about": one.about, "words": one.words, "n_claims": one.n_claims}
+                    for one in trace.steps
+                ]
                 return "done", {
                     "answer": asdict(result),
                     "dropped": dropped,
-                    "notes": notes_on(result),
+                    "notes": told_beside(result),
                     "steps": steps,
                 }
 
@@ -120,10 +123,6 @@ def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
     ]
 
 
-def _step(step: Step) -> dict[str, Any]:
-    return {"kind": step.kind, "about": step.about, "words": step.words, "n_claims": step.n_claims}
-
-
 def sound_result(trace: AnswerTrace) -> QAResult:
     """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
     if trace.broken:
@@ -131,13 +130,8 @@ def sound_result(trace: AnswerTrace) -> QAResult:
     return trace.result
 
 
-def notes_on(result: QAResult) -> list[str]:
-    """What a reader must know besides the claims."""
-    return told_beside(result)
-
-
 def as_json(value: Mapping[str, Any]) -> str:
-    """As `qa.jsonl` is written."""
+    """JSON in the form of `qa.jsonl`."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,7 +1,7 @@
 """Errors as problem details (RFC 9457): what happened, and what the caller or the operator can do.
 
 Messages of our own errors may name files, addresses of servers and what a provider wrote. They go to the log under the
-request's id; a reply holds fixed sentences, except where the message speaks of the request alone.
+request's id; a reply holds fixed sentences, except where the message is about the request alone.
 """
 
 import logging
@@ -27,7 +27,7 @@ _TYPE_PREFIX = "tag:rag-assets,2026:"
 """Types are tag URIs (RFC 4151), which RFC 9457 recommends for types that are no web pages."""
 _SHOWN_ERRORS = 5
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
-"""Of the request that is being answered; also in replies, and in the log."""
+"""The id of the request that is being answered; also in replies, and in the log."""
 
 
 class Problem(BaseModel):
@@ -75,7 +75,7 @@ class _Kind:
     kind: str
     title: str
     detail: str | None
-    """None: the error's own message, which speaks of the request alone."""
+    """None: the error's own message, which is about the request alone."""
     retry_after_s: int | None = None
 
 

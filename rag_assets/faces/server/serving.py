@@ -17,7 +17,7 @@ from rag_assets.core.settings import ServerSettings, Settings
 from rag_assets.faces.listening import MAX_CONNECTIONS, address_of, listening_socket, required_token
 from rag_assets.faces.server.app import create_app
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.http_protocol import punctual_protocol
+from rag_assets.faces.server.limits import punctual_protocol
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 SHUTDOWN_S = 5

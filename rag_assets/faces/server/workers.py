@@ -1,4 +1,4 @@
-"""Threads that do the blocking work of requests: so many at once, in the order in which they came.
+"""Threads that do the blocking work of requests, first come first served, and replies that stream their results.
 
 The engine's generators and searches block. Each runs to its end on one thread; events cross over to the event loop as
 they happen, so a client that reads slowly holds up no thread. Whoever leaves is taken out of the queue, or stops the
@@ -6,9 +6,10 @@ work at its next event.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import aclosing, closing
 from contextvars import copy_context
 from enum import Enum, auto
 from http import HTTPStatus
@@ -16,10 +17,23 @@ from threading import Event, Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from rag_assets.faces.server.problems import ProblemError
+from fastapi import Request
+from fastapi.sse import EventSourceResponse, format_sse_event
+from starlette.types import Send
+
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.faces.server.problems import ProblemError, problem_of, request_id, unexpected
+
+logger = logging.getLogger(__name__)
+HEARTBEAT = format_sse_event(comment="still working")
+HEARTBEAT_S = 10.0
+"""A stream says so often that it is alive while nothing else happens."""
 
 Result = TypeVar("Result")
 _RETRY_AFTER_S = 30
+_LOOK_EVERY_S = 0.5
+_HEADERS = {"X-Accel-Buffering": "no"}
+"""Keeps proxies such as nginx from collecting events before they pass them on."""
 
 
 class _End(Enum):
@@ -140,3 +154,44 @@ class Events(Generic[Result]):
 
 def _as_generator(items: Iterator[Result]) -> Generator[Result, None, None]:
     return (yield from items)
+
+
+class EventStream(EventSourceResponse):
+    """A stream of events; what makes them is closed as soon as the client has left."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(events, headers=_HEADERS)
+        self._events = events
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self._events):
+            await super().stream_response(send)
+
+
+async def streamed(
+    events: Events[Result],
+    render: Callable[[Result], bytes],
+    render_problem: Callable[[ProblemError], bytes],
+) -> AsyncGenerator[bytes, None]:
+    """The items as they come, heartbeats between them, and a problem at the end if the work failed."""
+    try:
+        async with aclosing(events.every(HEARTBEAT_S)) as items:
+            async for item in items:
+                yield HEARTBEAT if item is None else render(item)
+    except ProblemError as error:
+        yield render_problem(error)
+    except RagAssetsError as error:
+        yield render_problem(problem_of(error))
+    except Exception:  # the reply has begun, so this is the only place where its client can be told
+        logger.exception("Request %s failed", request_id.get())
+        yield render_problem(unexpected())
+
+
+async def until_left(events: Events[Result], request: Request) -> AsyncGenerator[Result, None]:
+    """The items, until the client has left: then the work is stopped, and the generator ends."""
+    async with aclosing(events.every(_LOOK_EVERY_S)) as items:
+        async for item in items:
+            if await request.is_disconnected():
+                return
+            if item is not None:
+                yield item

@@ -10,7 +10,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
-from rag_assets.faces.cli.reports import index_facts, quarantined_files, status_facts
+from rag_assets.faces.cli.folder_facts import index_facts, quarantined_files, status_facts
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """An assistant for tests: the client of the official SDK, over both transports, called from ordinary functions."""
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -34,6 +35,15 @@ class Assistant:
         result = self.call(tool, **arguments)
         assert not result.is_error, words_of(result)
         return words_of(result)
+
+    def facts(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The JSON below the first line of the reply."""
+        return facts_in(self.text(tool, **arguments))
+
+
+def facts_in(reply: str) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(reply.split("\n", 1)[1])
+    return facts
 
 
 def words_of(result: CallToolResult) -> str:

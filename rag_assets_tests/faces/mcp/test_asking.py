@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.end_to_end.test_thorough import COMPOUND
-from rag_assets_tests.faces.mcp.assistant import Assistant, words_of
+from rag_assets_tests.faces.mcp.assistant import Assistant, facts_in, words_of
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
@@ -14,13 +14,14 @@ FERRITIN = str(QUESTIONS[0]["question"])
 def test_an_answer_names_the_page_and_the_place_of_every_quote(asked: World, assistant: Assistant) -> None:
     """An assistant that cannot say where a sentence stands is no better than one without papers."""
     published = asked.answers()["q1"]
-    text = assistant.text("ask", question=FERRITIN)
+    claims = assistant.facts("ask", question=FERRITIN)["claims"]
 
-    for claim in published["claims"]:
-        assert claim["text"] in text
-        for citation in claim["citations"]:
-            assert f"[{citation['paper_id']}, p. {citation['page_start']}]" in text
-            assert f"chunk_id {citation['chunk_id']}, characters {citation['start']}-{citation['end']}" in text
+    assert [claim["claim"] for claim in claims] == [claim["text"] for claim in published["claims"]]
+    for claim, shown in zip(published["claims"], claims, strict=True):
+        for citation, place in zip(claim["citations"], shown["proved_by"], strict=True):
+            assert (place["paper_id"], place["page"]) == (citation["paper_id"], f"p. {citation['page_start']}")
+            assert place["chunk_id"] == citation["chunk_id"]
+            assert place["characters"] == f"{citation['start']}-{citation['end']}"
 
 
 def test_a_refusal_says_that_it_is_one(assistant: Assistant) -> None:
@@ -45,18 +46,19 @@ def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) ->
     """Without ids the next call can only guess."""
     text = assistant.text("search", question=FERRITIN, k=2)
 
-    assert text.startswith("2 chunks, best first.\n\n1. ferritin · p")
-    assert TOPICS["ferritin"][1] in text
-    assert "chunk_id ferritin:" in text
-    assert 'ferritin is "Ferritin in athletes".' in text
+    first = facts_in(text)["hits"][0]
+    assert text.startswith("2 chunks, best first.\n")
+    assert TOPICS["ferritin"][1] in first["text"]
+    assert first["page"].startswith("p")
+    assert first["chunk_id"].startswith("ferritin:")
+    assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
 
 
 def test_a_filter_narrows_a_search_and_one_without_hits_says_what_to_do(assistant: Assistant) -> None:
     """Results from papers that were excluded would be cited all the same."""
-    narrowed = assistant.text("search", question=FERRITIN, where="paper:drawn")
+    narrowed = assistant.facts("search", question=FERRITIN, where="paper:drawn")
 
-    assert "chunk_id drawn:" in narrowed
-    assert "chunk_id ferritin:" not in narrowed
+    assert {hit["paper_id"] for hit in narrowed["hits"]} == {"drawn"}
     assert "list_papers" in assistant.text("search", question=FERRITIN, paper_ids=["nowhere"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import NEAR_AN_ANSWER
-from rag_assets.faces.server.chat_protocol import Completion
+from rag_assets.faces.server.routes.chat_completions import Completion
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import Live
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.faces.server.feedback_log import MAX_BYTES, FeedbackLog
 from rag_assets.faces.server.problems import ProblemError
+from rag_assets.faces.server.routes.feedback import MAX_BYTES, add_line
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import Live, served
 from rag_assets_tests.kept_entries import contents
@@ -52,7 +52,7 @@ def test_feedback_does_not_fill_the_disk(tmp_path: Path) -> None:
         file.truncate(MAX_BYTES)
 
     with pytest.raises(ProblemError) as refused:
-        FeedbackLog(path).add({"n": 1})
+        add_line(path, {"n": 1})
 
     assert refused.value.status_code == 507
     assert path.stat().st_size == MAX_BYTES
@@ -63,17 +63,17 @@ def test_a_line_that_a_kill_cut_short_costs_no_other_line(tmp_path: Path) -> Non
     path = tmp_path / "feedback.jsonl"
     path.write_bytes(b'{"n": 1}\n{"n": 2, "comm')
 
-    FeedbackLog(path).add({"n": 3})
+    add_line(path, {"n": 3})
 
     assert path.read_bytes().split(b"\n") == [b'{"n": 1}', b'{"n": 2, "comm', b'{"n": 3}', b""]
 
 
 def test_lines_of_several_readers_are_not_mixed(tmp_path: Path) -> None:
     """Two readers who press the button at once."""
-    log = FeedbackLog(tmp_path / "logs" / "feedback.jsonl")
+    path = tmp_path / "logs" / "feedback.jsonl"
 
     with ThreadPoolExecutor(8) as readers:
-        list(readers.map(lambda n: log.add({"n": n, "comment": "x" * 3000}), range(200)))
+        list(readers.map(lambda n: add_line(path, {"n": n, "comment": "x" * 3000}), range(200)))
 
-    rows = [json.loads(line) for line in (tmp_path / "logs" / "feedback.jsonl").read_bytes().splitlines()]
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert sorted(row["n"] for row in rows) == list(range(200))

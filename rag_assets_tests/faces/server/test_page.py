@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from rag_assets.faces.server.page import FILES
+from rag_assets.faces.server.app import FILES
 from rag_assets_tests.faces.server.live import Live
 
 PROJECT = Path(__file__).parents[3]
@@ -38,7 +38,7 @@ def test_every_file_of_the_page_is_served_as_what_it_is(live: Live, path: str) -
     assert reply.content == (FILES / path).read_bytes()
 
 
-@pytest.mark.parametrize("path", ["..%2fpage.py", "%2e%2e/page.py", "..%5cpage.py", "/etc/hosts", "%00", "nothing.js"])
+@pytest.mark.parametrize("path", ["..%2fapp.py", "%2e%2e/app.py", "..%5capp.py", "/etc/hosts", "%00", "nothing.js"])
 def test_nothing_beside_those_files_is_served(live: Live, path: str) -> None:
     """The folder of the server's code lies above, and the data folder is not far."""
     assert live.client.get(f"/static/{path}").status_code == 404

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.faces.server import serving, streams
+from rag_assets.faces.server import serving, workers
 from rag_assets.faces.server.dependencies import Shared
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
@@ -74,7 +74,7 @@ def test_a_client_that_leaves_gives_up_its_place(
     built: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Closed tabs would otherwise be answered before those who still wait."""
-    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(workers, "HEARTBEAT_S", 0.05)
     with served(built.paths.data) as live, all_threads_busy(live.shared) as n_busy:
         for headers in (EVENTS, {}):
             body = json.dumps(QUESTION).encode()

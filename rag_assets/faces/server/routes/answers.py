@@ -13,12 +13,10 @@ from rag_assets.answering.drafts import Manner
 from rag_assets.core.domain import QAResult
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Finished
-from rag_assets.faces.server.dependencies import SharedDep, counts_as_question
+from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.dialogue import Answered, Kept
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
-from rag_assets.faces.server.schemas import Asked, wants_events
-from rag_assets.faces.server.streams import EventStream, streamed, until_left
-from rag_assets.faces.server.workers import Events
+from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
 
 router = APIRouter(prefix="/api", tags=["ask"])
 Named = tuple[str, dict[str, Any]]
@@ -105,7 +103,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
             yield name, data
 
     events = shared.answering.events(rendered)
-    if wants_events(request):
+    if "text/event-stream" in request.headers.get("accept", "").lower():
         return EventStream(streamed(events, lambda named: sse(*named), sse_error))
     return Response(await _last(events, request), media_type="application/json")
 

@@ -1,25 +1,170 @@
 """POST /v1/chat/completions and GET /v1/models: the protocol of OpenAI, so that existing chat programs can ask.
 
-The last message of the user is the question, read after those before it. Instructions of a system message have no say:
-an answer is what the papers say, verified.
+The last message of the user is the question, read after those before it. Instructions of a system message are ignored:
+an answer is what the papers say, verified. It is Markdown with its place behind each claim; the whole row of qa.jsonl
+is beside it as `rag_assets`, a key that clients may ignore. Source: https://platform.openai.com/docs/api-reference/chat
 """
 
-from collections.abc import Iterator
+import re
+import secrets
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
+from pydantic import BaseModel, Field, StrictBool
 
+from rag_assets.answering.wording import nearest_heading, place_of, told_beside
+from rag_assets.core.domain import Claim, QAResult
 from rag_assets.engine import Event, Finished
-from rag_assets.faces.server.chat_protocol import MODEL, ChatReply, ChatRequest, Completion, Model, Models, turns_of
-from rag_assets.faces.server.dependencies import SharedDep, counts_as_question
+from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import as_json, sound_result
 from rag_assets.faces.server.problems import ProblemError, invalid_request, not_found
-from rag_assets.faces.server.schemas import Asked
-from rag_assets.faces.server.streams import HEARTBEAT, EventStream, streamed, until_left
+from rag_assets.faces.server.workers import HEARTBEAT, EventStream, streamed, until_left
+from rag_assets.questions.conversations import Turn, standalone
 
 router = APIRouter(prefix="/v1", tags=["chat"])
 _END = format_sse_event(data_str="[DONE]")
+MODEL = "rag-assets"
+MAX_MESSAGES = 200
+_MAX_EARLIER = 20
+"""How many of the earlier messages are read."""
+_MARKUP = re.compile(r"[\\`*_\[\]<>!|~#&]")
+"""Characters that Markdown or HTML gives a meaning: text of papers must not become a link, an image or a script."""
+
+
+class TextPart(BaseModel):
+    type: str
+    text: str = ""
+
+
+class Message(BaseModel):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[TextPart] | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.type == "text")
+        return self.content or ""
+
+
+class StreamOptions(BaseModel):
+    include_usage: StrictBool | None = None
+
+
+class ChatRequest(BaseModel):
+    """What is used of a request; other keys (temperature, tools, ...) are accepted and have no effect."""
+
+    model: str = Field(MODEL, max_length=200)
+    messages: list[Message] = Field(min_length=1, max_length=MAX_MESSAGES)
+    stream: StrictBool | None = False
+    stream_options: StreamOptions | None = None
+
+
+class ChatUsage(BaseModel):
+    """Tokens of models behind an API; zero for keyless answers."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ReplyMessage(BaseModel):
+    role: Literal["assistant"]
+    content: str
+
+
+class Choice(BaseModel):
+    index: int
+    message: ReplyMessage
+    finish_reason: Literal["stop"]
+
+
+class ChatReply(BaseModel):
+    id: str
+    object: Literal["chat.completion"]
+    created: int = Field(description="Seconds since 1970.")
+    model: str
+    choices: list[Choice]
+    usage: ChatUsage
+    rag_assets: QAResult = Field(description="The answer as a row of qa.jsonl.")
+
+
+class Model(BaseModel):
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class Models(BaseModel):
+    object: Literal["list"]
+    data: list[Model]
+
+
+def turns_of(messages: Sequence[Message]) -> list[Turn]:
+    """The questions among earlier messages with their answers, oldest first; follow-ups as rules read them."""
+    turns: list[Turn] = []
+    for message, reply in pairwise(messages[-_MAX_EARLIER:]):
+        if message.role == "user" and reply.role == "assistant" and message.text.strip():
+            turns.append(Turn(message.text, standalone(message.text, turns), {"answer": reply.text}))
+    return turns
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One reply: `whole`, or `chunks` of a stream."""
+
+    created: int = field(default_factory=lambda: int(time.time()))
+    id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
+
+    def whole(self, result: QAResult) -> dict[str, Any]:
+        """The data of a `ChatReply`."""
+        message = {"role": "assistant", "content": "\n\n".join(_paragraphs(result))}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return self._of("chat.completion", [choice]) | {"usage": _usage(result), "rag_assets": asdict(result)}
+
+    def chunks(self, result: QAResult) -> Iterator[dict[str, Any]]:
+        """The text paragraph by paragraph, then the end."""
+        yield self._delta({"role": "assistant", "content": ""})
+        for number, text in enumerate(_paragraphs(result)):
+            yield self._delta({"content": f"\n\n{text}" if number else text})
+        yield self._delta({}, "stop") | {"rag_assets": asdict(result)}
+
+    def usage_chunk(self, result: QAResult) -> dict[str, Any]:
+        """What comes behind the chunks, for those who ask for it."""
+        return self._of("chat.completion.chunk", []) | {"usage": _usage(result)}
+
+    def _delta(self, delta: dict[str, str], finish_reason: str | None = None) -> dict[str, Any]:
+        return self._of("chat.completion.chunk", [{"index": 0, "delta": delta, "finish_reason": finish_reason}])
+
+    def _of(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": MODEL, "choices": choices}
+
+
+def _paragraphs(result: QAResult) -> list[str]:
+    said = [result.answer] if result.refused else [_cited(claim) for claim in result.claims]
+    nearest = [f"{nearest_heading(result)}\n" + "".join(f"\n- {_cited(one)}" for one in result.nearest)]
+    return [*said, *(_escaped(note) for note in told_beside(result)), *(nearest if result.nearest else ())]
+
+
+def _cited(claim: Claim) -> str:
+    places = dict.fromkeys(_escaped(place_of(citation)) for citation in claim.citations)
+    return f"{_escaped(claim.text)} ({'; '.join(places)})"
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def _usage(result: QAResult) -> dict[str, int]:
+    read, written = result.usage.n_input_tokens, result.usage.n_output_tokens
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 @router.get("/models")
@@ -75,7 +220,7 @@ def _question_of(body: ChatRequest) -> str:
 
 
 def _failed(error: ProblemError) -> bytes:
-    """As OpenAI sends errors within a stream."""
+    """An error within a stream, in the form that OpenAI sends."""
     problem = error.problem
     said = {"message": f"{problem.title}. {problem.detail}", "type": problem.type, "code": problem.status}
     return format_sse_event(data_str=as_json({"error": said})) + _END

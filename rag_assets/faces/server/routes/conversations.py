@@ -4,10 +4,10 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.faces.server.dependencies import SharedDep
-from rag_assets.questions.conversations import ConversationSummary, NumberedTurn
+from rag_assets.questions.conversations import NumberedTurn
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
@@ -19,19 +19,12 @@ class Begun(BaseModel):
 class ListedConversation(BaseModel):
     """A conversation without its turns."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     conversation_id: str
     title: str = Field(description="The beginning of its first question.")
     n_turns: int = Field(description="That were ever added; the oldest of many are not kept.")
     changed_at: str = Field(description="ISO 8601 in UTC.")
-
-    @classmethod
-    def of(cls, summary: ConversationSummary) -> "ListedConversation":
-        return cls(
-            conversation_id=summary.conversation_id,
-            title=summary.title,
-            n_turns=summary.n_turns,
-            changed_at=summary.changed_at,
-        )
 
 
 class ConversationList(BaseModel):
@@ -76,7 +69,9 @@ class KeptConversation(ListedConversation):
 @router.get("")
 def conversations(shared: SharedDep) -> ConversationList:
     """All conversations that have a question."""
-    return ConversationList(conversations=[ListedConversation.of(one) for one in shared.conversations.list()])
+    return ConversationList(
+        conversations=[ListedConversation.model_validate(one) for one in shared.conversations.list()]
+    )
 
 
 @router.post("", status_code=HTTPStatus.CREATED)
@@ -89,7 +84,7 @@ def begin(shared: SharedDep) -> Begun:
 def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
     """A conversation with its turns."""
     found = shared.conversations.get(conversation_id)
-    listed = ListedConversation.of(found.summary)
+    listed = ListedConversation.model_validate(found.summary)
     return KeptConversation(**listed.model_dump(), turns=[KeptTurn.of(one) for one in found.turns])
 
 

@@ -1,21 +1,45 @@
-"""The papers, their sections, and the chunks that are cited: what is read, as text."""
+"""The papers, their sections and chunks as text, their pages as images, and where a citation stands on them."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import Chunk, Citation, PaperPoint, Point
+from rag_assets.core.domain import Point
 from rag_assets.faces.server.dependencies import SharedDep
-from rag_assets.faces.server.schemas import Place
-from rag_assets.library.reading.papers import PaperState, PaperSummary, SectionSummary
+from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.papers import PaperState
+from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH
+from rag_assets.library.reading.reader import DEFAULT_WIDTH
 
 router = APIRouter(prefix="/api", tags=["read"])
 MAX_OFFSET = 10_000_000
 Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET, description="In the text of the chunk, in code points.")]
+_FRACTION = r"(?:0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?)"
+_BOX = rf"{_FRACTION}(?:,{_FRACTION}){{3}}"
+_CACHED = "private, max-age=300"
+"""Turning pages to and fro asks for none twice; a file that was exchanged is shown after some minutes."""
+
+PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Physical page, from 1.")]
+Width = Annotated[int, Query(ge=MIN_WIDTH, le=MAX_WIDTH, description="Of the image, in pixels.")]
+Boxes = Annotated[
+    str | None,
+    Query(
+        pattern=rf"^{_BOX}(?:;{_BOX})*$",
+        max_length=10_000,
+        description="Boxes to mark: left,top,right,bottom as fractions of the page from its top left corner, joined "
+        "with semicolons.",
+    ),
+]
 
 
-class PaperFacts(BaseModel):
+class Read(BaseModel):
+    """Read from the attributes of a value of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class PaperFacts(Read):
     """A paper in the list."""
 
     paper_id: str
@@ -33,7 +57,7 @@ class PaperList(BaseModel):
     papers: list[PaperFacts]
 
 
-class Section(BaseModel):
+class Section(Read):
     """A section, or several short ones that were merged."""
 
     section_id: str
@@ -44,7 +68,7 @@ class Section(BaseModel):
     chunk_ids: list[str] = Field(description="Its chunks in reading order.")
 
 
-class QuotedPlace(BaseModel):
+class QuotedPlace(Read):
     """A quote, and where it stands: it is the text of the chunk from `start` to `end`, in code points."""
 
     paper_id: str
@@ -58,12 +82,12 @@ class QuotedPlace(BaseModel):
     verification: str
 
 
-class ToldClaim(BaseModel):
+class ToldClaim(Read):
     text: str
     citations: list[QuotedPlace]
 
 
-class ToldPoint(BaseModel):
+class ToldPoint(Read):
     """What the paper says of one point of its summary."""
 
     point: Point = Field(description="asked, done, found, or limits: what limits it.")
@@ -76,7 +100,7 @@ class PaperWithSections(PaperFacts):
     sections: list[Section] = Field(description="In reading order.")
 
 
-class SectionPart(BaseModel):
+class SectionPart(Read):
     """`text[start:end]` of a section stands in this chunk, from `chunk_start` on."""
 
     chunk_id: str
@@ -98,6 +122,18 @@ class Marked(BaseModel):
     end: int
 
 
+class Place(BaseModel):
+    """Where something stands; pages are physical, 1-based, None where nothing proves them."""
+
+    chunk_id: str
+    paper_id: str
+    title: str
+    section_path: str
+    page_start: int | None
+    page_end: int | None
+    page_label: str | None
+
+
 class ChunkReply(Place):
     text: str
     before: str = Field(description="The last words before it in its section.")
@@ -105,32 +141,39 @@ class ChunkReply(Place):
     marked: Marked | None = Field(description="What was asked for with start and end, cut to the text.")
 
 
+class PlaceOnPage(BaseModel):
+    """What is marked on one page."""
+
+    page: int
+    page_label: str | None
+    boxes: list[FractionBox] = Field(description="Left, top, right, bottom as fractions, origin top left.")
+    exact: bool = Field(description="The boxes are the lines of the quote itself; else those of its paragraph.")
+
+
+class PlaceReply(BaseModel):
+    pages: list[PlaceOnPage] = Field(description="Empty: the page is not known.")
+
+
 @router.get("/papers")
 def papers(shared: SharedDep) -> PaperList:
     """Every paper of the data folder, sorted by id, with its state."""
-    return PaperList(papers=[PaperFacts(**_facts(paper)) for paper in shared.reader.papers()])
+    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in shared.reader.papers()])
 
 
 @router.get("/papers/{paper_id}")
 def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
     """A paper with its abstract, its summary where a model wrote one, and its sections."""
     details = shared.reader.paper(paper_id)
-    return PaperWithSections(
-        **_facts(details.summary),
-        points=[_told(told) for told in details.points],
-        sections=[_section(section) for section in details.sections],
-    )
+    facts = PaperFacts.model_validate(details.summary).model_dump()
+    return PaperWithSections.model_validate({**facts, "points": details.points, "sections": details.sections})
 
 
 @router.get("/papers/{paper_id}/sections/{section}")
 async def section(paper_id: str, section: str, shared: SharedDep) -> SectionWithText:
     """The text of a section, by its id or its title."""
     found = await shared.searching.result(lambda: shared.reader.section(paper_id, section))
-    parts = [
-        SectionPart(chunk_id=part.chunk_id, start=part.start, end=part.end, chunk_start=part.chunk_start)
-        for part in found.parts
-    ]
-    return SectionWithText(**_section(found.section).model_dump(), paper_id=paper_id, text=found.text, parts=parts)
+    facts = Section.model_validate(found.section).model_dump()
+    return SectionWithText.model_validate({**facts, "paper_id": paper_id, "text": found.text, "parts": found.parts})
 
 
 @router.get("/chunks/{chunk_id}")
@@ -142,38 +185,10 @@ async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Off
     if start is not None or end is not None:
         first = min(start or 0, n_chars)
         marked = Marked(start=first, end=n_chars if end is None else min(max(end, first), n_chars))
-    return _chunk(found, shared.facts.now().titles.get(found.paper_id, ""), marked)
-
-
-def _facts(paper: PaperSummary) -> dict[str, object]:
-    return {name: getattr(paper, name) for name in PaperFacts.model_fields}
-
-
-def _told(told: PaperPoint) -> ToldPoint:
-    claims = [ToldClaim(text=one.text, citations=[_place(cited) for cited in one.citations]) for one in told.claims]
-    return ToldPoint(point=told.point, claims=claims, model=told.model)
-
-
-def _place(cited: Citation) -> QuotedPlace:
-    return QuotedPlace(**{name: getattr(cited, name) for name in QuotedPlace.model_fields})
-
-
-def _section(section: SectionSummary) -> Section:
-    return Section(
-        section_id=section.section_id,
-        title=section.title,
-        path=section.path,
-        page_start=section.page_start,
-        page_end=section.page_end,
-        chunk_ids=list(section.chunk_ids),
-    )
-
-
-def _chunk(found: Chunk, title: str, marked: Marked | None) -> ChunkReply:
     return ChunkReply(
         chunk_id=found.chunk_id,
         paper_id=found.paper_id,
-        title=title,
+        title=shared.facts.now().titles.get(found.paper_id, ""),
         section_path=found.section_at(marked.start)[1] if marked else found.section_path,
         page_start=found.page_start,
         page_end=found.page_end,
@@ -183,3 +198,41 @@ def _chunk(found: Chunk, title: str, marked: Marked | None) -> ChunkReply:
         after=found.context_after,
         marked=marked,
     )
+
+
+@router.get(
+    "/papers/{paper_id}/pages/{page}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}, "description": "The page."}},
+)
+async def page_image(
+    paper_id: str, page: PageNumber, shared: SharedDep, width: Width = DEFAULT_WIDTH, boxes: Boxes = None
+) -> Response:
+    """A page of a paper's PDF as an image, with boxes marked in it."""
+    png = await shared.searching.result(
+        lambda: shared.reader.page_image(paper_id, page, width=width, boxes=_parsed(boxes))
+    )
+    return Response(png, media_type="image/png", headers={"Cache-Control": _CACHED})
+
+
+@router.get("/chunks/{chunk_id}/place")
+async def place(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> PlaceReply:
+    """The pages that a part of a chunk stands on, and the boxes of its lines."""
+    found = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
+    return PlaceReply(
+        pages=[
+            PlaceOnPage(
+                page=one.page,
+                page_label=one.page_label,
+                boxes=[(box.left, box.top, box.right, box.bottom) for box in one.boxes],
+                exact=one.is_exact,
+            )
+            for one in found
+        ]
+    )
+
+
+def _parsed(boxes: str | None) -> list[FractionBox]:
+    """Boxes from the query, which fits their pattern."""
+    numbers = [tuple(map(float, box.split(","))) for box in boxes.split(";")] if boxes else []
+    return [(left, top, right, bottom) for left, top, right, bottom in numbers]

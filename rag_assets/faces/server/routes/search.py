@@ -1,11 +1,13 @@
-"""POST /api/search: what the index finds for a question."""
+"""POST /api/search: what the index finds for a question. POST /api/verify: whether a quote stands in the papers."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from rag_assets.core.domain import Hit
-from rag_assets.faces.server.dependencies import SharedDep, counts_as_question
-from rag_assets.faces.server.schemas import Asked, FoundHit
+from rag_assets.core.domain import Band, Box, Hit, Verification
+from rag_assets.faces.server.dependencies import Asked, PaperId, SharedDep, counts_as_question
+from rag_assets.faces.server.routes.papers import Place
+from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS, Verdict
+from rag_assets.library.reading.reader import QuoteVerdict
 
 router = APIRouter(prefix="/api", tags=["ask"])
 MAX_K = 100
@@ -13,6 +15,17 @@ MAX_K = 100
 
 class SearchRequest(Asked):
     k: StrictInt | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
+
+
+class FoundHit(Place):
+    """A passage that was found, and its chunk."""
+
+    passage_id: str
+    text: str = Field(description="Of the passage.")
+    score: float = Field(description="Comparable within one reply only; higher is better.")
+    similarity: float | None = Field(description="Cosine of question and passage.")
+    band: Band | None = Field(description="How likely it answers the question, by the reranker.")
+    boxes: list[Box]
 
 
 class SearchReply(BaseModel):
@@ -48,4 +61,76 @@ def _found(hit: Hit, title: str) -> FoundHit:
         similarity=hit.dense_score,
         band=hit.band,
         boxes=list(hit.boxes),
+    )
+
+
+class QuoteRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    quote: str = Field(min_length=1, max_length=MAX_QUOTE_CHARS)
+    paper_id: PaperId | None = Field(None, description="Look in this paper only.")
+
+
+class DifferenceReply(BaseModel):
+    """Words of the quote, and what the source has in their place; one of the two may be empty."""
+
+    quote: str
+    source: str
+
+
+class VerifyReply(BaseModel):
+    """What is known of the quote; the fields of a place are None where nothing like it was found."""
+
+    verdict: Verdict = Field(
+        description="verified: word for word, typesetting aside. near: the source says something much like it; see "
+        "differences. not_found: nothing like it stands in the text that is searched."
+    )
+    verification: Verification | None = Field(
+        description="How it was found; None where it differs in more than what tidying changes."
+    )
+    paper_id: str | None = None
+    title: str | None = None
+    section_path: str | None = None
+    chunk_id: str | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = Field(None, description="As it stands in the source: text[start:end] of the chunk.")
+    page_start: int | None = None
+    page_end: int | None = None
+    page_label: str | None = None
+    boxes: list[Box] = Field([], description="Where it stands; empty where that is not known.")
+    exact: bool = Field(False, description="The boxes are the lines of the quote itself; else those of its paragraph.")
+    likeness: float | None = Field(None, description="Of the words, 0 to 100.")
+    differences: list[DifferenceReply] = []
+
+
+@router.post("/verify", dependencies=[counts_as_question])
+async def verify(request: QuoteRequest, shared: SharedDep) -> VerifyReply:
+    """Look a quote up in all papers, or in one. No model is asked."""
+    found = await shared.searching.result(lambda: shared.reader.verify_quote(request.quote, request.paper_id))
+    return _reply(found)
+
+
+def _reply(found: QuoteVerdict) -> VerifyReply:
+    match = found.match
+    if match is None:
+        return VerifyReply(verdict=found.verdict, verification=None)
+    chunk = match.chunk
+    return VerifyReply(
+        verdict=found.verdict,
+        verification=match.verification,
+        paper_id=chunk.paper_id,
+        title=found.title,
+        section_path=chunk.section_at(match.start)[1],
+        chunk_id=chunk.chunk_id,
+        start=match.start,
+        end=match.end,
+        quote=match.quote,
+        page_start=match.page_start,
+        page_end=match.page_end,
+        page_label=match.page_label,
+        boxes=[box for page in found.pages for box in page.boxes],
+        exact=any(page.is_exact for page in found.pages),
+        likeness=match.likeness,
+        differences=[DifferenceReply(quote=one.quote, source=one.source) for one in match.differences],
     )

@@ -1,10 +1,8 @@
 // One answer as it arrives: claims with numbered marks, what was left out, what was read.
 
-import { attachCard } from "./card.js";
 import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
-import { bandLabel, quoteFacts } from "./evidence.js";
-import { nearestOf } from "./nearest.js";
+import { attachCard, bandLabel, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { claimNotes, droppedWords, pageWords } from "./words.js";
 
@@ -179,4 +177,25 @@ function leftOut(dropped) {
   const summary = el("summary", {}, `What was left out (${n})`);
   const why = "These statements were drafted and did not hold when they were checked against the papers:";
   return el("details", { class: "more" }, summary, el("p", {}, why), el("ul", {}, items));
+}
+
+/** They below an answer, and open below a refusal, as an element; null where there are none. open(source, mark): shows
+ * one in the reader. */
+export function nearestOf({ nearest, refused }, { open, titleOf }) {
+  if (!nearest?.length) return null;
+  const heading = refused ? "Nearest sentences, which may not answer it" : "Near the question, and no part of the answer";
+  const items = nearest.map(({ text, citations }) => {
+    const sources = citations.map((citation) => {
+      const title = citation.title || titleOf(citation.paper_id);
+      const show = (event) => open({ citation, title, claim: text }, event.currentTarget);
+      return el("p", {}, button(title, show, { class: "link" }), el("span", { class: "hint" }, ` ${pageWords(citation)}`));
+    });
+    return el("li", {}, el("p", { class: "near-text" }, text), sources);
+  });
+  return el(
+    "details",
+    { class: "more nearest", open: refused },
+    el("summary", {}, `${heading} (${nearest.length})`),
+    el("ol", {}, items),
+  );
 }

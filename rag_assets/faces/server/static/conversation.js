@@ -1,12 +1,11 @@
 // The conversation: questions, their answers as they arrive, and what can be done with them.
 
 import { AnswerView } from "./answer.js";
-import { hashOf, linkTo, writeAddress } from "./address.js";
-import { asProblem, getJson, Problem, request, sendJson } from "./api.js";
+import { asProblem, events, getJson, Problem, request, sendJson } from "./api.js";
 import { asMarkdown, asText, copied } from "./copy.js";
 import { button, byId, el } from "./dom.js";
 import { announce, problemBlock, toast } from "./notices.js";
-import { events } from "./stream.js";
+import { hashOf, linkTo, writeAddress } from "./view.js";
 
 const STOPPED = "Stopped. What stands here was verified; the rest was not made.";
 const CUT_OFF = "The server closed it before the answer was complete.";

@@ -1,18 +1,15 @@
 // Brings the parts of the page together.
 
-import { askForToken } from "./access.js";
-import { readAddress } from "./address.js";
 import { asProblem, getJson, onTokenNeeded } from "./api.js";
-import { startCard } from "./card.js";
 import { Conversation } from "./conversation.js";
 import { byId, counted, el } from "./dom.js";
+import { startCard } from "./evidence.js";
 import { Filters } from "./filters.js";
 import { startHistory } from "./history.js";
-import { problemBlock } from "./notices.js";
-import { showPane, startPanes } from "./panes.js";
+import { askForToken, problemBlock } from "./notices.js";
 import { Papers } from "./papers.js";
 import { Reader } from "./reader.js";
-import { startTheme } from "./theme.js";
+import { readAddress, showPane, startPanes, startTheme } from "./view.js";
 
 const NOTHING_TO_ASK =
   "There is nothing to ask yet. Add papers to the list, or put them into the papers folder and run rag-assets run.";

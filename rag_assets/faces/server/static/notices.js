@@ -1,4 +1,4 @@
-// Short messages: read out by screen readers, or shown at the foot of the page.
+// Short messages and the question for the token of a server that is reached from other machines.
 
 import { button, byId, el } from "./dom.js";
 
@@ -38,4 +38,16 @@ export function problemBlock(problem, retry = null) {
     problem.requestId && el("p", { class: "hint" }, `Request ${problem.requestId}`),
     retry && button("Try again", retry),
   );
+}
+
+/** Opens the dialog; the token that was given, or null when it was closed without one. */
+export function askForToken() {
+  const dialog = byId("access");
+  const field = byId("token");
+  field.value = dialog.returnValue = ""; // Escape leaves the value of the time before
+  dialog.showModal();
+  return new Promise((resolve) => {
+    const closed = () => resolve(dialog.returnValue === "open" ? field.value.trim() : null);
+    dialog.addEventListener("close", closed, { once: true });
+  });
 }

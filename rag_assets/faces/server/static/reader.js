@@ -5,9 +5,8 @@ import { button, byId, el } from "./dom.js";
 import { bandLabel, verificationFacts } from "./evidence.js";
 import { problemBlock } from "./notices.js";
 import { Pages } from "./pages.js";
-import { isPhone, showPane } from "./panes.js";
-import { inText, plainText } from "./reader_text.js";
-import { abstractOf, summaryOf } from "./summary.js";
+import { abstractOf, inText, plainText, summaryOf } from "./reader_text.js";
+import { isPhone, showPane } from "./view.js";
 import { pageWords, titleOf } from "./words.js";
 
 const HINT = "Click the number behind a sentence of an answer: its page is shown here, with the sentence marked.";

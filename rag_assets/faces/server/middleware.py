@@ -1,4 +1,4 @@
-"""Who may ask: checks of host, origin and token before anything else looks at a request.
+"""The layers around every request: access checks, and around them an id, protective headers and a line of log.
 
 A page of another site, open in a browser on this machine, can send requests to the server. It is kept out by three
 checks: the Host header must name the server (a site can point a name of its own at 127.0.0.1: DNS rebinding), the
@@ -7,17 +7,31 @@ The token keeps out other people; it is compared in constant time and never logg
 """
 
 import hmac
+import logging
+import secrets
 from http import HTTPStatus
+from time import perf_counter
 
 from pydantic import SecretStr
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings
-from rag_assets.faces.server.problems import ProblemError
-from rag_assets.faces.server.rates import Rate
+from rag_assets.faces.server.limits import Rate
+from rag_assets.faces.server.problems import ProblemError, request_id, unexpected
 
-GUARDED = ("/api", "/v1")
+logger = logging.getLogger(__name__)
+REQUEST_ID_HEADER = "X-Request-ID"
+PROTECTIVE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
+"""On every reply, unless its route sets another value."""
+GUARDED = ("/api", "/v1", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
@@ -97,3 +111,42 @@ def _without_port(host: str) -> str:
     """ "localhost:8000" -> "localhost", "[::1]:8000" -> "[::1]"."""
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() else host
+
+
+class RequestLog:
+    """ASGI middleware: gives each request an id, logs how it ended, and answers errors that nothing else caught.
+
+    The id is made here, never taken from the client: it goes into headers and into the log.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = perf_counter(), 0
+        request_id.set(secrets.token_hex(8))
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers[REQUEST_ID_HEADER] = request_id.get()
+                for name, value in PROTECTIVE_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except Exception:  # the last resort: anything else would show as a bare 500 of the web server
+            logger.exception("Request %s failed", request_id.get())
+            if status:
+                raise
+            await unexpected().response(scope, receive, send_with_headers)
+        finally:
+            path = scope.get("raw_path", b"").decode("ascii", "replace")  # still escaped, so it cannot break the line
+            seconds = perf_counter() - started
+            logger.info("%s %s %s %d %.3f s", request_id.get(), scope["method"], path, status, seconds)

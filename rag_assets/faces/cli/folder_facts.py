@@ -1,4 +1,4 @@
-"""What a data folder holds, for `status` and `index stats`: facts read from the published files."""
+"""Facts about a data folder, read from its published files. Commands import this late: it needs Arrow."""
 
 from collections import Counter
 from textwrap import shorten

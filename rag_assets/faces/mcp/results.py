@@ -1,0 +1,202 @@
+"""What tools reply: one short text, and below it the facts as JSON, with the ids to go on with.
+
+Text of papers is written by strangers. Markers and chat tokens in it are defused, as they are in our own prompts, and
+characters that act on a terminal are replaced.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
+from typing import Any
+
+from rag_assets.answering.drafts import EXTRACTIVE
+from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, told_beside
+from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_numbers
+from rag_assets.core.text.display import legible
+from rag_assets.hosted.prompts import neutral
+from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
+from rag_assets.library.reading.quotes import QuoteMatch, Verdict
+from rag_assets.library.reading.reader import QuoteVerdict, SectionText
+
+MAX_SECTION_CHARS = 12_000
+"""About 3,000 tokens: a long reply crowds out the conversation it is read in."""
+MAX_PAPERS = 100
+MAX_LISTED_CHARS = 300
+"""Characters of an abstract in the list of papers."""
+MAX_DIFFERENCES = 12
+PAGE_UNKNOWN = "page unknown"
+NOTHING_FOUND = (
+    "Nothing was found. Use other words, widen the filter, or look with list_papers at what the corpus holds."
+)
+_AFTER_REFUSAL = (
+    "This is a refusal: no sentence of the corpus was found that answers the question. Do not present other knowledge "
+    "as if it came from these papers. You may ask a narrower question, use other words, or look at search results."
+)
+_NOT_WRITTEN = "The claims are sentences of the papers as they stand, not a written summary."
+_NOT_FOUND = (
+    "NOT FOUND. Nothing like it stands in the papers that are searched. Reference lists are not searched, nor are "
+    "papers that could not be read (list_papers names them). Check the wording, or look for the topic with search."
+)
+_EMPTY: tuple[Any, ...] = (None, "", (), [], {})
+
+
+def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
+    """The hits of a search, best first: place, ids and the passage that fits best. titles: by paper id."""
+    if not hits:
+        return NOTHING_FOUND
+    found = [
+        {
+            "paper_id": hit.chunk.paper_id,
+            "title": titles.get(hit.chunk.paper_id),
+            "page": pages_text(hit.passage.page_start, hit.passage.page_end, hit.page_label),
+            "section": hit.passage.section_path,
+            "evidence": hit.band,
+            "note": AI_WRITTEN if hit.chunk.is_generated else "",
+            "chunk_id": hit.chunk.chunk_id,
+            "text": hit.passage.text,
+        }
+        for hit in hits
+    ]
+    return _reply(f"{len(hits)} chunks, best first.", hits=found)
+
+
+def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
+    """An answer: its claims, each with the places that prove it, and what else must be known. titles: by paper id."""
+    notes = told_beside(result)
+    if result.refused:
+        said = f"{result.answer} {_AFTER_REFUSAL}"
+    else:
+        said = "The claims that were verified, each with the places that prove it."
+        notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
+    nearest = {nearest_heading(result): [_claim(one, titles) for one in result.nearest]} if result.nearest else {}
+    return _reply(said, claims=[_claim(one, titles) for one in result.claims], notes=notes, **nearest)
+
+
+def verdict_reply(verdict: QuoteVerdict) -> str:
+    """The verdict in the first word, then where the quote stands, and how it differs."""
+    return matches_reply([verdict.match] if verdict.match else [], {}, verdict.title)
+
+
+def matches_reply(matches: Sequence[QuoteMatch], titles: Mapping[str, str], title: str = "") -> str:
+    """The places where a quote, or what is like it, stands. titles: by paper id; title: of papers without one there."""
+    if not matches:
+        return _NOT_FOUND
+    verdict = "VERIFIED" if matches[0].verdict is Verdict.VERIFIED else "NEAR"
+    return _reply(f"{verdict}.", places=[_place(one, titles.get(one.chunk.paper_id, title)) for one in matches])
+
+
+def section_reply(found: SectionText, start: int) -> str:
+    """A section from a character on, with the chunk id of each part of its text."""
+    n_chars = len(found.text)
+    end = min(n_chars, start + MAX_SECTION_CHARS)
+    if start >= n_chars:
+        said = f"The section has {n_chars:,} characters: there is nothing from {start:,} on."
+    elif end < n_chars:
+        said = f"Characters {start:,} to {end:,} of {n_chars:,}. To read on, call again with start {end}."
+    else:
+        said = "The section up to its end."
+    texts = [(part.chunk_id, found.text[max(part.start, start) : min(part.end, end)]) for part in found.parts]
+    shown = [{"chunk_id": chunk_id, "text": text} for chunk_id, text in texts if text.strip()]
+    return _reply(said, paper_id=found.paper_id, title=found.title, section=_section(found.section), parts=shown)
+
+
+def paper_reply(paper: PaperDetails) -> str:
+    """The abstract of a paper, its summary where a model wrote one, and its sections in reading order."""
+    points = {
+        told.point.in_words: [
+            f'"{cited.quote}" ({pages_of(cited) or PAGE_UNKNOWN})' for claim in told.claims for cited in claim.citations
+        ]
+        or "the model found nothing in the paper that says it"
+        for told in paper.points
+    }
+    has_points = any(told.claims for told in paper.points)
+    return _reply(
+        "The paper with its sections." if paper.sections else "It has no sections that are searched.",
+        **_paper(paper.summary, None),
+        summary=points if has_points else {},
+        sections=list(map(_section, paper.sections)),
+    )
+
+
+def papers_reply(papers: Sequence[PaperSummary], matching: str | None, offset: int) -> str:
+    """Up to MAX_PAPERS papers, from the one at `offset` on, whose id or title holds all words of `matching`."""
+    words = (matching or "").casefold().split()
+    fitting = [one for one in papers if all(word in f"{one.paper_id} {one.title}".casefold() for word in words)]
+    shown = fitting[offset : offset + MAX_PAPERS]
+    if not shown:
+        return f"Papers: {len(fitting)}, and none from {offset} on." if fitting else "There is no such paper."
+    n_left = len(fitting) - offset - len(shown)
+    more = f", {n_left} more: list_papers with offset {offset + len(shown)}" if n_left else ""
+    return _reply(f"Papers: {len(fitting)}{more}", papers=[_paper(one, MAX_LISTED_CHARS) for one in shown])
+
+
+def safe(value: Any) -> Any:
+    """The value with all text in it safe to hand to a model and to a terminal; empty fields are left out."""
+    if isinstance(value, str):
+        return legible(neutral(value))
+    if isinstance(value, Mapping):
+        return {name: safe(one) for name, one in value.items() if one not in _EMPTY}
+    if isinstance(value, Sequence):
+        return list(map(safe, value))
+    return value
+
+
+def pages_text(first: int | None, last: int | None, label: str | None) -> str:
+    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)" or "page unknown"."""
+    numbers = page_numbers(first, last, label)
+    return f"{'p.' if first == last else 'pp.'} {numbers}" if numbers else PAGE_UNKNOWN
+
+
+def _reply(said: str, **facts: Any) -> str:
+    return f"{safe(said)}\n{json.dumps(safe(facts), ensure_ascii=False)}"
+
+
+def _claim(claim: Claim, titles: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "claim": claim.text,
+        "note": claim_note(claim),
+        "proved_by": [_citation(cited, claim.text, titles) for cited in claim.citations],
+    }
+
+
+def _citation(cited: Citation, claim: str, titles: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "paper_id": cited.paper_id,
+        "title": titles.get(cited.paper_id),
+        "page": pages_of(cited) or PAGE_UNKNOWN,
+        "chunk_id": cited.chunk_id,
+        "characters": f"{cited.start}-{cited.end}",
+        "found": cited.verification,
+        "quote": cited.quote if cited.quote != claim else "",
+    }
+
+
+def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
+    return {
+        "verdict": match.verdict,
+        "found": match.verification or f"{match.likeness:.0f}% alike",
+        "paper_id": match.chunk.paper_id,
+        "title": title,
+        "page": pages_text(match.page_start, match.page_end, match.page_label),
+        "section": match.chunk.section_path,
+        "chunk_id": match.chunk.chunk_id,
+        "characters": f"{match.start}-{match.end}",
+        "as_it_stands": match.quote,
+        "differences": [{"quote": one.quote, "paper": one.source} for one in match.differences[:MAX_DIFFERENCES]],
+        "more_differences": max(len(match.differences) - MAX_DIFFERENCES, 0) or None,
+    }
+
+
+def _section(section: SectionSummary) -> dict[str, Any]:
+    pages = pages_text(section.page_start, section.page_end, None)
+    return {"title": section.path or section.title, "page": pages, "section_id": section.section_id}
+
+
+def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:
+    """most_chars: of the abstract; None: all."""
+    facts = {"paper_id": paper.paper_id, "title": paper.title, "format": paper.source, "state": paper.state}
+    if paper.state is not PaperState.READY:
+        return {**facts, "reason": paper.reason}
+    abstract = paper.abstract if most_chars is None else shorten(paper.abstract, most_chars, placeholder=" ...")
+    sizes = {"n_pages": paper.n_pages, "n_chunks": paper.n_chunks, "page_images": paper.has_pages}
+    return {**facts, **sizes, "abstract": abstract}

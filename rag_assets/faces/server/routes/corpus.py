@@ -1,0 +1,137 @@
+"""What is served, and how it changes: health, uploads, deletions, and the runs that bring the index up to date."""
+
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Literal
+
+from fastapi import APIRouter, UploadFile
+from pydantic import BaseModel, Field
+
+from rag_assets.answering.evaluation.history import read_history
+from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
+from rag_assets.pipeline.runs.requests import RunState, StepState
+
+router = APIRouter(prefix="/api")
+_RUN = Field(description="The run after which questions see the change; see GET /api/runs/{run_id}.")
+
+
+class Health(BaseModel):
+    status: Literal["ready", "not built"] = Field(description='"not built": no index yet; questions get problem 503.')
+    version: str
+    corpus_version: str | None = Field(description="Changes with everything that is published; None: not built.")
+    model: str = Field(description="What answers: extractive, or provider:model.")
+    n_papers: int
+    n_chunks: int
+    n_waiting: int = Field(description="Questions that are answered now or wait for their turn.")
+    last_evaluation: dict[str, float | None] | None
+
+
+@router.get("/health", tags=["server"])
+def health(shared: SharedDep) -> Health:
+    """Whether questions can be asked, and of what."""
+    settings, facts = shared.settings, shared.facts.now()
+    history = read_history(settings.paths.evaluation / "history.jsonl")
+    return Health(
+        status="not built" if facts.version is None else "ready",
+        version=version("rag_assets"),
+        corpus_version=facts.version,
+        model=settings.answering.model,
+        n_papers=facts.n_papers,
+        n_chunks=facts.n_chunks,
+        n_waiting=shared.answering.n_inside,
+        last_evaluation=history[-1]["metrics"] if history else None,
+    )
+
+
+class Uploaded(BaseModel):
+    """A file that was taken in."""
+
+    paper_id: str
+    file_name: str = Field(description="Under which it is kept.")
+    is_new: bool = Field(description="False where it joins a paper that has files of other formats.")
+    run_id: str = _RUN
+
+
+class Deleted(BaseModel):
+    """A paper that is in the trash."""
+
+    paper_id: str
+    trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
+    run_id: str = _RUN
+
+
+class Restored(BaseModel):
+    """A paper that is back."""
+
+    paper_id: str
+    run_id: str = _RUN
+
+
+class Deletion(BaseModel):
+    """A paper that was deleted and can be had back."""
+
+    trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
+    paper_id: str
+    files: list[str] = Field(description="From the papers folder.")
+
+
+class DeletionList(BaseModel):
+    """What lies in the trash."""
+
+    deletions: list[Deletion] = Field(description="Newest first.")
+
+
+@router.post("/papers", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload])
+async def upload(file: UploadFile, shared: SharedDep) -> Uploaded:
+    """Add a paper. What the file holds decides whether it is one, not its name."""
+    name, content = file.filename or "", file.file
+    uploaded, run_id = await shared.changing.result(lambda: shared.changes.add(name, content))
+    return Uploaded(paper_id=uploaded.paper_id, file_name=uploaded.file_name, is_new=uploaded.is_new, run_id=run_id)
+
+
+@router.delete("/papers/{paper_id}", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload])
+async def delete(paper_id: str, shared: SharedDep) -> Deleted:
+    """Move a paper with all its files to the trash."""
+    trashed, run_id = await shared.changing.result(lambda: shared.changes.discard(paper_id))
+    return Deleted(paper_id=trashed.paper_id, trash_id=trashed.trash_id, run_id=run_id)
+
+
+@router.get("/trash", tags=["papers"], dependencies=[counts_as_upload])
+async def trash(shared: SharedDep) -> DeletionList:
+    """The deletions that can be undone."""
+    kept = await shared.changing.result(shared.changes.deletions)
+    return DeletionList(
+        deletions=[Deletion(trash_id=one.trash_id, paper_id=one.paper_id, files=list(one.files)) for one in kept]
+    )
+
+
+@router.post(
+    "/trash/{trash_id}/restore", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload]
+)
+async def restore(trash_id: str, shared: SharedDep) -> Restored:
+    """Undo a deletion."""
+    restored, run_id = await shared.changing.result(lambda: shared.changes.restore(trash_id))
+    return Restored(paper_id=restored.paper_id, run_id=run_id)
+
+
+class Step(BaseModel):
+    asset: str
+    state: StepState
+
+
+class Run(BaseModel):
+    """How far a run is."""
+
+    run_id: str
+    state: RunState
+    steps: list[Step] = Field(description="Those that began, in that order, then those that wait.")
+    message: str = Field(description="How it ended or what it waits for; may be empty.")
+    seconds: float = Field(description="Since it began.")
+
+
+@router.get("/runs/{run_id}", tags=["papers"])
+def run(run_id: str, shared: SharedDep) -> Run:
+    """How far a run is."""
+    found = shared.changes.progress(run_id)
+    steps = [Step(asset=asset, state=state) for asset, state in found.steps.items()]
+    return Run(run_id=found.run_id, state=found.state, steps=steps, message=found.message, seconds=found.seconds)
