@@ -93,7 +93,7 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
 
     assert outcome.is_success, outcome.failures or outcome.broken
     text = written(world)
-    fact = "Ferritin fell by 12% in all groups of runners within a month of training."
+    fact = "Ferritin fell by 12% in all groups of runners within a month of training. Nobody had expected it."
     assert f"{fact} \\[1\\]" in text
     assert f"1. “{fact}” — ferritin, p. 2" in text
     assert "- Who composed the opera about the queen? Searched in vain: " in text
