@@ -3,7 +3,7 @@
 A word in the text of a paper does not count, since papers mention many works of others. The work is named by a
 run of words of the title: more than half of them, or all before the first colon. One more word that the title does not
 have names another work. Questions that describe a paper in words of their own, "the study of X", are left to
-`publication`.
+`title_pages`.
 """
 
 import re

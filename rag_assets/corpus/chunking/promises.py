@@ -51,7 +51,7 @@ class ChunksCandidate:
     settings: ChunkingSettings
     quarantined: Sequence[QuarantinedPaper]
     accounts: Sequence[dict[str, Any]]
-    """Where the text of each paper that was not quarantined went, see `text_accounts`."""
+    """Where the text of each paper that was not quarantined went, see `stats`."""
     lost_before: pa.Table
     """Papers, with the column paper_id, that lost text on the way from their source to blocks."""
 

@@ -1,6 +1,6 @@
 """A follow-up question becomes one that can be understood alone: by a model where one answers, else by two rules.
 
-What is rewritten is only asked of the corpus; its answer is verified as any other. `paper_references` reads "that
+What is rewritten is only asked of the corpus; its answer is verified as any other. `follow_ups` reads "that
 paper", `together` adds the question before to a follow-up with few words of its own.
 """
 
