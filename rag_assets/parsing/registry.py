@@ -62,7 +62,7 @@ FORMATS = (
         "docling.document:parse_docling",
         "docling.document:looks_like_docling",
         b"{",
-        version=3,
+        version=4,
     ),
     Format(
         Source.DOCLING,

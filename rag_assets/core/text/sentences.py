@@ -93,7 +93,13 @@ def _segments(text: str) -> Iterator[int]:
             cuts.extend(range(at + _MAX_UNBROKEN_CHARS, end, _MAX_UNBROKEN_CHARS))
         at = end
     for start, end in zip(cuts, (*cuts[1:], len(text)), strict=True):
-        yield from map(len, sentencex.segment("en", text[start:end]))
+        at = start
+        for piece in sentencex.segment("en", text[start:end]):  # it loses a character of odd texts
+            if (found := text.find(piece, at, end)) >= 0:
+                yield found + len(piece) - at
+                at = found + len(piece)
+        if at < end:
+            yield end - at
 
 
 def _with_quiet_brackets(text: str) -> str:

@@ -33,7 +33,7 @@ from rag_assets.corpus.chunking.cuts import (
     leading_piece,
 )
 
-PASSAGER_VERSION = 8
+PASSAGER_VERSION = 9
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
 """The first paragraph of a file may have been read as its title; its words would be searched with every passage."""

@@ -135,3 +135,11 @@ def test_a_sentence_of_abbreviations_is_read_in_time() -> None:
         spans = sentence_spans(text)
 
     assert spans == [(0, len(text) - 1)]
+
+
+def test_what_sentencex_loses_is_in_a_sentence_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It loses the blank lines of some texts; all sentences behind them were cut two characters too early."""
+    monkeypatch.setattr("sentencex.segment", lambda _language, text: [text[:9], text[11:20], text[20:]])
+    text = "One ends.\n\nTwo ends. Three ends."
+
+    assert [text[start:end] for start, end in sentence_spans(text)] == ["One ends.", "Two ends.", "Three ends."]

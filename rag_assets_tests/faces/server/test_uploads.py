@@ -210,7 +210,8 @@ def test_a_killed_server_leaves_conversations_and_corpus_whole(world: World) -> 
 
     kept = again.client.get(f"/api/conversations/{conversation}").json()
     assert [one["answer"] for one in kept["turns"]] == [turn["answer"]]
-    assert ended(again.client, waiting.json()["run_id"])["message"] == "Papers: 1 added, 0 changed, 0 removed."
+    message = ended(again.client, waiting.json()["run_id"])["message"]
+    assert message in {f"Papers: {n} added, 0 changed, 0 removed." for n in (1, 2)}  # 2: both were there in time
     deadline = time.monotonic() + DEADLINE_S
     found: set[str] = set()
     while "kelp" not in found and time.monotonic() < deadline:

@@ -4,7 +4,7 @@ A list becomes one block with one line per item, an inline group one paragraph; 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -141,12 +141,13 @@ class BodyWalk:
         lines: list[_ItemLine] = []
         others: list[LevelledBlock] = []
         self._collect(group, "", depth, lines, others)
-        spans, start = [], 0
-        for index, line in enumerate(lines):
-            end = start + len(line.text) + (index + 1 < len(lines))
-            spans.append(span_over(start, end, line.boxes))
-            start = end
-        yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in lines), spans=tuple(spans)))
+        for run in _without_steps_back(lines):
+            spans, start = [], 0
+            for index, line in enumerate(run):
+                end = start + len(line.text) + (index + 1 < len(run))
+                spans.append(span_over(start, end, line.boxes))
+                start = end
+            yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in run), spans=tuple(spans)))
         yield from others
 
     def _collect(
@@ -203,3 +204,17 @@ def _joined(texts: Iterable[str]) -> str:
     """Formatted runs as one line: docling strips the spaces between them."""
     line = " ".join(" ".join(texts).split())
     return _NO_SPACE_AFTER.sub("", _NO_SPACE_BEFORE.sub("", line))
+
+
+def _without_steps_back(lines: Sequence[_ItemLine]) -> list[list[_ItemLine]]:
+    """The lines in runs in which no line is on an earlier page than the one before it: a block begins on its first
+    page and ends on its last one."""
+    runs: list[list[_ItemLine]] = [[]]
+    last_page = 0
+    for line in lines:
+        pages = [box.page for box in line.boxes]
+        if pages and min(pages) < last_page:
+            runs.append([])
+        runs[-1].append(line)
+        last_page = max(pages, default=last_page)
+    return runs

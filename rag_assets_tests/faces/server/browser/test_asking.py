@@ -191,18 +191,6 @@ def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(p
     expect(turn.locator("details[open]")).to_contain_text("1 × Its numbers are not those of its quote.")
 
 
-def test_words_that_the_papers_quoted_do_not_have_are_told_below_the_claims(page: Page, live_shelf: Live) -> None:
-    """A claim about something near would pass for the answer."""
-    open_page(page, live_shelf)
-    row = {**ROW, "missing_words": ["drug-resistant", "sheep"]}
-    done = {"answer": row, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
-    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
-
-    turn = ask(page, HERON_QUESTION)
-
-    expect(turn).to_contain_text("In no passage of the papers quoted: drug-resistant, sheep")
-
-
 def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page: Page, live_shelf: Live) -> None:
     """Below a refusal it is the best there is; below an answer it must not be read as a part of it."""
     (citation,) = CLAIM["citations"]

@@ -109,7 +109,7 @@ def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(page
 
     expect(reader.locator(".where")).to_have_text("page unknown")
     expect(reader.locator(".notice")).to_contain_text("Page unknown. Nothing in the file proves")
-    expect(reader.locator("mark")).to_have_text(MOSS_SENTENCE)
+    expect(reader.locator("mark")).to_contain_text(MOSS_SENTENCE)
     expect(reader.locator("mark")).to_be_in_viewport()
     expect(reader.locator("img")).to_have_count(0)
 

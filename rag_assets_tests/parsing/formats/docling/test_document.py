@@ -121,6 +121,21 @@ def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) 
     assert len(document.blocks) == 4
 
 
+def test_a_list_whose_items_go_back_a_page_is_two_blocks(tmp_path: Path) -> None:
+    """One block would begin behind its end."""
+    writer = DoclingWriter()
+    group = writer.add("groups", label="list")
+    for page, text in ((2, "second page"), (1, "first page")):
+        writer.text("list_item", text, group, prov=[prov(page, 10, 300, 100, 290)])
+
+    blocks = writer.parsed(tmp_path).blocks
+
+    assert [(block.text, block.page_start, block.page_end) for block in blocks] == [
+        ("- second page", 2, 2),
+        ("- first page", 1, 1),
+    ]
+
+
 def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
     """An item apart from its list is a line without context."""
     writer = DoclingWriter()
