@@ -121,7 +121,7 @@ def _passages_of(chunk: Chunk, limits: ReadingLimits, title: str, summary: str) 
 
 
 def _fitting_summary(summary: str, part: PlannedPassage, limits: ReadingLimits) -> str:
-    """As much of a summary as leaves the model room for the whole passage."""
+    """The beginning of a summary that leaves the model room for the whole passage."""
     n_left = limits.longest + limits.n_special - part.n_tokens - 1
     return leading_piece(summary, n_left, limits.count)
 

@@ -173,7 +173,7 @@ def _cells_in(cell: Cell, n_columns: int) -> list[Cell]:
 
 
 def _values_in(text: str, n_columns: int) -> list[str] | None:
-    """As many values as there are columns, the first of which may be the row's name; None for any other text."""
+    """One value for each column, the first of which may be the row's name; None for any other text."""
     for pattern in _VALUES:
         values = list(pattern.finditer(text))
         between = pattern.sub("", text).strip()
@@ -185,7 +185,7 @@ def _values_in(text: str, n_columns: int) -> list[str] | None:
 
 
 def _repeats_in(text: str, n_columns: int) -> list[str] | None:
-    """As many labels as there are columns that differ in their numbers only: "Age 23 (n = 12) Age 33 (n = 14)"."""
+    """One label for each column; they differ in their numbers only: "Age 23 (n = 12) Age 33 (n = 14)"."""
     words = text.split()
     each, rest = divmod(len(words), n_columns)
     labels = [" ".join(words[at : at + each]) for at in range(0, len(words), each)] if each and not rest else []

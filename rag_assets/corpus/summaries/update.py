@@ -61,7 +61,7 @@ class AskedDocument:
     paper_id: str
     title: str
     beginning: str
-    """As much of its text as the model reads for the summary of the whole."""
+    """The beginning of its text that the model reads for the summary of the whole."""
 
 
 class Summarizer:
