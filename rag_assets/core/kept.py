@@ -3,7 +3,7 @@ and images of pages.
 
 Each entry is committed by itself, so a killed run loses nothing that was finished, and has a checksum, so a damaged
 one counts as absent. A file that cannot be read or written costs time and money, but raises no error. Vectors of
-passages are in `embedding.vector_cache`.
+passages are in `search.embedding.vector_cache`.
 """
 
 import json

@@ -34,8 +34,8 @@ def earlier_entries(folder: Path) -> Iterator[tuple[str, str, bytes]]:
                 yield kind, path.stem, json.dumps(found["reply"]).encode()
     for kind, suffix in _OTHERS.items():
         for path in sorted((folder / kind).rglob(f"*{suffix}")):
-            digest, content = path.read_bytes()[:_DIGEST_BYTES], path.read_bytes()[_DIGEST_BYTES:]
-            if hashlib.sha256(content).digest() == digest:
+            sealed = path.read_bytes()
+            if hashlib.sha256(content := sealed[_DIGEST_BYTES:]).digest() == sealed[:_DIGEST_BYTES]:
                 yield kind, path.stem, content
 
 
