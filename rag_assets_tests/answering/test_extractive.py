@@ -49,10 +49,11 @@ def test_a_sentence_is_whole_with_the_numbers_of_references_behind_it(mark: str)
 
 def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
     """An answer at any price is worse than a refusal."""
-    draft = answerer().draft("Which dose of metformin helps adults?", [context(FUSION), context(METRICS)])
+    for question in ("Which dose of metformin helps adults?", "Why do whales sing at night in warm water?"):
+        draft = answerer().draft(question, [context(FUSION), context(METRICS)])
 
-    assert draft.claims == ()
-    assert draft.unanswered == (), "the refusal says it of the whole question"
+        assert draft.claims == ()
+        assert draft.unanswered == (), "the refusal says it of the whole question"
 
 
 def test_passages_are_read_as_they_are_stored() -> None:
