@@ -10,8 +10,8 @@ from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceE
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.model.compression import CompressedAnswerer
-from rag_assets.answering.model.judges import JudgedSupport, judge_files, judge_name, open_judge
-from rag_assets.answering.verify.support import EmbeddedSupport, SupportScorer
+from rag_assets.answering.model.second_look import JudgedSupport, judge_files, judge_name, open_judge
+from rag_assets.answering.verify.verification import EmbeddedSupport, SupportScorer
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName

@@ -22,8 +22,7 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.verify.support import SupportScorer, looked_at
-from rag_assets.answering.verify.verification import sources_of, verify
+from rag_assets.answering.verify.verification import SupportScorer, looked_at, sources_of, verify
 from rag_assets.answering.wording import remarks, worded
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected

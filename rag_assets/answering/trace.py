@@ -9,8 +9,7 @@ from typing import Any
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.verify.objections import Reason
-from rag_assets.answering.verify.support import Scoring
-from rag_assets.answering.verify.verification import VerifiedClaims, sources_of
+from rag_assets.answering.verify.verification import Scoring, VerifiedClaims, sources_of
 from rag_assets.core.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
 

@@ -13,7 +13,8 @@ from threading import BoundedSemaphore, RLock
 from typing import Any, Self, TypeVar
 
 from rag_assets.answering.drafts import AS_SET, Manner, Readers, kept_drafts
-from rag_assets.answering.model.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
+from rag_assets.answering.model.planning import Planner, open_planner
+from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate

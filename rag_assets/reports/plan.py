@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import Background, Manner
-from rag_assets.answering.paper_summaries.summarizers import QUESTIONS
+from rag_assets.answering.summarizers import QUESTIONS
 from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question
 from rag_assets.reports.templates import Section, Template

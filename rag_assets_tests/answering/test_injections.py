@@ -14,7 +14,7 @@ from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import Finished
-from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Evidence, QAResult
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings

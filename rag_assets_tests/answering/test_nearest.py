@@ -14,11 +14,11 @@ from rag_assets.answering.drafts import (
     kept_drafts,
 )
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.model.thorough.plans import PlannedPart
-from rag_assets.answering.model.thorough.union import TriedPart, united
+from rag_assets.answering.model.planning import PlannedPart
+from rag_assets.answering.model.thorough import TriedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Finished
-from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Chunk, Context, QAResult
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings

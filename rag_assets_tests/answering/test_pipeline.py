@@ -11,8 +11,7 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
-from rag_assets.answering.verify.support import EmbeddedSupport
-from rag_assets.answering.verify.verification import Reason
+from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
 from rag_assets.answering.wording import place_of
 from rag_assets.core.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
 from rag_assets.core.errors import RequestRejected

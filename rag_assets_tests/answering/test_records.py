@@ -20,8 +20,7 @@ from rag_assets.answering.records import (
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import DeferredQuestion
 from rag_assets.answering.verify.objections import Objection, Reason
-from rag_assets.answering.verify.support import Scoring
-from rag_assets.answering.verify.verification import LostCitation, Outcome, VerifiedClaims
+from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
 from rag_assets.core.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 

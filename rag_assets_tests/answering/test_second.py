@@ -17,8 +17,7 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
-from rag_assets.answering.verify.support import EmbeddedSupport, Scoring, SupportScorer
-from rag_assets.answering.verify.verification import VerifiedClaims
+from rag_assets.answering.verify.verification import EmbeddedSupport, Scoring, SupportScorer, VerifiedClaims
 from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
 from rag_assets.core.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
 from rag_assets.core.kept import KeptFile

@@ -10,8 +10,7 @@ import pytest
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import AnswerUpdate, answered
-from rag_assets.answering.verify.support import Scoring
-from rag_assets.answering.verify.verification import VerifiedClaims
+from rag_assets.answering.verify.verification import Scoring, VerifiedClaims
 from rag_assets.core.domain import Citation, Claim, Filter, QAResult, Verification
 from rag_assets.core.errors import (
     AccessDenied,

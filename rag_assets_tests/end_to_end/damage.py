@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from rag_assets.answering.evaluation.history import read_history
+from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.core.table_files import read_provenance
 from rag_assets.search.embedding.vector_cache import read_file
 from rag_assets.search.indexing.exact_vectors import ExactVectors

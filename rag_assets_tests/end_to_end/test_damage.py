@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.answering.evaluation.history import append_history, read_history
+from rag_assets.answering.evaluation.smoke import append_history, read_history
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.faces.cli.folder_facts import status_facts

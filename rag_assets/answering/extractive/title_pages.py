@@ -29,7 +29,7 @@ from rag_assets.answering.extractive.relevance import nearness_of, texts_of
 from rag_assets.answering.verify.missing_names import missing_names
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.core.text.person_names import (
+from rag_assets.core.text.names import (
     begins_with_a_name,
     lists_names,
     names_an_institution,

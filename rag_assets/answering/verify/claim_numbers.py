@@ -16,9 +16,8 @@ from rag_assets.answering.verify.number_agreement import MAX_COMPARED, agree, is
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import GivenNumber, numbers_of_cell
 from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
-from rag_assets.core.text.numbers.spelling import normalized_numbers
+from rag_assets.core.text.numbers.spelling import Fraction, fractions, normalized_numbers
 from rag_assets.core.text.numbers.units import PERCENT
-from rag_assets.core.text.numbers.words import Fraction, fractions
 
 _MOST_COMBINED = 12
 """Nothing is computed from more numbers: some two of them give nearly any result."""

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from rag_assets.answering.verify.names import WORD, Name, NameKind, names_in
 from rag_assets.core.domain import Context
-from rag_assets.core.text.numbers.words import IN_WORDS
+from rag_assets.core.text.numbers.spelling import IN_WORDS
 from rag_assets.core.text.terms import stem_of
 
 _SEPARATORS = re.compile(r"[\W_]")

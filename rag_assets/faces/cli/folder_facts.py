@@ -4,7 +4,7 @@ from collections import Counter
 from textwrap import shorten
 from typing import Any
 
-from rag_assets.answering.evaluation.history import read_history
+from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import pages_of
 from rag_assets.core.domain import Claim

@@ -25,7 +25,7 @@ from rag_assets.questions.conversations import (
     standalone,
 )
 from rag_assets.questions.conversations.earlier_questions import EarlierQuestions
-from rag_assets.questions.conversations.rewriting import N_READ
+from rag_assets.questions.conversations.follow_ups import N_READ
 
 _ASKED_BEFORE = "This is the answer to an earlier question that asks the same."
 logger = logging.getLogger(__name__)

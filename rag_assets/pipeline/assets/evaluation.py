@@ -9,9 +9,8 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.evaluation.history import EVALUATION_PROMISES
 from rag_assets.answering.evaluation.metrics import METRICS, METRICS_VERSION
-from rag_assets.answering.evaluation.smoke import LATEST, NOTHING_TO_JUDGE, evaluated, recorded
+from rag_assets.answering.evaluation.smoke import EVALUATION_PROMISES, LATEST, NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.answering.records import read_results
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.promises import check_all

@@ -6,17 +6,18 @@ from functools import cache
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.answering.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
-from rag_assets.answering.paper_summaries.summarizers import (
+from rag_assets.answering.paper_summaries import (
+    PAPER_SUMMARY_PROMISES,
+    PaperSummariesCandidate,
+    PaperSummaryUpdate,
+    update_paper_summaries,
+    without_paper_summaries,
+)
+from rag_assets.answering.summarizers import (
     NO_MODEL,
     PAPER_SUMMARIES_VERSION,
     model_name,
     open_summarizer,
-)
-from rag_assets.answering.paper_summaries.update import (
-    PaperSummaryUpdate,
-    update_paper_summaries,
-    without_paper_summaries,
 )
 from rag_assets.core.domain import Chunk
 from rag_assets.core.promises import check_all

@@ -18,9 +18,16 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, 
 from rag_assets.pipeline.assets.reporting import now, progress
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
-from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
 from rag_assets.reports.templates import load_template, template_files
-from rag_assets.reports.update import REPORTS_VERSION, ReportFiles, ReportUpdate, ReportWriter, section_fingerprints
+from rag_assets.reports.update import (
+    REPORT_PROMISES,
+    REPORTS_VERSION,
+    ReportFiles,
+    ReportsCandidate,
+    ReportUpdate,
+    ReportWriter,
+    section_fingerprints,
+)
 
 
 @dg.asset(

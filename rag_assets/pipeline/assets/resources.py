@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering.models import require_models
-from rag_assets.answering.paper_summaries.summarizers import model_name as paper_summary_model
+from rag_assets.answering.summarizers import model_name as paper_summary_model
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings

@@ -3,8 +3,13 @@
 No web framework and no Dagster here; the faces that hold conversations import this package.
 """
 
-from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
-from rag_assets.questions.conversations.rewriting import RewritingModel, open_rewriting_model, standalone
+from rag_assets.questions.conversations.follow_ups import (
+    RewritingModel,
+    Rewritten,
+    Turn,
+    open_rewriting_model,
+    standalone,
+)
 from rag_assets.questions.conversations.store import (
     Conversation,
     ConversationLimits,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from rag_assets.answering.evaluation.history import EvaluatedRun, append_history, read_history
+from rag_assets.answering.evaluation.smoke import EvaluatedRun, append_history, read_history
 from rag_assets.core.settings import Floors
 
 

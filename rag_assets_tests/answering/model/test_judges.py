@@ -11,11 +11,11 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport, open_judge
-from rag_assets.answering.model.judges.cross_encoder import CrossEncoderJudge
+from rag_assets.answering.model.cross_encoder_judge import CrossEncoderJudge
+from rag_assets.answering.model.judges import ClaimJudge
+from rag_assets.answering.model.second_look import JudgedSupport, open_judge
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.support import Unscored
-from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.answering.verify.verification import Outcome, Unscored, VerifiedClaims
 from rag_assets.core.domain import Claim
 from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.kept import KeptFile

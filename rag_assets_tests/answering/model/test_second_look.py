@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.model.judges import hosted as judge_module
-from rag_assets.answering.model.judges.hosted import HostedJudge
-from rag_assets.answering.model.judges.second_look import JudgedSupport
+from rag_assets.answering.model import judges as judge_module
+from rag_assets.answering.model.judges import HostedJudge
+from rag_assets.answering.model.second_look import JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.support import EmbeddedSupport, SupportScorer, looked_at
-from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, SupportScorer, VerifiedClaims, looked_at
 from rag_assets.core.domain import Citation, Claim, Verification
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings

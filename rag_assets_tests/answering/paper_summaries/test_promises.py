@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
+from rag_assets.answering.paper_summaries import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
 from rag_assets.core.domain import Chunk, Citation, Claim, PaperPoint, Point, Verification
 from rag_assets.core.tables import CHUNKS, PAPER_SUMMARIES, chunk_row, paper_point_row, to_table
 from rag_assets_tests.answering.paper_summaries.test_update import paper

@@ -9,20 +9,19 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
-from rag_assets.answering.paper_summaries.summarizers import (
+from rag_assets.answering.paper_summaries import (
+    PaperSummaryUpdate,
+    update_paper_summaries,
+    without_paper_summaries,
+)
+from rag_assets.answering.summarizers import (
     QUESTIONS,
     PaperSummarizer,
     contexts_for,
     model_name,
     paper_contexts,
 )
-from rag_assets.answering.paper_summaries.update import (
-    PaperSummaryUpdate,
-    update_paper_summaries,
-    without_paper_summaries,
-)
-from rag_assets.answering.verify.support import Scoring, SupportScorer, Unscored
-from rag_assets.answering.verify.verification import VerifiedClaims
+from rag_assets.answering.verify.verification import Scoring, SupportScorer, Unscored, VerifiedClaims
 from rag_assets.core.domain import Chunk, PaperPoint, Point, SectionPart, Support
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ModelAccessSettings, PaperSummarySettings

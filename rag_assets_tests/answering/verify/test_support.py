@@ -4,8 +4,7 @@ import pytest
 
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason
-from rag_assets.answering.verify.support import EmbeddedSupport, Scoring, looked_at
-from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, Scoring, VerifiedClaims, looked_at
 from rag_assets.core.domain import Citation, Claim, Support, Verification
 from rag_assets_tests.answering.builders import WordEncoder
 

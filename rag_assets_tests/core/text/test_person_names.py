@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.core.text.person_names import (
+from rag_assets.core.text.names import (
     begins_with_a_name,
     lists_names,
     names_an_institution,

@@ -12,9 +12,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from rag_assets.core.text.numbers.spelling import normalized_numbers
+from rag_assets.core.text.numbers.spelling import (
+    ONES,
+    POWERS_OF_TEN,
+    TENS,
+    UP_TO_NINETEEN,
+    normalized_numbers,
+    value_in_words,
+)
 from rag_assets.core.text.numbers.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
-from rag_assets.core.text.numbers.words import ONES, POWERS_OF_TEN, TENS, UP_TO_NINETEEN, value_in_words
 from rag_assets.core.text.sentences import REFERENCE_MARK
 
 PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"

@@ -7,7 +7,7 @@ from typing import Literal
 from fastapi import APIRouter, UploadFile
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.evaluation.history import read_history
+from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
 from rag_assets.pipeline.runs.requests import RunState, StepState
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
-from rag_assets.core.text.person_names import lists_names, names_only, ordinary_words
+from rag_assets.core.text.names import lists_names, names_only, ordinary_words
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading

@@ -12,10 +12,11 @@ import pytest
 
 from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.model.answerer import HostedAnswerer
-from rag_assets.answering.model.thorough import ThoroughPipeline, open_planner
+from rag_assets.answering.model.planning import open_planner
+from rag_assets.answering.model.thorough import ThoroughPipeline
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Finished
-from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Evidence
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import ModelAccessSettings, Settings

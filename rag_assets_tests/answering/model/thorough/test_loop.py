@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
-from rag_assets.answering.model.thorough.loop import ThoroughPipeline
-from rag_assets.answering.model.thorough.plans import OtherWords, Plan, PlannedPart
+from rag_assets.answering.model.planning import OtherWords, Plan, PlannedPart
+from rag_assets.answering.model.thorough import ThoroughPipeline
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, Retrying
-from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import Context, Evidence, Usage
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ThoroughSettings

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.model.thorough import Planner, RulePlanner, open_planner
-from rag_assets.answering.model.thorough.planner import MAX_PART_CHARS
-from rag_assets.answering.model.thorough.plans import PlannedPart
+from rag_assets.answering.model.planning import MAX_PART_CHARS, PlannedPart, Planner, RulePlanner, open_planner
 from rag_assets.core.settings import Settings, ThoroughSettings
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment

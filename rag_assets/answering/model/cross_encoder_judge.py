@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.model.judges.base import ClaimVerdicts, document_of, on_one_line
+from rag_assets.answering.model.judges import ClaimVerdicts, document_of, on_one_line
 from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import MissingModel

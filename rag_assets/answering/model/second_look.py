@@ -10,11 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag_assets.answering.model.judges.base import ClaimJudge, ClaimVerdicts
-from rag_assets.answering.model.judges.cross_encoder import CrossEncoderJudge
-from rag_assets.answering.model.judges.hosted import HostedJudge, YesOrNoJudge, answers_yes_or_no
-from rag_assets.answering.verify.support import Scoring, SupportScorer
-from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.answering.model.cross_encoder_judge import CrossEncoderJudge
+from rag_assets.answering.model.judges import (
+    ClaimJudge,
+    ClaimVerdicts,
+    HostedJudge,
+    YesOrNoJudge,
+    answers_yes_or_no,
+)
+from rag_assets.answering.verify.verification import Outcome, Scoring, SupportScorer, VerifiedClaims
 from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile

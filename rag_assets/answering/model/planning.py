@@ -4,38 +4,167 @@ A planner only decides what to search for. Verified claims decide whether a part
 """
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Protocol
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.model.thorough.plans import (
-    MAX_QUERIES,
-    PLANNER_VERSION,
-    OtherWords,
-    Plan,
-    PlannedPart,
-    Planner,
-    RulePlanner,
-    is_about,
-    other_than,
-)
-from rag_assets.core.domain import Context
+from rag_assets.core.domain import Context, Usage
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import Settings, ThoroughSettings
+from rag_assets.core.text.terms import QUESTION_WORDS
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt, sources_block
 from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.questions import read
+
+MAX_QUERIES = 2
+"""Other wordings of an open part in each iteration."""
+PLANNER_VERSION = 10
+"""Raise it when the same replies, or the rules for the same question, give other plans."""
+_STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
+_ASKS = (
+    r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
+)
+_VERB = r" (?:are|can|could|did|do|does|had|has|have|is|may|might|was|were|will|would)\b"
+_BEGINS, _ENDS = re.compile(rf"\b{_ASKS}", re.IGNORECASE), re.compile(rf",? and {_ASKS}", re.IGNORECASE)
+_GOES_ON = re.compile(rf", (?=(?:how|what|when|why)\b|{_ASKS}(?!{_VERB}))", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPart:
+    """One thing that a question asks."""
+
+    question: str
+    enough: str = ""
+    """What would count as an answer, in a model's words; empty without a model. Used for searching only."""
+
+    @property
+    def described(self) -> str:
+        """Text for the record of the steps."""
+        return f"{self.question} ({self.enough})" if self.enough else self.question
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a question, in order."""
+
+    parts: tuple[PlannedPart, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class OtherWords:
+    """What else to search for."""
+
+    queries: tuple[str, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+class Planner(Protocol):
+    """Plans the steps of an answer."""
+
+    @property
+    def identity(self) -> str:
+        """Names the model and its prompts, or the rules; part of the fingerprints of answers."""
+        ...
+
+    def plan(self, question: str) -> Plan:
+        """At most `max_parts` parts; the question itself if it asks one thing."""
+        ...
+
+    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """Up to `MAX_QUERIES` alternative queries. read: contexts already retrieved without success, best first;
+        searched: queries already tried."""
+        ...
+
+
+class RulePlanner:
+    """Plans without a model: parts by conjunctions, other words by leaving out what every question has."""
+
+    def __init__(self, settings: ThoroughSettings) -> None:
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        return f"rules-v{PLANNER_VERSION}"
+
+    def plan(self, question: str) -> Plan:
+        parts = _parts_by_rules(question)
+        fits = len(parts) <= self._settings.max_parts
+        return Plan(tuple(map(PlannedPart, parts if fits else [question])))
+
+    def other_words(self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """All words that carry meaning, then the longer half of them: long words are rarer."""
+        words = [word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS]
+        longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
+        queries = (" ".join(words), " ".join(word for word in words if word in longest))
+        different = other_than([part.question, *searched], queries)
+        return OtherWords(different[:MAX_QUERIES])
+
+
+def is_about(part: str, question: str) -> bool:
+    """Whether a part shares the beginning of a word that carries meaning with the question."""
+    of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
+    return not of_part.isdisjoint(of_question)
+
+
+def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
+    """The queries that are not empty and were not tried before, each once."""
+    return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
+
+
+def _parts_by_rules(question: str) -> list[str]:
+    """The parts of a question, each once. A part that points back, or means little alone, is joined to the first."""
+    series = _as_series(question)
+    first, *others = read(series).parts
+    if not others:
+        return [question]
+    before = first.text.rstrip(" ?")
+    whole = [
+        f"{before}, and {part.text}" if part.searched == series or _means_little(part.searched) else part.searched
+        for part in others
+    ]
+    return list(dict.fromkeys(f"{part[:1].upper()}{part[1:]}" for part in [first.text, *whole]))
+
+
+def _means_little(part: str) -> bool:
+    """Whether a part has few words that carry meaning and no name, code or number: "How large was the room?"."""
+    is_named = any(char.isupper() or char.isdigit() for char in part[1:])
+    return not is_named and len(_meaningful(part)) < _LEAST_MEANINGFUL
+
+
+def _as_series(question: str) -> str:
+    """Adds "and" before each question of a series: "Who paid, how much was it, and when was it due?".
+
+    A series begins with the first question word and ends with "and" before the last. A question word directly before a
+    verb may begin a relative clause, as in "the dose, which was given daily,": it does not continue the series.
+    """
+    first = _BEGINS.search(question)
+    last = max((match.start() for match in _ENDS.finditer(question)), default=0)
+    if first is None or last <= first.end():
+        return question
+    begin = first.end()
+    return question[:begin] + _GOES_ON.sub(", and ", question[begin:last]) + question[last:]
+
+
+def _meaningful(text: str) -> list[str]:
+    """The words of a text that carry meaning, in lower case."""
+    return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
+
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
 MAX_CONTEXT_TOKENS = 2_000
 """Limit of the contexts that a model sees when it is asked for other words."""
 _MAX_OUTPUT_TOKENS = 2_048
-_PACKAGE = "rag_assets.answering.model.thorough"
+_PACKAGE = "rag_assets.answering.model"
 _PLAN = load_prompt(_PACKAGE, "plan", frozenset({"max_parts"}))
 _OTHER_WORDS = load_prompt(_PACKAGE, "other_words", frozenset({"max_queries"}))
 

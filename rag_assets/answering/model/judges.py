@@ -1,17 +1,68 @@
 """Models behind an API as judges: any model, or one that was trained to answer Yes or No."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.model.judges.base import ClaimVerdicts, document_of, on_one_line, quote_in_place
+from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import Outcome
-from rag_assets.core.domain import summed
+from rag_assets.core.domain import Usage, summed
 from rag_assets.core.incremental import fingerprint
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt
+
+MAX_QUOTE_CHARS, MAX_FRAME_CHARS = 800, 200
+"""Limits of what a judge reads of one quote: some 300 tokens for a claim."""
+
+
+@dataclass(frozen=True)
+class ClaimVerdicts:
+    """The verdicts on the claims of one draft, as they are kept."""
+
+    supports: tuple[float | None, ...]
+    """One per claim, 0 to 1; None for a claim that the judge passed over."""
+    whys: tuple[str, ...]
+    """What is wrong with each claim; empty for a supported one, and from judges that give no reasons."""
+    usage: Usage
+    seconds: float
+
+
+class ClaimJudge(Protocol):
+    """Judges claims by their quotes alone. Opening one loads nothing. Safe to use from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """The judge and how it is asked; part of the key of its verdicts and of published answers."""
+        ...
+
+    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+        """One verdict for each claim, in order.
+
+        Raises ModelFault, BudgetExhausted or MissingModel when it cannot tell.
+        """
+        ...
+
+
+def quote_in_place(one: QuotedText) -> str:
+    """The quote and its place in the paper, on one line."""
+    frame = " > ".join(on_one_line(text)[:MAX_FRAME_CHARS] for text in one.place)
+    quote = f'"{on_one_line(one.quote)[:MAX_QUOTE_CHARS]}"'
+    return f"{quote} (in: {frame})" if frame else quote
+
+
+def document_of(outcome: Outcome) -> str:
+    """The quotes of a claim as one text, for models trained on a document and a claim: places first, as headings."""
+    parts = [(" > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS]) for one in outcome.quotes]
+    return " ".join(on_one_line(f"{place}: {quote}" if place else quote) for place, quote in parts)
+
+
+def on_one_line(text: str) -> str:
+    """Puts a text on one line, so that it cannot begin a statement of its own."""
+    return " ".join(text.split())
+
 
 JUDGE_VERSION = 2
 """Raise it when the code asks a judge something else, or reads its verdicts in another way."""

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from rag_assets.answering.drafts import Answerer, DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.models import second_look
-from rag_assets.answering.verify.support import SupportScorer, Unscored, looked_at
-from rag_assets.answering.verify.verification import verify
+from rag_assets.answering.verify.verification import SupportScorer, Unscored, looked_at, verify
 from rag_assets.core.domain import Chunk, Context, ContextUnit, PaperPoint, Point, SectionKind, UnitKind
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept, kept_file
