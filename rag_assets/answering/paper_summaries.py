@@ -99,7 +99,6 @@ def update_paper_summaries(
 
 
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:
-    """The papers whose published rows cite existing chunks only; a chunk's id follows from its text."""
     chunk_ids = set(made_of["chunk_id"].to_pylist())
     cited: dict[str, set[str]] = {paper: set() for paper in kept["paper_id"].to_pylist()}
     for row in kept.select(["paper_id", "claims"]).to_pylist():
@@ -154,7 +153,6 @@ def _incomplete(candidate: PaperSummariesCandidate) -> Offenders:
 
 
 def _citing_missing_chunks(candidate: PaperSummariesCandidate) -> Offenders:
-    """Claims that cite an unpublished chunk or a chunk of another paper."""
     chunks = candidate.chunk_ids
     paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
     rows = candidate.table.select(["paper_id", "point", "claims"]).to_pylist()

@@ -123,7 +123,6 @@ class AnswerPipeline:
     def _mended(
         self, question: Question, first: Attempt, evidence: Evidence, seconds: dict[str, float], *, wants_papers: bool
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        """The claims that did not hold, and other papers, asked for in one request; put into the first attempt."""
         request = second_request(first, evidence, wants_papers=wants_papers)
         if request is None:
             return None
@@ -170,7 +169,6 @@ class AnswerPipeline:
     def _drafted(
         self, question: str, contexts: Sequence[Context], unmet: Unmet | None
     ) -> tuple[str, DraftAnswer, bool]:
-        """The draft, the key it is kept by, and whether it was there."""
         key = fingerprint(
             question,
             [asdict(self.answerer.read(context)) for context in contexts],
@@ -236,7 +234,6 @@ def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:
-    """The events of verification: the claims of an attempt that hold, and those that do not."""
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
     for one in attempt.verified.objected:
         if one.objection is not None:

@@ -163,7 +163,6 @@ def _asked(row: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _earlier_rows(path: Path) -> list[dict[str, str]]:
-    """Rows of this audit. One of an earlier version has fewer columns, and its rows keep theirs."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -177,7 +176,6 @@ def _earlier_rows(path: Path) -> list[dict[str, str]]:
 
 
 def _with_checksum(values: Sequence[object]) -> list[str]:
-    """The values of one row as they are read back, each on one line, and their checksum."""
     texts = ["" if value is None else " ".join(str(value).splitlines()) for value in values]
     return [*texts, fingerprint(texts)]
 
@@ -189,7 +187,6 @@ def _encoded(rows: Sequence[Sequence[str]]) -> bytes:
 
 
 def _set_damaged_aside(path: Path) -> None:
-    """Move damaged lines to a file beside the audit. An audit of an earlier version has no checksums and stays."""
     header = _encoded([AUDIT_COLUMNS]).rstrip(b"\n")
     lines = [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
     whole = [line for line in lines if _is_whole(line)]

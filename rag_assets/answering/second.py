@@ -60,7 +60,6 @@ def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
 
 
 def _read_for(objected: Sequence[Outcome], contexts: Sequence[Context]) -> Iterator[Context]:
-    """The contexts that the objected claims named, best first."""
     named = {citation.chunk_id for one in objected for citation in one.proposed.citations}
     found = [context for context in contexts if context.chunk_id in named]
     yield from found if found or not objected else contexts[:_UNCITED_SOURCES]

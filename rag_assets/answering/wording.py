@@ -76,7 +76,6 @@ def told_beside(result: QAResult) -> list[str]:
 
 
 def _left_out_note(result: QAResult) -> list[str]:
-    """How many statements were left out; nothing where none was."""
     n_left_out = len(result.left_out)
     if not n_left_out:
         return []

@@ -88,7 +88,6 @@ class KeptFile:
         return None
 
     def _begin(self, database: sqlite3.Connection) -> None:
-        """Make the tables, and take over what earlier versions kept in folders of their own."""
         database.execute("PRAGMA auto_vacuum = FULL")  # the file shrinks when entries are deleted
         database.execute("BEGIN IMMEDIATE")
         for statement in _SCHEMA:

@@ -37,7 +37,6 @@ _TAKEN_PREFIX = "qa.jsonl"
 
 
 def _as_filter(value: object) -> object:
-    """A filter from its text, with our own message for a wrong one."""
     try:
         return Filter.parse(value) if isinstance(value, str) else value
     except InvalidFilter as error:

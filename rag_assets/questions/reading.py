@@ -41,16 +41,10 @@ STUDY = (
     r"(?<!\bto )work(?! (?:as|at|by|during|for|if|in|to|when|with)\b))"
 )
 """What a paper is called: "the work", but not "the router to work with"."""
-_ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
-"""A description of a paper is definite: "in a randomised trial" asks of any."""
-_MODIFIERS = r"(?:(?!(?:of|the|an?|in|on|at|from|by|with|for|during|among)\b)[\w'’-]+ )"
-"""Words of one noun phrase: in "in the final samples of the cash-out experiments" only the experiments are a study."""
 ABOUT = (
     r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
     r"before|during)"
 )
-STUDY_PHRASE = rf"(?:{_ARTICLE} {_MODIFIERS}{{0,6}}?(?:{STUDY}|one)(?: {ABOUT} [^,;:]+?)?)"
-""" "The Danish trial", "the review of cloud security", "the one on bets"."""
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
@@ -98,21 +92,11 @@ _SUMMARY = re.compile(
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
     re.IGNORECASE,
 )
-_QUOTED = r"[\"“«][^\"“”«»]{3,200}[\"”»]"
-_THING = rf"(?:the [\w'’ -]{{3,40}} )?{_QUOTED}|[^,;:]{{3,160}}?"
-_FINDINGS = re.compile(
-    rf"^\W*(?:and |so )?what (?:did|do|does) (?:the authors of )?(?P<study>{_THING}) "
-    r"(?:find|show|conclude|discover|report|reveal)(?: (?:out|overall|in the end))?\W*$"
-    r"|^\W*(?:and |so )?what (?:are|is|were|was) the (?:(?:main|key|major|central|overall|most important) )?"
-    rf"(?:findings?|results?|conclusions?) (?:of|from|in) (?P<of_study>{_THING})\W*$",
-    re.IGNORECASE,
-)
 _DEFINITION = re.compile(
     r"\bmeant by\b|\bwhat (?:do|does|did) .{1,80}\b(?:mean|stand for|refer to|denote)\b|\bdefin(?:e|ed|ition)\b"
     r"|^\W*what (?:is|are) (?:an? |the )?[\w-]+(?: [\w-]+){0,3}\W*$",
     re.IGNORECASE,
 )
-_STUDY_PHRASE = re.compile(STUDY_PHRASE, re.IGNORECASE)
 
 
 class Kind(Enum):
@@ -124,8 +108,6 @@ class Kind(Enum):
     """What papers state beside their subject: funding, interests, data and code, registration, who did what."""
     SUMMARY = "summary"
     """What a paper says as a whole."""
-    FINDINGS = "findings"
-    """What a paper found as a whole: "What did the trial of X find?"; not what it found about something."""
     DEFINITION = "definition"
     """What a name means."""
 
@@ -140,8 +122,6 @@ class QuestionPart:
     """What is looked for; the whole question where the part points back and means nothing alone."""
     kinds: frozenset[Kind]
     """What it asks for."""
-    study: str = ""
-    """The thing whose findings it asks for, "the trial of X" or a title; empty where it asks for none."""
 
 
 @dataclass(frozen=True)
@@ -158,19 +138,14 @@ class QuestionReading:
 def read(question: str) -> QuestionReading:
     """The reading of a question; kept, so that search and answering read it once."""
     kinds = _kinds(question)
-    whole = _part(question, question)
+    whole = QuestionPart(question, question, kinds)
     if Kind.SUMMARY in kinds:
         return QuestionReading((whole,), kinds)
     texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
-    parts = [_part(text, text if _means_something(text) else question) for text in texts]
+    parts = [QuestionPart(text, text if _means_something(text) else question, _kinds(text)) for text in texts]
     is_compound = 1 < len(parts) <= MOST_PARTS and all(_is_long_enough(part.searched) for part in parts)
     is_compound = is_compound and any(part.searched != question for part in parts)
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
-
-
-def _part(text: str, searched: str) -> QuestionPart:
-    study = study_with_findings(text) if len(text) <= _MOST_READ else ""
-    return QuestionPart(text, searched, _kinds(text), study)
 
 
 def _kinds(text: str) -> frozenset[Kind]:
@@ -197,7 +172,6 @@ def _is_long_enough(part: str) -> bool:
 
 
 def _means_something(part: str) -> bool:
-    """Whether a part means something without the rest: it holds a name or enough words; both, where it points back."""
     words = [word for word in _WORD.findall(part)[1:] if word.lower() not in QUESTION_WORDS]
     has_name = any(word[0].isupper() for word in words)
     if _POINTS_BACK.search(part):
@@ -207,18 +181,10 @@ def _means_something(part: str) -> bool:
 
 def kinds_of(question: str) -> frozenset[Kind]:
     """question: one sentence, of bounded length."""
-    study = study_with_findings(question)
     asked = {
         Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question)) is not None,
         Kind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
         Kind.SUMMARY: _SUMMARY.search(question) is not None,
-        Kind.FINDINGS: bool(_STUDY_PHRASE.fullmatch(study) or re.search(_QUOTED, study)),
         Kind.DEFINITION: _DEFINITION.search(question) is not None,
     }
     return frozenset(kind for kind, is_asked in asked.items() if is_asked)
-
-
-def study_with_findings(question: str) -> str:
-    """The thing whose findings a question asks for, "the trial of X" or a title; empty where it asks for none."""
-    found = _FINDINGS.search(question)
-    return found["study"] or found["of_study"] if found else ""

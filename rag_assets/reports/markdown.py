@@ -154,7 +154,6 @@ def _answer(answered: Answered, mark: Mark, *, has_question: bool) -> Iterator[s
 
 
 def _cell(claims: Sequence[CitedClaim], mark: Mark) -> str:
-    """The claims of a cell, with the pages of their quotes."""
     return " ".join(
         f"{markdown_text(one.said)} "
         + "".join(mark(quote, f"{quote.number}{markdown_text(page_of(quote))}") for quote in one.evidence)
@@ -176,7 +175,6 @@ def _line(*cells: str) -> str:
 
 
 def _summary(row: Row, labels: Sequence[str], report: Report, mark: Mark) -> Iterator[str]:
-    """The paper's title and its summary points; missing points are listed under the gaps."""
     points = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     yield f"**{_title(row.paper_id, report)}**" + ("" if points else f" {_NOTHING}")
     if points:

@@ -90,7 +90,6 @@ def _planned(
 
 
 def _part(section: Section, template: Template) -> str:
-    """What the report is for, and which part of it a section is."""
     lines = [template.title, template.introduction, f"This part: {section.heading}"]
     return "\n".join(line for line in (*lines, section.guidance if section.items else "") if line)
 

@@ -184,7 +184,6 @@ def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Sect
 
 
 def _remarks(answer: QAResult | None) -> tuple[str, ...]:
-    """What it says besides claims and gaps."""
     return () if answer is None else tuple(told_beside(replace(answer, unanswered=())))
 
 
@@ -205,7 +204,6 @@ def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, 
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:
-    """The gaps with those of one question about several papers put together, in the order of their first."""
     merged: dict[tuple[str, str, bool], Gap] = {}
     for gap in gaps:
         key = (gap.missing, gap.searched, bool(gap.about))

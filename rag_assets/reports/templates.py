@@ -149,7 +149,6 @@ def parse_template(text: str, path: Path) -> Template:
 
 
 def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
-    """One per heading, in order."""
     drafts: list[_SectionDraft] = []
     for at, token in enumerate(tokens):
         line = token.map[0] + 1 if token.map else 1

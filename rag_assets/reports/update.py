@@ -141,7 +141,6 @@ class ReportWriter:
 
     @cached_property
     def _summaries(self) -> dict[str, dict[Point, PaperPoint]]:
-        """By paper id; read once for all reports."""
         points: dict[str, dict[Point, PaperPoint]] = {}
         for told in paper_points_from(published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table):
             points.setdefault(told.paper_id, {})[told.point] = told
@@ -149,20 +148,17 @@ class ReportWriter:
 
     @cached_property
     def _summaries_version(self) -> str:
-        """Changes with anything that a summary tells."""
         table = published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table
         return data_version(fingerprints_by(table, "paper_id"))
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        """By paper id; read once for all reports."""
         papers = read_columns(self.settings.paths.parsed_index, ["paper_id", "title"])
         titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
         return {paper: title for paper, title in titles if title}
 
     @cached_property
     def _paper_of(self) -> dict[str, str]:
-        """The paper of each chunk."""
         chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"])
         return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
 
@@ -175,7 +171,6 @@ def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
 def _with_told(
     answers: AnswerUpdate, told: Mapping[str, QAResult], plan: ReportPlan, published: Sequence[QAResult]
 ) -> AnswerUpdate:
-    """The update with what summaries tell, in the order of the plan."""
     if not told:
         return answers
     by_id = {row.question_id: row for row in answers.results} | dict(told)
@@ -192,8 +187,6 @@ def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, st
 
 
 def _found_before(question_ids: Sequence[str]) -> FindPapers:
-    """The papers that the published answers are about, in their order: nothing is searched for a report that stays."""
-
     def find(question: Question, _k: int | None) -> list[str]:
         about = [one.split("/") for one in question_ids if one.startswith(f"{question.id}/")]
         return list(dict.fromkeys(parts[1] for parts in about))

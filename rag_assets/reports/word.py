@@ -67,7 +67,6 @@ def _add_answer(document: WordDocument, answered: Answered, *, has_question: boo
 
 
 def _add_summary(document: WordDocument, row: Row, labels: Sequence[str], report: Report) -> None:
-    """The paper's title and its summary points; missing points are listed under the gaps."""
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     document.add_paragraph().add_run(_title(row.paper_id, report)).bold = True
     for label, cell in told:

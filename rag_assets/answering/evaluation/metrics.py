@@ -83,7 +83,6 @@ def holds_fact(answer: str, spellings: Sequence[str]) -> bool:
 def _ranking_metrics(
     questions: Sequence[Question], hits: Mapping[str, Sequence[Hit]], k: int, unit: str
 ) -> dict[str, float | None]:
-    """recall@k, reciprocal rank and nDCG@k of expected papers, or of expected pages where pages are expected."""
     import ir_measures
     from ir_measures import RR, R, nDCG
 
@@ -103,7 +102,6 @@ def _judgements(expected: Sequence[ExpectedPaper], unit: str) -> dict[str, int]:
 
 
 def _ranking(hits: Sequence[Hit], unit: str) -> Ranking:
-    """Papers, or the pages of each hit's best passage, in order of first appearance; scores fall with the rank."""
     found: dict[str, None] = {}
     for hit in hits:
         if unit == "paper":
@@ -119,7 +117,6 @@ def _page_id(paper_id: str, page: int) -> str:
 
 
 def _page_accuracy(question: Question, result: QAResult) -> float | None:
-    """Share of the citations of expected papers with expected pages that are on one of those pages."""
     pages = {paper.paper_id: set(paper.pages) for paper in question.expected if paper.pages}
     citations = [c for claim in result.claims for c in claim.citations if c.paper_id in pages]
     return _mean([float(_is_on_a_page(citation, pages[citation.paper_id])) for citation in citations])

@@ -11,8 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rag_assets.answering.evaluation.judged import judgeable, question_rows
-from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
+from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate, judgeable, question_rows
 from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.core.domain import Hit, QAResult
 from rag_assets.core.errors import MissingInput

@@ -1,7 +1,7 @@
 """Keyless answers: sentences and table rows of the contexts, word for word. No model that writes is called.
 
-A compound question is answered part by part: who wrote a paper, and where and when it appeared, by title pages, what a
-named work found by that work, everything else by the candidates that are most relevant. A paper is summarised by its
+A compound question is answered part by part: who wrote a paper, and where and when it appeared, by title pages,
+everything else by the candidates that are most relevant. A paper is summarised by its
 abstract.
 """
 
@@ -11,13 +11,13 @@ from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences
-from rag_assets.answering.extractive.named_works import is_name_of_a_work, is_quoted, papers_named
-from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
+from rag_assets.answering.extractive.named_works import is_quoted, papers_named
+from rag_assets.answering.extractive.relevance import ScoredPart, read_closely
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
-from rag_assets.answering.verify.missing_names import MissingName, missing_names
+from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
@@ -108,8 +108,7 @@ class ExtractiveAnswerer:
         candidates = [*sentences(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
-        asked = [RestrictedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
-        candidates, scored = read_closely(asked, candidates, self._readers)
+        candidates, scored = read_closely(parts, candidates, self._readers)
         scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
         selection.choose(min_papers=self._min_sources)
@@ -134,23 +133,15 @@ class ExtractiveAnswerer:
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
 
 
-def _papers_that_may_answer(part: QuestionPart, contexts: Sequence[Context]) -> frozenset[str] | None:
-    """The papers that are the work whose findings a part asks for; None where it asks of any paper."""
-    named = papers_named(part.study, contexts) if part.study else frozenset()
-    return named if named or (part.study and is_name_of_a_work(part.study)) else None
-
-
 def _in_order(
     parts: Sequence[QuestionPart], of_titles: Mapping[str, Claims], of_sentences: Claims, n_of_titles: int
 ) -> Claims:
-    """The claims, each once, those for the first part first. n_of_titles: at most so many from title pages."""
     lines = {(claim.text, claim.citations): claim for claims in of_titles.values() for claim in claims}
     own = list(lines.values())[:n_of_titles]
     return (*own, *of_sentences) if parts[0].text in of_titles else (*of_sentences, *own)
 
 
 def _is_refused(part: QuestionPart, missing: Sequence[MissingName]) -> bool:
-    """Whether a part of the question names something that what was found cannot be about."""
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
 

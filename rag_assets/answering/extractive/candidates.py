@@ -163,7 +163,6 @@ def _has_number_of_title(text: str, place: int) -> bool:
 
 
 def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
-    """The candidate with what is published of its neighbours."""
     leans, shown = _LEANS_BACK.match(alone.text) is not None, alone.shown
     if leans and before is not None:
         shown = before[0], alone.end
@@ -176,14 +175,12 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
 
 
 def _with_neighbours(text: str) -> Iterator[tuple[Span | None, Span, Span | None]]:
-    """Every sentence with those before and after it in its paragraph or list item, which is one line."""
     for line in _LINE.finditer(text):
         spans = _sentences_of(text, *_without_mark(text, *line.span()))
         yield from zip([None, *spans], spans, [*spans[1:], None], strict=False)
 
 
 def _without_mark(text: str, start: int, end: int) -> Span:
-    """A line or sentence without the mark before it where it is an item of a list."""
     mark = _LIST_MARK.match(text, start, end)
     return (mark.end() if mark else start), end
 
@@ -203,14 +200,12 @@ def _pieces(text: str, start: int, end: int) -> list[Span]:
 
 
 def _passage_at(context: Context, place: int) -> ContextPassage:
-    """The passage at a place of the context; the whole context where it does not say what it is made of."""
     behind = (one for one in context.passages if place < one.end)
     whole = ContextPassage(context.chunk_id, 0, len(context.text), context.text, context.score)
     return next(behind, context.passages[-1] if context.passages else whole)
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text is one whole statement in prose: no row, heading or question."""
     return (
         len(words_of(text)) >= MIN_WORDS
         and _is_prose(text)

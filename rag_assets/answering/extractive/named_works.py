@@ -38,7 +38,6 @@ _BY = re.compile(
 _BETWEEN_PERSONS = re.compile(r",|;|&|\band\b|\bor\b", re.IGNORECASE)
 _DESCRIBES = re.compile(rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE)
 _CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
-_CITATION = re.compile(r"\bet al\b|\b(?:1[89]|20)\d\d\)?$")
 
 
 def telling(text: str) -> list[str]:
@@ -75,13 +74,6 @@ def titles_of(context: Context) -> Iterator[str]:
 
 def is_quoted(question: str) -> bool:
     return _QUOTED.search(question) is not None
-
-
-def is_name_of_a_work(thing: str) -> bool:
-    """Whether a thing is the name of a work, not a description: in quotation marks, or nothing but names, as in "Lund
-    et al. (2019)" and "the BERT paper"."""
-    is_work = telling(thing) and (_CALLS_A_STUDY.search(thing) or _CITATION.search(thing))
-    return is_quoted(thing) or bool(is_work and not _has_ordinary_words(thing))
 
 
 def describes_a_paper(question: str) -> bool:
@@ -126,6 +118,5 @@ def _small_words(text: str) -> list[str]:
 
 
 def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
-    """Whether words follow each other in a text; no words are no run."""
     n = len(words)
     return n > 0 and any(list(of[start : start + n]) == list(words) for start in range(len(of) - n + 1))

@@ -44,15 +44,6 @@ _BEFORE_CHARS = 200
 
 
 @dataclass(frozen=True)
-class RestrictedPart:
-    """A part of a question and the papers that may answer it."""
-
-    part: QuestionPart
-    papers: frozenset[str] | None = None
-    """None: any paper."""
-
-
-@dataclass(frozen=True)
 class ScoredPart:
     """One question inside the question, and every candidate's relevance to it."""
 
@@ -62,10 +53,9 @@ class ScoredPart:
 
 
 def read_closely(
-    asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
+    parts: Sequence[QuestionPart], candidates: Sequence[Candidate], readers: Readers
 ) -> tuple[list[Candidate], list[ScoredPart]]:
     """The candidates of the most promising passages, and the parts with the relevance of each of them."""
-    parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
     standing = _standings(candidates)
     promising = _promising_passages(candidates, standing, weights)
@@ -73,12 +63,10 @@ def read_closely(
     vectors = _vectors_of(read, readers.tokens)
     questions = readers.tokens.of_texts([part.searched for part in parts])
     found = []
-    for one, weight, tokens in zip(asked, weights, questions, strict=True):
+    for part, weight, tokens in zip(parts, weights, questions, strict=True):
         relevance = _by_figures(read, weight, nearness_of(tokens.vectors, vectors), standing)
-        if one.papers is not None:
-            relevance = relevance * np.array([it.paper_id in one.papers for it in read], np.float32)
-        relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
-        found.append(ScoredPart(one.part.text, relevance))
+        relevance = read_again(part.searched, read, relevance, readers.sentences, len(parts))
+        found.append(ScoredPart(part.text, relevance))
     return read, found
 
 
@@ -175,7 +163,6 @@ def _by_figures(
 
 
 def _share(sums: Relevances) -> Relevances:
-    """0 to 1, `_ANSWERS_FROM` where a sum is just enough (logistic function)."""
     shift = np.log(_ANSWERS_FROM / (1 - _ANSWERS_FROM)) - _ENOUGH
     return np.asarray(1 / (1 + np.exp(-(sums + shift))), np.float32)
 

@@ -59,7 +59,6 @@ def heading_of(table: Table, row: TableRow) -> str:
 
 
 def _is_named(row: TableRow, asked: Set[str]) -> bool:
-    """Whether the question has a word of the row's name, and the row holds more than that name."""
     names = chain.from_iterable(terms_of(name) for name in row.names if len(name.split()) <= _MAX_NAME_WORDS)
     return any(_holds(asked, term) for term in names) and any(
         cell.text and (cell.is_value or cell.position) for cell in row.cells
@@ -67,7 +66,6 @@ def _is_named(row: TableRow, asked: Set[str]) -> bool:
 
 
 def _holds(terms: Set[str], term: str) -> bool:
-    """Whether a stem, or one that begins alike, is among others."""
     if term in terms or len(term) < _LEAST_COMMON_START:
         return term in terms
     longer = (other for other in terms if len(other) >= _LEAST_COMMON_START)
@@ -87,12 +85,10 @@ def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: S
 
 
 def _places_of(text: str, lines: Sequence[str]) -> Iterator[Span]:
-    """The places of lines in the text of a passage."""
     return ((at, at + len(line)) for line in lines if line and (at := text.find(line)) >= 0)
 
 
 def _narrowed(context: Context, row: TableRow, asked: Set[str]) -> str:
-    """The row's name and the columns with most words of the question; the whole row where no column has one."""
     shares = [len(terms_of(cell.column) & asked) / max(1, len(terms_of(cell.column))) for cell in row.cells]
     if not (best := max(shares)):
         return context.text[row.start : row.end]

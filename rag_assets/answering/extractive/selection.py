@@ -132,7 +132,6 @@ class Selection:
         return {self._candidates[i].paper_id for i in self.chosen}
 
     def _fits(self, i: int) -> bool:
-        """Whether a candidate may be added: new, and nearly as relevant to an answered part as its best one."""
         one = self._candidates[i]
         share = _FURTHER_SHARE if one.paper_id in self._papers() else _OTHER_PAPER_SHARE
         is_enough = any(
@@ -141,7 +140,6 @@ class Selection:
         return i not in self.chosen and is_enough and is_new(one, [self._candidates[j] for j in self.chosen])
 
     def _has_room(self, i: int, n_claims: int) -> bool:
-        """Whether a candidate makes no more than `n_claims` claims: one that continues a claim makes none."""
         published = published_spans(self._chosen(), self._contexts)
         return len(published) < n_claims or _fitting(self._candidates[i], published, self._contexts) is not None
 
@@ -156,7 +154,6 @@ def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
 
 
 def _is_repetition(one: Candidate, other: Candidate) -> bool:
-    """Whether both use nearly the same words; of different papers, with the same figures and direction."""
     if len(one.terms & other.terms) < _NEAR_DUPLICATE * max(1, len(one.terms | other.terms)):
         return False
     if one.paper_id == other.paper_id:
@@ -208,7 +205,6 @@ def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Cont
 def _fitting(
     one: Candidate, spans: Sequence[PublishedSpan], contexts: Sequence[Context]
 ) -> tuple[PublishedSpan, Span] | None:
-    """The span that can take a candidate, and the part of the text it takes: with the neighbour shown, or alone."""
     text = contexts[one.context].text
     fitting = (
         (it, span)
@@ -220,7 +216,6 @@ def _fitting(
 
 
 def _beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
-    """The spans of prose in the context of a sentence; rows are published alone."""
     return [it for it in spans if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
 
 

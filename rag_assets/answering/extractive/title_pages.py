@@ -26,7 +26,7 @@ from rag_assets.answering.extractive.named_works import (
     writers_asked_for,
 )
 from rag_assets.answering.extractive.relevance import nearness_of, texts_of
-from rag_assets.answering.verify.missing_names import missing_names
+from rag_assets.answering.verify.names import missing_names
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.names import (
@@ -208,7 +208,6 @@ def _nearest_paper(question: str, contexts: Sequence[Context], reader: TokenRead
 
 
 def _title_pages(context: Context, labels: Sequence[str], contexts: Sequence[Context]) -> Iterator[_TitlePage]:
-    """The page that a context is, if it has lines with the labels."""
     if context.section_title == TITLE_PAGE_HEADING:
         lines = context.text.split("\n")
         found = {label: [line for line in lines if line.startswith(f"{label}: ")][:1] for label in (*labels, _AUTHORS)}
@@ -229,7 +228,6 @@ def _is_first(context: Context, contexts: Sequence[Context]) -> bool:
 
 
 def _front_lines(context: Context, label: str, texts: Sequence[str]) -> list[str]:
-    """The lines of a first page that answer. texts: of the paper, whose ordinary words are no names."""
     ordinary = ordinary_words("\n".join(texts))
     lines = [line for line in context.text.split("\n") if line.strip()]
     front = list(takewhile(lambda line: _ABSTRACT.match(line) is None, lines[:_FIRST_LINES]))

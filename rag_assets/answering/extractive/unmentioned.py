@@ -66,7 +66,6 @@ def _titles(contexts: Sequence[Context]) -> list[str]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Span]]:
-    """The words in small letters, hyphenated ones in parts; each with its place: `text[start:end]`."""
     for match in WORD.finditer(text):
         start = match.start()
         for part in match[0].split("-"):
@@ -79,13 +78,11 @@ def _is_telling(word: str) -> bool:
 
 
 def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:
-    """Which tokens were made of `text[start:end]`."""
     touching: NDArray[np.bool_] = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
     return touching
 
 
 def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[list[str]]:
-    """For each word of the question the words that come nearest to it within the passages."""
     best: dict[str, NDArray[np.float32]] = {}
     for text, tokens in passages.items():
         if not len(tokens.spans):

@@ -160,7 +160,6 @@ class HostedAnswerer:
 
 
 def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
-    """At most MAX_CLAIMS different claims, without texts and quotes that are too long or invalid."""
     claims = (
         DraftClaim(
             text,

@@ -132,7 +132,6 @@ def _n_chars(place: _Place, contexts: Sequence[Context]) -> int:
 
 
 def _first_row(place: _Place, contexts: Sequence[Context]) -> _Place:
-    """The first row of the table, which has the header, for a row of a table; for any other unit the unit itself."""
     units = contexts[place.context].units
     own = units[place.unit]
     if own.kind is not UnitKind.ROW:
@@ -142,7 +141,6 @@ def _first_row(place: _Place, contexts: Sequence[Context]) -> _Place:
 
 
 def _shortened(context: Context, kept: Sequence[int]) -> Context:
-    """The context with the units of those numbers only."""
     if len(kept) == len(context.units):
         return context
     title = context.text[: context.units[0].start]  # the one that its first passage repeats

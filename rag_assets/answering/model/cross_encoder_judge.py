@@ -101,7 +101,6 @@ class _Classifier:
 
 
 def _probability(logits: NDArray[np.float64], labels: Mapping[str, str]) -> float:
-    """Probability of being supported. A single output is its logit, as is the second of two without names."""
     if len(logits) == 1:
         logits, nth = np.array([0.0, logits[0]]), 1  # the softmax of these two is the sigmoid of the one
     else:

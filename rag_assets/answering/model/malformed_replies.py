@@ -83,7 +83,6 @@ def _double_quoted(match: re.Match[str]) -> str:
 
 
 def _read_json(text: str) -> ModelReply | None:
-    """The last object with claims; failing that the last with an answer, or the claims outside any reply."""
     objects = [item for value in _json_values(text) for item in _objects(value)]
     with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
     replies = with_claims or [item for item in objects if isinstance(item.get("answer"), str)]
@@ -107,19 +106,16 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _unescaped(text: str) -> str:
-    """Doubles backslashes that escape nothing, as in LaTeX."""
     return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\", text)
 
 
 def _as_json(text: str) -> str:
-    """Rewrites Python and JavaScript literals, and quotation marks inside strings, as JSON; simple cases only."""
     double_quoted = _SINGLE_QUOTED.sub(_double_quoted, _COMMENT.sub("", text))
     keyed = _BARE_KEY.sub(r'\1"\2"', _NONE.sub(" null", double_quoted))
     return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', keyed)))
 
 
 def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object inside a value, outer ones first; keys in lower case, letters and digits only."""
     waiting = [root]
     while waiting:
         value = waiting.pop()
@@ -143,7 +139,6 @@ def _reply(item: Mapping[str, Any]) -> ModelReply | None:
 
 
 def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
-    """Claims in a bare list, or one after another."""
     claims = [
         claim
         for item in objects
@@ -174,7 +169,6 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
 
 
 def _citations(entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]) -> Iterator[ReplyCitation]:
-    """The citations in one entry: an object, or a source alone, which then gets the quotes of the claim."""
     if isinstance(entry, dict):
         item = next(_objects(entry))
         sources = _numbers(_first(item, _SOURCE_KEYS)) or sources_of_claim
@@ -207,7 +201,6 @@ def _numbers(value: Any) -> list[int]:
 
 
 def _prose_claims(text: str) -> Iterator[ReplyClaim]:
-    """One claim per sentence with markers, except a last one that was cut off."""
     for sentence in _prose_sentences(text):
         sources = [int(n) for marker in _MARKER.findall(sentence) for n in _NUMBER.findall(marker)]
         bare = " ".join(_MARKER.sub("", _BULLET.sub("", sentence)).split())
@@ -224,7 +217,6 @@ def _prose_claims(text: str) -> Iterator[ReplyClaim]:
 
 
 def _prose_sentences(text: str) -> list[str]:
-    """Sentences, each with the markers after its full stop."""
     sentences: list[str] = []
     for line in (line for line in text.splitlines() if len(line) <= _MAX_LINE_CHARS):
         is_first = True
@@ -241,6 +233,5 @@ def _prose_sentences(text: str) -> list[str]:
 
 
 def _quoted_or_whole(sentence: str) -> list[str]:
-    """The quotations of at least three words in a sentence; without any, the sentence itself."""
     quoted = [next(filter(None, groups)).strip() for groups in _QUOTED.findall(sentence)]
     return [quote for quote in quoted if len(quote.split()) >= 3] or [sentence]

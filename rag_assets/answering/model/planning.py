@@ -26,15 +26,9 @@ from rag_assets.questions import read
 
 MAX_QUERIES = 2
 """Other wordings of an open part in each iteration."""
-PLANNER_VERSION = 10
+PLANNER_VERSION = 11
 """Raise it when the same replies, or the rules for the same question, give other plans."""
-_STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
-_ASKS = (
-    r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
-)
-_VERB = r" (?:are|can|could|did|do|does|had|has|have|is|may|might|was|were|will|would)\b"
-_BEGINS, _ENDS = re.compile(rf"\b{_ASKS}", re.IGNORECASE), re.compile(rf",? and {_ASKS}", re.IGNORECASE)
-_GOES_ON = re.compile(rf", (?=(?:how|what|when|why)\b|{_ASKS}(?!{_VERB}))", re.IGNORECASE)
+_STEM_CHARS = 5
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -122,41 +116,14 @@ def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ..
 
 
 def _parts_by_rules(question: str) -> list[str]:
-    """The parts of a question, each once. A part that points back, or means little alone, is joined to the first."""
-    series = _as_series(question)
-    first, *others = read(series).parts
-    if not others:
-        return [question]
+    """The parts as they are read; one that means nothing without the rest is joined to the first."""
+    first, *others = read(question).parts
     before = first.text.rstrip(" ?")
-    whole = [
-        f"{before}, and {part.text}" if part.searched == series or _means_little(part.searched) else part.searched
-        for part in others
-    ]
+    whole = [f"{before}, and {part.text}" if part.searched == question else part.searched for part in others]
     return list(dict.fromkeys(f"{part[:1].upper()}{part[1:]}" for part in [first.text, *whole]))
 
 
-def _means_little(part: str) -> bool:
-    """Whether a part has few words that carry meaning and no name, code or number: "How large was the room?"."""
-    is_named = any(char.isupper() or char.isdigit() for char in part[1:])
-    return not is_named and len(_meaningful(part)) < _LEAST_MEANINGFUL
-
-
-def _as_series(question: str) -> str:
-    """Adds "and" before each question of a series: "Who paid, how much was it, and when was it due?".
-
-    A series begins with the first question word and ends with "and" before the last. A question word directly before a
-    verb may begin a relative clause, as in "the dose, which was given daily,": it does not continue the series.
-    """
-    first = _BEGINS.search(question)
-    last = max((match.start() for match in _ENDS.finditer(question)), default=0)
-    if first is None or last <= first.end():
-        return question
-    begin = first.end()
-    return question[:begin] + _GOES_ON.sub(", and ", question[begin:last]) + question[last:]
-
-
 def _meaningful(text: str) -> list[str]:
-    """The words of a text that carry meaning, in lower case."""
     return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
 
 
@@ -264,7 +231,6 @@ def open_planner(settings: Settings, connections: Connections) -> Planner:
 
 
 def _line(text: str, max_chars: int) -> str:
-    """One line without control characters, cut at a word."""
     looked_at = text[: 2 * max_chars]  # a reply may be very long
     line = " ".join("".join(char if char.isprintable() else " " for char in looked_at).split())
     return line if len(line) <= max_chars else line[:max_chars].rpartition(" ")[0]

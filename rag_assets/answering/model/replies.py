@@ -61,7 +61,6 @@ class ModelReply(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _says_nothing_elsewhere(cls, reply: Any) -> Any:
-        """Rejects a reply without claims that has its answer in another field: it is not a refusal."""
         if isinstance(reply, dict) and not reply.get("claims"):
             said = [text for key in ANSWER_KEYS if (text := text_of(reply.get(key)))]
             if any(not is_refusal(text) for text in said):

@@ -83,7 +83,6 @@ class JudgedSupport:
         )
 
     def _verdicts(self, outcomes: Sequence[Outcome]) -> tuple[ClaimVerdicts, bool]:
-        """The verdicts, and whether they were kept from before."""
         claims = [(one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes]) for one in outcomes]
         key = fingerprint(claims, self._judge.identity)
 

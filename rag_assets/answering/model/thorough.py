@@ -80,17 +80,14 @@ def united(
 
 
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
-    """The first claim of each key."""
     return list(dict(reversed(list(zip(keys, claims, strict=True)))).values())[::-1]
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
-    """The positions of the quotes of a claim."""
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 
 def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]) -> Said:
-    """The claims of all parts, and what is unanswered: whole parts if there are several, and parts of parts."""
     results = [one.trace.result for one in asked]
     answered = {one.part for one in asked if one.is_answered}
     open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
@@ -107,7 +104,6 @@ def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tupl
 
 
 def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """The nearest sentences that are not claimed anywhere, those of refused parts first."""
     said = {_place(claim) for claim in claims}
     near = [claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest]
     new = [one for one in _first_of_each([_place(claim) for claim in near], near) if _place(one) not in said]
@@ -115,7 +111,6 @@ def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Clai
 
 
 def _merged(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempts that count merged into one."""
     first = attempts[0]
     contexts = {(context.chunk_id, context.text): context for one in attempts for context in one.contexts}
     hits = {hit.chunk_id: hit for one in reversed(attempts) for hit in one.hits}
@@ -224,7 +219,6 @@ class ThoroughPipeline:
                 work.asked.append(TriedPart(part, trace, [trace]))
 
     def _close_gaps(self, work: _Work, budget: Budget) -> Iterator[Event]:
-        """Search for unanswered parts in other words."""
         tried: set[str] = set()
         for _iteration in range(self.settings.max_iterations):
             for one in (one for one in work.asked if not one.is_answered):
@@ -256,7 +250,6 @@ class ThoroughPipeline:
             one.trace = trace
 
     def _ask_whole(self, work: _Work, budget: Budget) -> Iterator[Event]:
-        """If no part is answered, ask the whole question: a plan may separate what belongs together."""
         if len(work.parts) == 1 or work.is_answered or not work.asked:
             return
         whole = PlannedPart(work.question.question)
@@ -272,7 +265,6 @@ class ThoroughPipeline:
     def _asked(
         self, work: _Work, part: PlannedPart, retrieve: Retrieve, min_sources: int | None
     ) -> Generator[Event, None, AnswerTrace]:
-        """The events of asking the part as a question, and its trace."""
         own = work.question.model_copy(update={"question": part.question})
         for event in self.pipeline.answer(own, retrieve, min_sources):
             if isinstance(event, Finished):

@@ -73,7 +73,6 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
 
 
 def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
-    """The numbers of the quotes; those of cells with the units that their table gives them."""
     for quote in quotes:
         yield from (GivenNumber(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
         for some in quote.rows:
@@ -96,7 +95,6 @@ def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
 
 
 def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
-    """The numbers of the quotes that others are computed from; none where they are too many."""
     found = [
         one
         for quote in quotes
@@ -124,7 +122,6 @@ def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool)
 
 
 def _results(one: Quantity, other: Quantity, *, is_ratio: bool) -> Iterator[tuple[str, Decimal, str]]:
-    """Kind, value and wording of what two numbers give."""
     if one.kind == other.kind:
         if one.value >= other.value:
             yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
@@ -142,7 +139,6 @@ def _ratio(one: Quantity, other: Quantity) -> Decimal:
 
 
 def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
-    """Whether a share or a multiple in words is in the quotes, as words or as a number, or is a ratio of two."""
     said = [other.value for quote in quotes for other in fractions(quote.quote)]
     if part.value in said:
         return True
@@ -167,7 +163,6 @@ def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
 
 
 def _codes_around(quotes: Sequence[QuotedText], question: str) -> set[str]:
-    """Words with digits in the text around the quotes and in the question."""
     known = [question, *(part for one in quotes for part in (one.chunk_text, *one.frame))]
     return {match[0].casefold() for match in _DIGITS.finditer(normalized_numbers(" ".join(known)))}
 

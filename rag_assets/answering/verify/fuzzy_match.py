@@ -17,11 +17,13 @@ from itertools import count
 from rapidfuzz import fuzz
 
 from rag_assets.answering.verify.normalized_text import digit_groups, normalized
+from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.word_differences import (
     ARTICLES,
     DETERMINERS,
     MAY_BE_ADDED,
     MAY_BE_LEFT_OUT,
+    MEANING_CHANGING,
     are_joined,
     are_variants,
     comes_before_number,
@@ -148,7 +150,6 @@ def words_of(text: str) -> Words:
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
-    """The place with the reference mark before or behind it, if the quote begins or ends with one."""
     in_quote = [match.span() for match in REFERENCE_MARK.finditer(quote)]
     if any(not _LETTER.search(quote, 0, mark[0]) for mark in in_quote):
         start = min((mark[0] for mark in source.marks if start - _MARK_DISTANCE <= mark[1] <= start), default=start)
@@ -158,7 +159,6 @@ def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, i
 
 
 def _has_numbers_and_marks(quote: str, found: str) -> bool:
-    """Whether the numbers are the same, and every reference mark of the quote is there; a mark may be left out."""
     outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
     wanted, there = (
         [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)] for text in (quote, found)
@@ -168,7 +168,6 @@ def _has_numbers_and_marks(quote: str, found: str) -> bool:
 
 
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
-    """The result of `_aligned`; a quote from the middle of a sentence may begin with an article that was added."""
     aligned = _aligned(quote, source)
     if aligned or quote[0] not in ARTICLES:
         return aligned
@@ -200,7 +199,6 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
 
 
 def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
-    """The allowed steps from word `i` of the quote and word `j` of the source."""
     is_inside = 0 < i < len(quote) - 1
     if is_inside and quote[i] in MAY_BE_ADDED and not comes_before_number(quote, i):
         yield _PUT_IN
@@ -219,8 +217,49 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
 
 
 def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
-    """False for a word put in beside one left out, which is a substitution; determiners may be exchanged."""
     if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])
     return put_in in DETERMINERS and left_out in DETERMINERS
+
+
+_MAX_LINE_CHARS = 150
+_INTERRUPTION = re.compile(
+    rf"(?<=[^\W_]|[,)\]-])[ \t]*\n+((?![a-zà-ÿ])\S[^\n]{{0,{_MAX_LINE_CHARS}}}\n+){{1,2}}(?=[a-zà-ÿ])"
+)
+
+
+def changes_meaning(left_out: str) -> bool:
+    """Whether leaving this text out of a sentence could change what the rest says."""
+    folded = normalized(left_out).text
+    return not MEANING_CHANGING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
+
+
+@dataclass(frozen=True)
+class JoinedText:
+    """A text without the lines that interrupt its sentences."""
+
+    text: str
+    cuts: tuple[tuple[int, int], ...]
+    """Offset in `text` of each cut, and the number of characters removed there; a line break is left."""
+
+    def original(self, at: int) -> int:
+        """The offset in the original text of the character at an offset."""
+        return at + sum(n_characters for cut, n_characters in self.cuts if cut < at)
+
+
+@lru_cache(maxsize=64)
+def without_interruptions(text: str) -> JoinedText:
+    """The text with the halves of its sentences joined; a line that could change what they say is kept."""
+    kept: list[str] = []
+    cuts: list[tuple[int, int]] = []
+    behind = length = 0
+    for match in _INTERRUPTION.finditer(text):
+        if SEPARATOR in match[0] or changes_meaning(match[0]):
+            continue
+        kept += [text[behind : match.start()], "\n"]
+        length += match.start() - behind
+        cuts.append((length, len(match[0]) - 1))
+        length += 1
+        behind = match.end()
+    return JoinedText("".join([*kept, text[behind:]]), tuple(cuts))

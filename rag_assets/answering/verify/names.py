@@ -1,13 +1,20 @@
-"""Which words of a question or a claim are names: proper names, acronyms, codes, years, numbers, drugs.
+"""Which words of a question or a claim are names, and which of these occur nowhere in what was found for it.
 
-Ordinary words do not count: papers use synonyms of them. Whether a paper has a name is decided in `missing_names`.
+Proper names, acronyms, codes, years, numbers and drugs count; papers use synonyms of ordinary words. A name counts as
+found in another spelling: case, hyphens, plurals and endings are folded, and a nationality counts as its country where
+both begin alike.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
+from rapidfuzz.distance import OSA
+
+from rag_assets.core.domain import Context
+from rag_assets.core.text.terms import stem_of
 from rag_assets.questions.reading import STUDY
 
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
@@ -41,9 +48,6 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 """Days and months are written in too many ways to say that they are missing."""
-_MONTH_BEFORE = re.compile(rf"\b{_MONTH}\.? $", re.IGNORECASE)
-_MONTH_BEHIND = re.compile(rf" (?:of )?{_MONTH}\b", re.IGNORECASE)
-_DAY = re.compile(r"[0-3]?\d")
 _STUDY_BEHIND = re.compile(rf"\)?,? (?:[\w-]+ ){{0,3}}?{STUDY}\b", re.IGNORECASE)
 _WROTE = r"(?:propos|introduc|present|publish|appear|describ|develop|invent|wr[io]t)"
 _PAPER_BEFORE = re.compile(
@@ -51,7 +55,6 @@ _PAPER_BEFORE = re.compile(
     rf"|\w (?!(?i:{_MONTH})\b)[A-Z]\w+,? $"
 )
 """Text before the year in which a paper appeared: "the study of", "proposed in", "by Smith (", "does Smith"."""
-_SHARE_BEHIND = re.compile(r"\s?(?:%|per ?cent\b|thousand\b|million\b|billion\b|times\b|-?fold\b)", re.IGNORECASE)
 _PLACE = r"(?:pages?|pp?\.|sections?|chapters?|fig(?:ures?|\.)|tables?|appendix|lines?|parts?)"
 _PLACE_WORD = re.compile(_PLACE, re.IGNORECASE)
 """Capitalised before a number, and no name."""
@@ -80,8 +83,8 @@ class Name:
     run: tuple[str, ...]
     """The run of capitalised words that it belongs to; the name alone if there is no run."""
     is_loose: bool = False
-    """Whether a paper may answer without it: the year in which the paper appeared stands in few of its sentences,
-    shares and large amounts are rounded and written out, the number of a page or section is no part of the text."""
+    """Whether a paper may answer without it: the year in which the paper appeared stands in few of its sentences, the
+    number of a page or section is no part of the text."""
 
 
 def names_in(question: str) -> list[Name]:
@@ -110,7 +113,6 @@ def _tells_names_by_capitals(question: str) -> bool:
 
 
 def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
-    """The words one by one; adjacent capitalised words together."""
     run: list[re.Match[str]] = []
     for word in WORD.finditer(question):
         is_part = word[0][0].isupper() and not _begins_sentence(question, word)
@@ -132,12 +134,11 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     if _YEAR.fullmatch(text):
         return NameKind.YEAR
     if _NUMBER.fullmatch(text):
-        is_told = len(text) >= _LEAST_NUMBER_CHARS and not _is_day(question, word)
-        return NameKind.NUMBER if is_told else None
+        return NameKind.NUMBER if len(text) >= _LEAST_NUMBER_CHARS else None
     if _SAID_OTHERWISE.fullmatch(text):
         return None
     if _ACRONYM.fullmatch(text):
-        return None if _is_explained(question, word) else NameKind.ACRONYM
+        return NameKind.ACRONYM
     if _CODE.fullmatch(text):
         return NameKind.CODE
     if _DRUG.fullmatch(text.casefold()):
@@ -145,24 +146,12 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     return NameKind.PROPER if _CAPITALISED.match(text) and not _begins_sentence(question, word) else None
 
 
-def _is_day(question: str, word: re.Match[str]) -> bool:
-    """Whether a number is the day of a date: "27 February", "June 30, 2023"."""
-    before, behind = _around(question, word)
-    has_month = _MONTH_BEFORE.search(before) or _MONTH_BEHIND.match(behind)
-    return _DAY.fullmatch(word[0]) is not None and has_month is not None
-
-
 def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
-    before, behind = _around(question, word)
+    start, end = word.span()
+    before, behind = question[max(0, start - _LOOK_ROUND_CHARS) : start], question[end : end + _LOOK_ROUND_CHARS]
     if kind is NameKind.YEAR:
         return bool(_STUDY_BEHIND.match(behind) or _PAPER_BEFORE.search(before))
-    return bool(_SHARE_BEHIND.match(behind) or _PLACE_BEFORE.search(before))
-
-
-def _around(question: str, word: re.Match[str]) -> tuple[str, str]:
-    """The text right before and after a word."""
-    start, end = word.span()
-    return question[max(0, start - _LOOK_ROUND_CHARS) : start], question[end : end + _LOOK_ROUND_CHARS]
+    return _PLACE_BEFORE.search(before) is not None
 
 
 def _begins_sentence(question: str, word: re.Match[str]) -> bool:
@@ -170,10 +159,123 @@ def _begins_sentence(question: str, word: re.Match[str]) -> bool:
     return _SENTENCE_START.search(question, max(0, start - _LOOK_BACK_CHARS), start) is not None
 
 
-def _is_explained(question: str, word: re.Match[str]) -> bool:
-    """Whether an acronym in brackets follows the words it stands for: "days payable outstanding (DPO)"."""
-    before = question[: word.start()].rstrip()
-    if not before.endswith("("):
-        return False
-    initials = "".join(one[0][0] for one in WORD.finditer(before)).casefold()
-    return initials.endswith(word[0].removesuffix("s").casefold())
+_SEPARATORS = re.compile(r"[\W_]")
+_LONGEST_JOINED = 3
+"""Up to this many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
+_MIN_COMMON_START = 4
+"""Letters that a proper name and a word must begin with alike to count as one: "China" and "Chinese"."""
+_MIN_MISSPELT_CHARS = 8
+"""Shorter names that differ in one letter are different names: "Ireland" and "Iceland"."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingName:
+    """A name that was not found."""
+
+    text: str
+    """The name as written, with all its words."""
+    is_decisive: bool
+    """Whether what was found must be about something else. Not where a paper may answer without the name, nor where
+    part of the name was found, a word that differs in one letter or one that an acronym may be short for."""
+
+
+def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
+    """The names of the question that occur in no context, section title or paper id."""
+    texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
+    return names_missing_in(texts, names_in(question))
+
+
+def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:
+    """The names that occur in none of the texts."""
+    found = _FoundWords.of(texts) if names else None
+    missing: dict[str, MissingName] = {}
+    for name in names:
+        if found is not None and not found.holds(name):
+            text = " ".join(name.run)
+            is_decisive = not (name.is_loose or found.has_similar(name))
+            missing.setdefault(text, MissingName(text, is_decisive))
+    return tuple(missing.values())
+
+
+@dataclass(frozen=True)
+class _FoundWords:
+    """The words that were found."""
+
+    words: tuple[str, ...]
+    """In order, in small letters, compounds in parts."""
+    capitalised: frozenset[str]
+    """The words that are written with a capital somewhere, in small letters."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "_FoundWords":
+        written = [word for text in texts for word in _words(text)]
+        capitalised = frozenset(word.casefold() for word in written if word[0].isupper())
+        return cls(tuple(word.casefold() for word in written), capitalised)
+
+    @cached_property
+    def _joined(self) -> frozenset[str]:
+        return frozenset(
+            "".join(self.words[start : start + n])
+            for start in range(len(self.words))
+            for n in range(1, _LONGEST_JOINED + 1)
+        )
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(stem_of(word) for word in set(self.words))
+
+    @cached_property
+    def _starts(self) -> frozenset[str]:
+        return frozenset(word[:_MIN_COMMON_START] for word in self.capitalised)
+
+    def holds(self, name: Name) -> bool:
+        parts = [part.casefold() for part in _words(_without_ordinary_parts(name.text))]
+        written = "".join(parts)
+        if (
+            any(form in self._joined for form in (written, written.removesuffix("s"), f"{written}s"))
+            or stem_of(written) in self._stems
+        ):
+            return True
+        if name.kind is NameKind.YEAR:
+            return any(name.text in word for word in self.words)
+        if name.kind is NameKind.NUMBER:
+            return False
+        if len(parts) > 1 and written.isalpha() and all(len(part) > 1 and part in self._joined for part in parts):
+            return True
+        return name.kind is NameKind.PROPER and written[:_MIN_COMMON_START] in self._starts
+
+    def has_similar(self, name: Name) -> bool:
+        """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
+        that an acronym may be short for."""
+        if any(word != name.text and word.casefold() in self._joined for word in name.run):
+            return True
+        written = name.text.casefold()
+        if name.kind is NameKind.ACRONYM:
+            short = written.removesuffix("s")
+            return any(word.endswith(short) or _may_be_short_for(short, word) for word in set(self.words))
+        return len(written) >= _MIN_MISSPELT_CHARS and any(
+            OSA.distance(written, word, score_cutoff=1) <= 1 for word in set(self.words) if word[0] == written[0]
+        )
+
+
+def _may_be_short_for(acronym: str, word: str) -> bool:
+    """Whether a word begins with the first letter of an acronym and has the others in order, all apart: "uv" and
+    "ultraviolet"."""
+    at = 0 if word[0] == acronym[0] else -1
+    for letter in acronym[1:]:
+        at = word.find(letter, at + 2) if at >= 0 else -1
+    return at >= 0
+
+
+def _without_ordinary_parts(text: str) -> str:
+    """A compound without its parts in small letters: of "anti-Salmonella" and "IFN-defective" only the name."""
+    parts = re.split(r"(?<=\w)[-‐‑–−](?=\w)", text)
+    return "-".join(part for part in parts if not part.islower()) or text
+
+
+def _words(text: str) -> list[str]:
+    found: list[str] = []
+    for match in WORD.finditer(text):
+        is_number = match[0][0].isdigit() and match[0].replace(",", "").replace(".", "").isdigit()
+        found += [_SEPARATORS.sub("", match[0])] if is_number else _SEPARATORS.split(match[0])
+    return [word for word in found if word]

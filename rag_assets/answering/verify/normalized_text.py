@@ -93,7 +93,6 @@ def digit_groups(text: str) -> list[str]:
 
 
 def _written(text: str) -> Iterator[tuple[int, str]]:
-    """Each character of a folded text that is not dropped, with what it becomes."""
     becomes = {at: "" for match in _DROPPED.finditer(text) for at in range(*match.span())}
     becomes |= {
         match.start() + i: ""
@@ -112,6 +111,5 @@ def _written(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _composed(base: str, mark: str) -> str:
-    """An accent and the letter before it as one character; empty when they make none."""
     composed = unicodedata.normalize("NFC", base + mark) if unicodedata.combining(mark) else ""
     return composed if len(composed) == 1 else ""

@@ -67,7 +67,6 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
 
 
 def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
-    """Whether a single digit is a rounded measured value: 60 for 59.8, but not for 59 people or a p value."""
     is_measured = "." in given.written and claimed.kind != P_VALUE
     return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
 
@@ -80,7 +79,6 @@ def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
 
 
 def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
-    """Whether a limit is true of a value and close enough to say something."""
     low, high = (limit, value) if bound == "more" else (value, limit)
     return low <= high <= low * _BOUND_FACTOR
 
@@ -92,7 +90,6 @@ def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:
 
 
 def _rounded(value: Decimal, like: str) -> Decimal:
-    """A value rounded to the precision a number is written with."""
     zeros = len(like) - len(like.rstrip("0")) if "." not in like else 0
     exponent = -len(like.partition(".")[2]) if "." in like else zeros
     step = Decimal(1).scaleb(exponent)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.missing_names import names_missing_in
-from rag_assets.answering.verify.names import NameKind, names_in
+from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import misplaced_numbers
@@ -107,7 +106,6 @@ def _objection(reason: Reason, written: Sequence[str], what: str) -> Objection:
 
 
 def _missing_names(claim: str, quotes: Sequence[QuotedText]) -> list[str]:
-    """The names that neither the quotes nor their section, title or table have."""
     names = [
         name
         for name in names_in(_POSSESSIVE.sub("", claim))

@@ -171,7 +171,6 @@ def _negates(words: Sequence[_Word]) -> bool:
 
 
 def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:
-    """The sentences of the quotes that share nearly as many words with the claim as the best does; all if none does."""
     stems = {word.stem for word in _read_words(claim) if word.is_content}
     sentences = [quote[start:end] for quote in quotes for start, end in sentence_spans(quote)]
     shared = [len(stems & {word.stem for word in _read_words(text) if word.is_content}) for text in sentences]

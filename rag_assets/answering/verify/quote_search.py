@@ -12,8 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_assets.answering.verify.fuzzy_match import fuzzy_match, words_of
-from rag_assets.answering.verify.left_out import changes_meaning, is_governed, without_interruptions
+from rag_assets.answering.verify.fuzzy_match import changes_meaning, fuzzy_match, without_interruptions, words_of
 from rag_assets.answering.verify.normalized_text import begins_and_ends_whole, digit_groups, normalized
 from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
@@ -142,7 +141,7 @@ def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
     """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
-    if not is_governed(text, (start, end), place.start, place.end):
+    if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
         return place
     if place.start - start + end - place.end > MAX_ADDED_CHARS:
         return None
@@ -150,7 +149,6 @@ def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
 
 
 def _sentence_at(text: str, at: int) -> tuple[int, int]:
-    """Offsets of the sentence, or row of a table, with the character at an offset."""
     starts, spans = _sentences(text)
     return spans[max(0, bisect_right(starts, at) - 1)] if spans else (0, len(text))
 
@@ -162,7 +160,6 @@ def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A sentence as it is, a table as its lines."""
     if SEPARATOR not in text[start:end]:
         return [(start, end)]
     lines = list(re.finditer(r"[^\n]+", text[start:end]))
@@ -187,7 +184,6 @@ def _find_in_one_piece(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_tidied(quote: str, text: str) -> QuotePlace | None:
-    """The place a tidied quote in one piece was taken from."""
     bare = _stripped(quote)
     near = fuzzy_match(bare, text) if is_long_enough(bare) else None
     if near is None or not _ends_between_words(text, near.start, near.end):
@@ -196,7 +192,6 @@ def _find_tidied(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_interrupted(quote: str, text: str) -> QuotePlace | None:
-    """The place of a quote that leaves out a line between the halves of a sentence; the line is published with it."""
     joined = without_interruptions(text)
     if not joined.cuts:
         return None
@@ -251,12 +246,10 @@ def _cuts_word(text: str, at: int) -> bool:
 
 
 def _unwrapped(quote: str) -> str:
-    """The quote without quotation marks around it, or the sign of a quoted line before it."""
     bare = _COPIED_QUOTE_SIGN.sub("", quote.strip())
     is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
     return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
 
 
 def _stripped(quote: str) -> str:
-    """The quote without quotation marks around it and dots at its end."""
     return _unwrapped(quote).rstrip(_STRAY_END)

@@ -171,7 +171,6 @@ def _cells(line: str, start: int) -> Iterator[TableCell]:
 
 
 def _with_columns_named(rows: Sequence[TableRow]) -> Iterator[TableRow]:
-    """The rows; in a table without headers, first rows that hold words only name the columns below."""
     n_heads = 0
     for row in rows[:_MOST_HEADER_ROWS]:
         if _has_value(row) or any(cell.column for cell in row.cells):

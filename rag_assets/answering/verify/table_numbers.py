@@ -87,7 +87,6 @@ def _measured(number: Quantity, unit: Quantity) -> Quantity:
 
 
 def _units_of(table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: bool) -> list[Quantity]:
-    """The units given by the header, the row or other cells of the column; if there are none, by the caption."""
     labels = [it for it in _labels(row, cell) if is_in_brackets or not _names_count_and_share(it, cell)]
     of_unit_columns = _units(other.text for other in row.cells if _UNIT_COLUMN.fullmatch(other.column))
     below = [other.text for each in table.rows for other in each.cells if cell.column and other.column == cell.column]
@@ -141,7 +140,6 @@ def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
 
 
 def _by_table(rows: Sequence[QuotedRows]) -> list[QuotedRows]:
-    """The quoted cells, put together where two quotes are rows of one table."""
     found: dict[tuple[str, int], QuotedRows] = {}
     for some in rows:
         key = some.chunk_text, some.table.rows[0].start
@@ -195,7 +193,6 @@ class _Cells:
 
     @cached_property
     def _values(self) -> list[tuple[int, TableCell, list[Quantity]]]:
-        """The quoted cells with values: number of the row, cell, and its numbers with the units of the table."""
         table = self.quoted.table
         return [
             (
@@ -212,7 +209,6 @@ class _Cells:
         return [terms_of(" ".join([*row.names[:1], row.heading])) for row in self.quoted.table.rows]
 
     def _fits(self, nth: int, cell: TableCell) -> bool:
-        """Whether the claim names no other row or column in place of the cell's."""
         own, column = self._row_names[nth], terms_of(cell.column)
         columns = [
             terms_of(other.column)
@@ -229,7 +225,6 @@ class _Cells:
         return is_named and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
-        """Two numbers that the claim gives in the other order than the names of their rows or columns."""
         for (at, one), (other_at, other) in combinations(self.said.numbers, 2):
             name, other_name = self._only_name(one), self._only_name(other)
             first, second = self._places(name - other_name), self._places(other_name - name)
@@ -240,7 +235,6 @@ class _Cells:
                 yield one.written
 
     def _only_name(self, number: Quantity) -> frozenset[str]:
-        """The words of the row and column of the only quoted cell with the number; none where there are several."""
         names = [
             self._row_names[nth] | terms_of(cell.column) for nth, cell, given in self._values if _holds(given, number)
         ]

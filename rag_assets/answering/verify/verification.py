@@ -155,7 +155,6 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
 
 
 def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]] | Reason:
-    """The chunk and each part of the quote in it, or why the citation does not hold."""
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
         return Reason.SOURCE_NOT_GIVEN
@@ -256,7 +255,6 @@ class EmbeddedSupport:
         return Scoring(tuple(_QUOTED if one.is_quote else Support(round(next(found), _N_DECIMALS)) for one in claims))
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
-        """Cosine of each claim and the nearest of its quotes and their sentences, 0 to 1; one batch for all."""
         texts = [[claim.text, *_pieces(claim)] for claim in claims]
         every = list(dict.fromkeys(text for some in texts for text in some))
         if not every:
@@ -269,6 +267,5 @@ class EmbeddedSupport:
 
 
 def _pieces(claim: Claim) -> list[str]:
-    """The quotes of a claim, whole and by sentence."""
     quotes = [citation.quote for citation in claim.citations]
     return [*quotes, *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote))]

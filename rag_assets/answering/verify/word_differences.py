@@ -14,13 +14,11 @@ DETERMINERS = frozenset("a an the this that these those its their our".split())
 ARTICLES = frozenset("a an the".split())
 MAY_BE_ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
 """Words that tidying may add."""
-OF_ITS_CLAUSE = frozenset(
+MEANING_CHANGING = frozenset(
+    # negations and limits
     "not no nor never neither none nobody nothing nowhere non without cannot fail fails failed failing failure lack "
     "lacks lacked lacking absence absent unable although though but whereas only hardly rarely seldom barely scarcely "
-    "few fewer little less least may might could would should".split()
-)
-"""Negations and limits: words that change the meaning of their clause."""
-MEANING_CHANGING = OF_ITS_CLAUSE | frozenset(
+    "few fewer little less least may might could would should "
     # what turns a statement round
     "except unless despite instead if unlikely unlike contrary contradict contradicts contradicted contradicting "
     "disprove disproved disproven refute refutes refuting myth against false incorrect incorrectly wrong denied "

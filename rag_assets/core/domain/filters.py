@@ -128,7 +128,6 @@ def _condition(match: re.Match[str]) -> Condition:
 
 
 def _split(text: str, word: str) -> list[str]:
-    """The values between the commas, without their quotes."""
     values = []
     for part in _UP_TO_COMMA.findall(f"{text},"):
         quoted = _QUOTED.fullmatch(part)

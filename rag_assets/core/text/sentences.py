@@ -85,7 +85,6 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _segments(text: str) -> Iterator[int]:
-    """The lengths of what sentencex cuts the text into, cut too where nothing can end a sentence for too long."""
     text = _SURROGATE.sub("\ufffd", _with_quiet_brackets(_PERIOD_APART.sub(". ", text)))
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):

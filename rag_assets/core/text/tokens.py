@@ -112,7 +112,6 @@ class WordPieceCounter:
         return [n + self._uncounted(text) for n, text in zip(self._tokenizer.count_plain(texts), texts, strict=True)]
 
     def _uncounted(self, text: str) -> int:
-        """What the long words of `text` count beyond the tokens that WordPiece makes of them."""
         words = _LONG_WORD.findall(text)
         if not words:
             return 0

@@ -251,7 +251,6 @@ def _read(turn: Turn) -> dict[str, Any]:
 
 
 def _checked(reply: StandaloneQuestion, question: str, turns: Sequence[Turn]) -> Rewritten | None:
-    """The reply, if it brings no names, numbers or papers into the question that the conversation does not hold."""
     text = " ".join("".join(char if char.isprintable() else " " for char in reply.question).split())
     cited = {paper for turn in turns for paper in turn.cited_papers}
     said = " ".join([question, *(f"{turn.asked.question} {turn.answer.get('answer', '')}" for turn in turns), *cited])

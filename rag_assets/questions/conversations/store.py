@@ -241,7 +241,6 @@ def _demanded(database: sqlite3.Connection, conversation_id: str) -> Conversatio
 
 
 def _turns(database: sqlite3.Connection, conversation_id: str, *, limit: int) -> tuple[NumberedTurn, ...]:
-    """The last turns, oldest first; all of them for a limit below 0."""
     rows = database.execute(
         "SELECT turn, content FROM turns WHERE conversation_id = ? ORDER BY turn DESC LIMIT ?", (conversation_id, limit)
     ).fetchall()
@@ -261,7 +260,6 @@ def _next_change(database: sqlite3.Connection) -> int:
 
 
 def _shrink(database: sqlite3.Connection, current: str, max_bytes: int) -> None:
-    """Delete the conversations that were left alone longest, until the others have room."""
     while _used_bytes(database) > max_bytes:
         deleted = database.execute(
             "DELETE FROM conversations WHERE conversation_id = (SELECT conversation_id FROM conversations "
@@ -273,7 +271,6 @@ def _shrink(database: sqlite3.Connection, current: str, max_bytes: int) -> None:
 
 
 def _used_bytes(database: sqlite3.Connection) -> int:
-    """Size of the file without its free pages."""
     figures = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count")]
     return int(figures[0] - figures[1]) * int(database.execute("PRAGMA page_size").fetchone()[0])
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.verify.missing_names import missing_names
-from rag_assets.answering.verify.names import names_in
+from rag_assets.answering.verify.names import missing_names, names_in
 from rag_assets_tests.answering.builders import chunk, context
 
 STUDY = (

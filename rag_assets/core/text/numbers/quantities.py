@@ -150,7 +150,6 @@ def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
 
 
 def _without_references(text: str) -> str:
-    """The text with reference marks and the numbers of figures, tables and the like blanked out, offsets kept."""
     for pattern in (_MARK, _LABEL, _BARE_IN_BRACKETS):
         text = pattern.sub(lambda match: " " * len(match[0]), text)
     return text
@@ -269,7 +268,6 @@ def _flat_powers(text: str) -> Iterator[Quantity]:
 
 
 def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:
-    """Give a number without a unit that of the number it is joined to on its right."""
     shared = list(found)
     for left in reversed(range(len(found) - 1)):
         (start, end, one), (next_start, _, other) = shared[left], shared[left + 1]

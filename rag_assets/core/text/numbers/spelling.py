@@ -61,7 +61,6 @@ def normalized_numbers(text: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """Digits of every script as 0-9, nothing for an invisible character."""
     if character.isdecimal():
         return str(unicodedata.decimal(character))
     return "" if unicodedata.category(character) == "Cf" else character
@@ -87,10 +86,6 @@ TENS = {
 ONES = {word: value for word, value in UP_TO_NINETEEN.items() if 0 < value < 10}
 POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """Exponents."""
-IN_WORDS = {str(value): word for word, value in (UP_TO_NINETEEN | TENS).items()} | {
-    str(ten + one): word + its for word, ten in TENS.items() for its, one in ONES.items()
-}
-"""The numbers from 0 to 99 as one word, "twentyfive": as a text reads without hyphens."""
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 """Singular, or without the s of the plural."""
 _WORTH = {
