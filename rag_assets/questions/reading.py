@@ -92,11 +92,6 @@ _SUMMARY = re.compile(
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
     re.IGNORECASE,
 )
-_DEFINITION = re.compile(
-    r"\bmeant by\b|\bwhat (?:do|does|did) .{1,80}\b(?:mean|stand for|refer to|denote)\b|\bdefin(?:e|ed|ition)\b"
-    r"|^\W*what (?:is|are) (?:an? |the )?[\w-]+(?: [\w-]+){0,3}\W*$",
-    re.IGNORECASE,
-)
 
 
 class Kind(Enum):
@@ -108,8 +103,6 @@ class Kind(Enum):
     """What papers state beside their subject: funding, interests, data and code, registration, who did what."""
     SUMMARY = "summary"
     """What a paper says as a whole."""
-    DEFINITION = "definition"
-    """What a name means."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +178,5 @@ def kinds_of(question: str) -> frozenset[Kind]:
         Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question)) is not None,
         Kind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
         Kind.SUMMARY: _SUMMARY.search(question) is not None,
-        Kind.DEFINITION: _DEFINITION.search(question) is not None,
     }
     return frozenset(kind for kind, is_asked in asked.items() if is_asked)

@@ -1,6 +1,5 @@
 """What a template asks: its questions, how each is to be answered, and the place of each in the report."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,23 +13,6 @@ FindPapers = Callable[[Question, int | None], Sequence[str]]
 """question, k -> ids of the papers that are about it, best first."""
 Summaries = Mapping[str, Mapping[Point, PaperPoint]]
 """What a model told of each paper, by id; empty where none was asked."""
-_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
-_OF_NO_POINT = frozenset(
-    "a an and any are as be been by can did do does for has have how in is it its main key principal most important of "
-    "on or that the their there these they this those to was were what which who why with according author authors "
-    "paper papers study studies article work research researchers".split()
-)
-_WORDS = {
-    Point.ASKED: "about aim aims aimed ask asked goal goals hypothesis hypotheses investigate investigated objective "
-    "objectives purpose question questions topic want wanted know examine examined",
-    Point.DONE: "approach carried conducted design designs did done method methods methodology procedure out "
-    "performed used",
-    Point.FOUND: "conclude concluded conclusion conclusions contribution find finding findings found outcome outcomes "
-    "result results show showed shown",
-    Point.LIMITS: "caveat caveats limit limitation limitations limited limits name named shortcomings state weakness "
-    "weaknesses",
-}
-_POINT_OF = {word: point for point, words in _WORDS.items() for word in words.split()}
 _SUMMARISE, _SUMMARY = "Summarise this paper.", "Summary"
 
 
@@ -107,10 +89,7 @@ def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Sum
         question = Question(
             id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
         )
-        point = None if section.settings.where else point_asked(text)
-        yield PlannedQuestion(
-            section.key, column, question, manner, paper_id, column, told.get(point) if point else None
-        )
+        yield PlannedQuestion(section.key, column, question, manner, paper_id, column)
     if section.points and not summaries:
         question = Question(id=f"{section.key}/{paper_id}/summary", question=_SUMMARISE, paper_ids=(paper_id,))
         yield PlannedQuestion(section.key, _SUMMARY, question, manner, paper_id)
@@ -120,14 +99,3 @@ def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Sum
         yield PlannedQuestion(
             section.key, point.in_words.capitalize(), question, manner, paper_id, None, told.get(point)
         )
-
-
-def point_asked(question: str) -> Point | None:
-    """The point of a summary that a question about one paper asks for; None where it asks for more or something else.
-
-    Such a question holds no word about the paper's subject, so a search among its passages finds nothing near it. The
-    wordings are English; a column in other words is asked as a question.
-    """
-    words = [word.lower() for word in _WORD.findall(question)]
-    named = {_POINT_OF.get(word) for word in words if word not in _OF_NO_POINT}
-    return named.pop() if len(named) == 1 else None

@@ -140,45 +140,6 @@ def test_questions_about_statements_are_told(question: str, *, is_about_statemen
 @pytest.mark.parametrize(
     ("question", "asks"),
     [
-        ("What did the trial of iron in winter find?", True),
-        ("and what does the ferry study show overall?", True),
-        ("What are the main findings of the review of iron?", True),
-        ("What were the results of the ferry experiment?", True),
-        ('What does "Iron in winter: a trial, and more" conclude?', True),
-        ('What are the main findings of the book "Iron in winter"?', True),
-        ("What did the trial find about lambs?", False),
-        ("What did Lund find?", False),
-        ("What were the results of the blood test?", False),
-        ("What were the results of the blood test in the trial?", False),
-        ("What did the nurses in the survey report?", False),
-        ("What does Table 2 of the survey show?", False),
-        ("What does the menu in the guide show?", False),
-    ],
-)
-def test_questions_about_all_that_a_paper_found_are_recognised(question: str, *, asks: bool) -> None:
-    """They are answered by the paper's conclusions; what it found about one thing may stand anywhere in it."""
-    assert (Kind.FINDINGS in read(question).kinds) is asks
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("What is meant by herd memory?", True),
-        ("What does HMS stand for?", True),
-        ("How do the authors define herd memory?", True),
-        ("What is a salt lick?", True),
-        ("What is the mean ferritin of the sheep in the northern pasture?", False),
-        ("Why does ferritin fall?", False),
-    ],
-)
-def test_questions_about_the_meaning_of_a_name_are_recognised(question: str, *, asks: bool) -> None:
-    """A name is defined where it is used first: the beginning of its paper is read for them."""
-    assert (Kind.DEFINITION in read(question).kinds) is asks
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
         ("Who carried out the study of sheep?", True),
         ("Who conducted the large survey of herds in the valley?", True),
         ("Who are the people behind the herd book?", True),

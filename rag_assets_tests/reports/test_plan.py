@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from rag_assets.core.domain import PaperPoint, Point
-from rag_assets.reports.plan import PlannedQuestion, Summaries, plan_report, point_asked
+from rag_assets.reports.plan import PlannedQuestion, Summaries, plan_report
 from rag_assets.reports.templates import parse_template
 
 SUMMARIES = {paper: {point: PaperPoint(paper, point, (), "m") for point in Point} for paper in ("iron", "steel")}
@@ -35,39 +33,6 @@ def test_guidance_above_a_list_is_shown_to_a_model() -> None:
     (question,) = planned("## Losses\nOnly what concerns adults.\n\n- How much iron is lost in winter?\n")
 
     assert "Only what concerns adults." in background(question)
-
-
-@pytest.mark.parametrize(
-    ("question", "point"),
-    [
-        ("What was the main result?", Point.FOUND),
-        ("What did the authors find?", Point.FOUND),
-        ("What limits the study?", Point.LIMITS),
-        ("Which limitations do the authors name?", Point.LIMITS),
-        ("What was the aim of the study?", Point.ASKED),
-        ("What is this paper about?", Point.ASKED),
-        ("Which methods were used?", Point.DONE),
-        ("What was the main result for ferritin?", None),
-        ("How many participants took part?", None),
-        ("What was done and found?", None),
-        ("How much memory is needed?", None),
-        ("", None),
-    ],
-)
-def test_a_column_that_asks_for_a_point_and_nothing_more_is_told_from_the_summary(
-    question: str, point: Point | None
-) -> None:
-    """Asked of the passages, it finds nothing near its words; one about ferritin, answered so, would be about iron."""
-    assert point_asked(question) is point
-
-
-def test_a_filter_on_a_table_is_obeyed() -> None:
-    """The summary reads the whole paper, whatever the filter says."""
-    columns = 'papers = ["iron"]\ncolumns = { Result = "What was the main result?" }\n'
-    (whole,) = planned(f"## T\n```toml\n{columns}```\n")
-    (part,) = planned(f'## T\n```toml\nwhere = "section:results"\n{columns}```\n')
-
-    assert (whole.told, part.told) == (SUMMARIES["iron"][Point.FOUND], None)
 
 
 def test_a_section_may_tell_some_points_of_its_papers() -> None:

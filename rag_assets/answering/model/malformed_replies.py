@@ -48,12 +48,8 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=lambda pairs: dict(r
 _OPENING = re.compile(r"[{\[]")
 _LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"'“]?\w+[\"'”]?\s*:")
 _BACKSLASH = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})?")
-_SINGLE_QUOTED = re.compile(r"(?<=[{\[,:\s])'((?:[^'\\\n]|\\.){0,5000})'(?=\s*[,:\]}])")
 _QUOTE_INSIDE = re.compile(r"([^\s{\[,:\\]\s{0,9})\"(?!\s*(?:[,:}\]]|$))")
 """A quotation mark where no string can begin or end."""
-_BARE_KEY = re.compile(r"(?<=[{,])(\s*)([A-Za-z_]\w{0,39})(?=\s*:)")
-_COMMENT = re.compile(r"(?<=[{}\[\],])\s{0,99}//[^\n]*")
-_NONE = re.compile(r"(?<=:)\s*None\b")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _MAX_SCANNED_CHARS, _ATTEMPT_CHARS = 20_000_000, 5_000
 """Bounds the work on JSON that does not parse, in characters, and the least that one attempt counts."""
@@ -70,16 +66,11 @@ def read_tolerantly(text: str) -> ModelReply | None:
     said = text.rpartition(_REASONING_ENDS)[2].encode("utf-8", "replace").decode("utf-8")
     if is_refusal(said):
         return ModelReply(claims=[])
-    readings = [read for written in (_unescaped(said), _as_json(said)) if (read := _read_json(written))]
+    readings = [read for written in (_unescaped(said), _mended(said)) if (read := _read_json(written))]
     if readings:
         return max(readings, key=lambda read: len(read.claims))  # the first if equal, as it was written
     claims = [] if _LOOKS_LIKE_JSON.search(said) else list(_prose_claims(said))[:_MAX_CLAIMS]
     return ModelReply(claims=claims) if claims else None
-
-
-def _double_quoted(match: re.Match[str]) -> str:
-    inside = match[1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
-    return f'"{inside}"'
 
 
 def _read_json(text: str) -> ModelReply | None:
@@ -109,10 +100,9 @@ def _unescaped(text: str) -> str:
     return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\", text)
 
 
-def _as_json(text: str) -> str:
-    double_quoted = _SINGLE_QUOTED.sub(_double_quoted, _COMMENT.sub("", text))
-    keyed = _BARE_KEY.sub(r'\1"\2"', _NONE.sub(" null", double_quoted))
-    return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', keyed)))
+def _mended(text: str) -> str:
+    """Without commas before a closing bracket, and with quotation marks inside strings escaped."""
+    return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', text)))
 
 
 def _objects(root: Any) -> Iterator[Mapping[str, Any]]:

@@ -37,7 +37,7 @@ _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
-_ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY, Kind.DEFINITION}
+_ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""

@@ -39,12 +39,6 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         f'{{"answer": "draft", "claims": []}}\nOn reflection:\n{GOOD}',
         f'<think>Perhaps {{"answer": "no", "claims": []}}.</think>\n{GOOD}',
         GOOD.replace("}]}", "},]},"),
-        str(REPLY),
-        GOOD.replace('"', "'"),
-        GOOD.replace('"claims"', '// what carries it\n"claims" /* two */'),
-        GOOD.replace('"citations"', '// see above\n"citations"'),
-        str(REPLY).replace("'Ferritin fell.'", '"Ferritin fell."'),
-        GOOD.replace('{"answer"', "{answer").replace('"claims"', "claims"),
         GOOD[:-1],
         GOOD[:-2],
         GOOD.replace(', "claims"', '\n"claims"'),
@@ -57,7 +51,7 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         GOOD.replace('"source"', '"source_id"').replace('"quote"', '"excerpt"'),
         GOOD.replace('"quote"', '"text"'),
         GOOD.replace('"claims"', '"Claims"').replace('"text"', '"claim"'),
-        str([{"text": text, "citations": None} | citation for text, citation in CITATIONS.items()]),
+        json.dumps([{"text": text, "citations": None} | citation for text, citation in CITATIONS.items()]),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'[\1], "quote": \2', GOOD),
         re.sub(r'"citations": \[\{"source": (\d), "quote": ("[^"]+")\}\]', r'"source": \1, "quote": \2', GOOD),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'{"source": \1, "quote": \2}', GOOD),
@@ -106,7 +100,7 @@ def test_a_claim_that_swallows_the_next_keeps_its_own_words() -> None:
     assert read(swallowing[: swallowing.rindex(', "citations"')] + "}]}") == WHOLE[:1]
 
 
-@pytest.mark.parametrize("text", [GOOD, json.dumps(REPLY, indent=1), json.dumps(REPLY["claims"]), str(REPLY)])
+@pytest.mark.parametrize("text", [GOOD, json.dumps(REPLY, indent=1), json.dumps(REPLY["claims"])])
 def test_wherever_a_reply_is_cut_no_half_claim_survives(text: str) -> None:
     """Half a quote may say the opposite of the whole, and would still be found in its source."""
     for end in range(len(text)):
@@ -218,7 +212,7 @@ def test_random_marks_never_raise(text: str) -> None:
 @given(st.data())
 def test_a_mangled_reply_yields_only_quotes_that_stand_in_it(data: st.DataObject) -> None:
     """The reader may lose words, it must not make any."""
-    text = data.draw(st.sampled_from([GOOD, str(REPLY), f"{FELL} [1]. {LOWER} [2].", json.dumps(REPLY, indent=1)]))
+    text = data.draw(st.sampled_from([GOOD, f"{FELL} [1]. {LOWER} [2].", json.dumps(REPLY, indent=1)]))
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(text)))
         until = data.draw(st.integers(at, min(len(text), at + 12)))
