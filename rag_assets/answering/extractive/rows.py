@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
-from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, Span, candidate
-from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableCell, TableRow, tables_in
+from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, candidate
+from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
 from rag_assets.core.domain import Context
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
@@ -77,15 +77,13 @@ def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: S
     heading = heading_of(table, row)
     place = f"{context.section_title} {context.paper_id.replace('_', ' ')}"
     said = terms_of(" ".join((one.text, heading, table.caption, place)))
-    read = (*one.read, *_places_of(one.passage.text, (*table.caption.split("\n"), heading)))
+    above, whole = (*table.caption.split("\n"), heading), one.passage.text
+    places = ((at, at + len(line)) for line in above if line and (at := whole.find(line)) >= 0)
+    read = (*one.read, *places)
     text = one.text if len(one.text) <= _MAX_ROW_CHARS else _narrowed(context, row, asked)
     return replace(
         one, text=SEPARATOR.join([*titles_of(table, row), text]), quote=one.text, terms_so_far=said, read=read
     )
-
-
-def _places_of(text: str, lines: Sequence[str]) -> Iterator[Span]:
-    return ((at, at + len(line)) for line in lines if line and (at := text.find(line)) >= 0)
 
 
 def _narrowed(context: Context, row: TableRow, asked: Set[str]) -> str:
@@ -93,8 +91,4 @@ def _narrowed(context: Context, row: TableRow, asked: Set[str]) -> str:
     if not (best := max(shares)):
         return context.text[row.start : row.end]
     cells = [cell for cell, share in zip(row.cells, shares, strict=True) if share == best or not cell.position]
-    return SEPARATOR.join(_words(context, cell) for cell in cells)
-
-
-def _words(context: Context, cell: TableCell) -> str:
-    return context.text[cell.start : cell.end].strip()
+    return SEPARATOR.join(context.text[cell.start : cell.end].strip() for cell in cells)

@@ -29,10 +29,19 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     """The content words of a question that stand in none of the contexts, nor does a form of them or a word like them;
     hyphenated words whole, in small letters."""
     passages = [text for one in contexts for text in texts_of(one)]
-    said = frozenset[str]().union(*(_stems_in(text) for text in (*(one.text for one in passages), *_titles(contexts))))
+    said = frozenset[str]().union(
+        *(
+            _stems_in(text)
+            for text in (
+                *(one.text for one in passages),
+                *(text for one in contexts for text in (one.section_title, one.paper_id.replace("_", " "))),
+            )
+        )
+    )
     places: dict[str, Span] = {}
     for word, span in _parts(asked):
-        if _is_telling(word) and stem_of(word) not in said:
+        is_telling = len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
+        if is_telling and stem_of(word) not in said:
             places.setdefault(word, span)
     if not places:
         return ()
@@ -61,20 +70,12 @@ def _stems_in(text: str) -> frozenset[str]:
     return frozenset(stem_of(part) for part, _ in _parts(text))
 
 
-def _titles(contexts: Sequence[Context]) -> list[str]:
-    return [text for one in contexts for text in (one.section_title, one.paper_id.replace("_", " "))]
-
-
 def _parts(text: str) -> Iterator[tuple[str, Span]]:
     for match in WORD.finditer(text):
         start = match.start()
         for part in match[0].split("-"):
             yield in_small_latin_letters(part), (start, start + len(part))
             start += len(part) + 1
-
-
-def _is_telling(word: str) -> bool:
-    return len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
 
 
 def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """Which words of a question or a claim are names, and which of these occur nowhere in what was found for it.
 
 Proper names, acronyms, codes, years, numbers and drugs count; papers use synonyms of ordinary words. A name counts as
-found in another spelling: case, hyphens, plurals and endings are folded, and a nationality counts as its country where
-both begin alike.
+found in another spelling: case, hyphens, plurals and endings are folded, an acronym may be written out, a written-out
+name may be an acronym, and a nationality counts as its country where both begin alike.
 """
 
 import re
@@ -162,6 +162,7 @@ def _begins_sentence(question: str, word: re.Match[str]) -> bool:
 _SEPARATORS = re.compile(r"[\W_]")
 _LONGEST_JOINED = 3
 """Up to this many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
+_FILLERS = frozenset("a an and by for in of on or the to with".split())
 _MIN_COMMON_START = 4
 """Letters that a proper name and a word must begin with alike to count as one: "China" and "Chinese"."""
 _MIN_MISSPELT_CHARS = 8
@@ -228,6 +229,12 @@ class _FoundWords:
     def _starts(self) -> frozenset[str]:
         return frozenset(word[:_MIN_COMMON_START] for word in self.capitalised)
 
+    @cached_property
+    def _initials(self) -> str:
+        """First letters of all words, with and without those that an acronym leaves out."""
+        without = "".join(word[0] for word in self.words if word not in _FILLERS)
+        return without + " " + "".join(word[0] for word in self.words)
+
     def holds(self, name: Name) -> bool:
         parts = [part.casefold() for part in _words(_without_ordinary_parts(name.text))]
         written = "".join(parts)
@@ -242,7 +249,8 @@ class _FoundWords:
             return False
         if len(parts) > 1 and written.isalpha() and all(len(part) > 1 and part in self._joined for part in parts):
             return True
-        return name.kind is NameKind.PROPER and written[:_MIN_COMMON_START] in self._starts
+        is_kin = name.kind is NameKind.PROPER and written[:_MIN_COMMON_START] in self._starts
+        return is_kin or self._holds_acronym(name, written)
 
     def has_similar(self, name: Name) -> bool:
         """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
@@ -256,6 +264,13 @@ class _FoundWords:
         return len(written) >= _MIN_MISSPELT_CHARS and any(
             OSA.distance(written, word, score_cutoff=1) <= 1 for word in set(self.words) if word[0] == written[0]
         )
+
+    def _holds_acronym(self, name: Name, written: str) -> bool:
+        """Whether the words that an acronym stands for are there, or the acronym of a name of several words."""
+        if name.kind is NameKind.ACRONYM and written.removesuffix("s") in self._initials:
+            return True
+        acronym = "".join(word[0].casefold() for word in name.run)
+        return len(acronym) > 1 and acronym in self._joined
 
 
 def _may_be_short_for(acronym: str, word: str) -> bool:

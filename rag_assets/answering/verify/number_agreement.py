@@ -18,8 +18,8 @@ _BOUND_FACTOR = 10
 
 def agree(claimed: Quantity, given: Quantity) -> bool:
     """Whether two numbers may be the same; the unit of one may be elsewhere, as in the header of a table."""
-    if _are_opposite(claimed, given):
-        return False
+    if {claimed.bound, given.bound} == {"more", "less"}:
+        return False  # "at least 10" does not confirm "at most 10"
     is_one_plain = PLAIN in (claimed.kind, given.kind)
     if is_one_plain and (claimed.bare == given.bare or claimed.value == given.value):
         return True
@@ -29,11 +29,6 @@ def agree(claimed: Quantity, given: Quantity) -> bool:
         share, percentage = (claimed, given) if claimed.kind == PLAIN else (given, claimed)
         return share.value * 100 == percentage.value
     return _is_per_left_out(claimed, given) and claimed.bare == given.bare
-
-
-def _are_opposite(one: Quantity, other: Quantity) -> bool:
-    """Whether one is an upper and one a lower limit: "at least 10" does not confirm "at most 10"."""
-    return one.bound != other.bound and {one.bound, other.bound} == {"more", "less"}
 
 
 def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
@@ -46,7 +41,7 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
     amount, other = claimed.value, given.value
     if not claimed.is_signed or not given.is_signed:
         amount, other = abs(amount), abs(other)
-    if amount == other or _is_score_of_hundred(claimed, given):
+    if amount == other:
         return True
     if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
         return other < amount if claimed.bound == "less" else other > amount
@@ -69,13 +64,6 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
 def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
     is_measured = "." in given.written and claimed.kind != P_VALUE
     return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
-
-
-def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
-    """ "F1 of 93.2" for 0.932, where at least three digits agree."""
-    if one.kind != PLAIN or other.kind != PLAIN or (one.value < 1) == (other.value < 1):
-        return False
-    return min(one.value, other.value) * 100 == max(one.value, other.value) and min(one.n_digits, other.n_digits) > 2
 
 
 def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:

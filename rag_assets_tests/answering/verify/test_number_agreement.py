@@ -39,7 +39,6 @@ def missing(claim: str, quotes: list[str], question: str) -> tuple[str, ...]:
         ("The plate was 103 mm wide.", "The plate was 15 × 103 mm."),
         ("It was 10%.", "It was 9.7%."),
         ("The mean age was 60 years.", "The mean age was 59.8 years."),
-        ("The F1 was 93.2.", "The F1 was 0.932."),
         ("The outbreak ended in 2003.", "The 2002–03 outbreak."),
         ("Women aged 18 or more took part.", "We asked 40 women aged over 18."),
         ("They took 5 mg.", "They took 5 mg/day and 7 mg/day."),

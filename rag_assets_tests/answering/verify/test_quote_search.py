@@ -145,23 +145,6 @@ def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> Non
 @pytest.mark.parametrize(
     "sentence",
     [
-        *("Zinc did not help, but {}.", "Zinc could not help; {}.", "Zinc had no effect, whereas {}."),
-        *("Although zinc did not help, {}.", "Even though zinc may help, {}.", "No pain was seen, and we saw that {}."),
-        *("{}, whereas zinc did not.", "{}; other drugs did not.", "{}, but some patients could not take zinc."),
-        *("Here {}, and many patients never had pain.", "Here {}, while the men had no pain (zinc; iron)."),
-        "We saw that zinc did not help, but {}, although some patients may have had no pain.",
-    ],
-)
-def test_what_another_clause_denies_is_not_published(sentence: str) -> None:
-    """Half a page for seven words, and a "not" that is about something else."""
-    quote = "the drug showed an effect on mortality"
-
-    assert published(quote, f"{sentence.format(quote)} Others rose.") == [quote]
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
         # one subject, one verb or one list
         *(
             "The drug may lower pain, but {raise the mortality of men}.",
@@ -193,6 +176,8 @@ def test_what_another_clause_denies_is_not_published(sentence: str) -> None:
         # clauses within others
         "It did not differ (t = 2; the mean was 3) {from the mean of the controls}.",
         "It did not last, although it was a trend, {when the drug was given to men}.",
+        # another clause, which is not told apart
+        *("Zinc did not help, but {the mortality of men rose}.", "{The mortality of men rose}; zinc may not do so."),
     ],
 )
 def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
