@@ -11,9 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from rag_assets.answering.drafts import PrecededText
-from rag_assets.answering.extractive.candidates import CandidateKind, sentences
+from rag_assets.answering.extractive.candidates import CandidateKind, rows_of, sentences, titles_of
 from rag_assets.answering.extractive.relevance import preceded
-from rag_assets.answering.extractive.rows import rows_of, titles_of
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
 from rag_assets.core.incremental import write_atomically

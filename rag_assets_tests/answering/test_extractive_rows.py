@@ -4,7 +4,7 @@ import pytest
 
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.rows import table_rows
+from rag_assets.answering.extractive.candidates import table_rows
 from rag_assets.answering.verify.verification import verify
 from rag_assets.core.domain import Chunk
 from rag_assets.core.settings import ExtractiveSettings

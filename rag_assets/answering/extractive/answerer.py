@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
-from rag_assets.answering.extractive.candidates import Candidate, sentences
+from rag_assets.answering.extractive.candidates import Candidate, sentences, table_rows
 from rag_assets.answering.extractive.named_works import is_quoted, papers_named
 from rag_assets.answering.extractive.relevance import ScoredPart, read_closely
-from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
@@ -25,7 +24,7 @@ from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
 
-EXTRACTIVE_VERSION = 1
+EXTRACTIVE_VERSION = 2
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's paper does not

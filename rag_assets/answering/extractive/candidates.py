@@ -1,10 +1,16 @@
-"""Candidates for an answer: statements in the contexts that can be published verbatim."""
+"""Candidates for an answer: statements and rows of tables in the contexts that can be published verbatim.
+
+A row answers only a question that names it. It is published below its caption: "Table 2: Translation | Model: X |
+BLEU: 28.4"; of a wide one, its name and the columns that were asked for. Captions alone are no answer.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
+from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
@@ -23,19 +29,6 @@ _COUNTS_WHAT_FOLLOWS = re.compile(
 _MOST_LEADING_WORDS = 30
 _STATEMENT = re.compile(rf"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL)
 """A whole sentence, with the numbers of notes and references behind its period: "[3]", "³⁻⁵"."""
-_NUMBERED = r"(?:fig(?:ure|\.)?|table)\s*S?[\dlI]+[a-z]?\s?[.:]"
-_TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
-"""Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
-_NUMBER_OF_TITLE = re.compile(rf"\s*{_NUMBERED}\s*", re.IGNORECASE)
-"""Before a title that ends of sentences were found in: "Fig. 2." and "Mean number of points."."""
-_LETTERS_OF_PANEL = r"\([A-HJ-Za-hj-z](?:[,–-] ?[A-HJ-Za-hj-z])*\)\s"
-_PANEL = re.compile(_LETTERS_OF_PANEL)
-"""Begins the title of a part of a figure: "(A) Binding of the proteins."."""
-_PANEL_OF_TITLE = re.compile(rf"\s*(?:(?:{_NUMBERED}|{_LETTERS_OF_PANEL}).*)?{_LETTERS_OF_PANEL}", re.IGNORECASE)
-"""Before the title of a part of a figure, in a paragraph that begins as titles of figures do."""
-_HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
-_ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
-"""Begins the second half of a sentence that was cut within a bracket."""
 _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )
@@ -48,10 +41,6 @@ _ENDS_WITHIN = re.compile(
 _LINE = re.compile(r"[^\n]+")
 _LIST_MARK = re.compile(r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)")
 """Begins an item of a list: "- ", "2. ", "(b) "."""
-_AXIS = re.compile(r"(?:\d[\d.,%+−-]*\s+){8}")
-"""Eight numbers in a row are the marks on the axis of a figure, read from a PDF."""
-_REFERENCE = re.compile(r"\(\d{4}[a-z]?\).{0,80}\bpp?\. ?\d|\bpp?\. ?\d.{0,200}\(\d{4}[a-z]?\)")
-"""Names a work with its year and its pages, as lists of references and footnotes do."""
 Span = tuple[int, int]
 
 
@@ -138,8 +127,6 @@ def _is_title(context: Context, place: int) -> bool:
     """Whether a place belongs to the title of a table or figure: it says what is shown, not what was found."""
     if context.passages and place < context.passages[0].start:
         return True
-    if _TITLE_WITH_NUMBER.match(context.text, place) or _has_number_of_title(context.text, place):
-        return True
     return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
 
 
@@ -148,18 +135,6 @@ def _ends_item(context: Context, end: int) -> bool:
     is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
     is_end = is_end and _ENDS_WITHIN.search(context.text, max(0, end - 8), end) is None
     return is_end and any(one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM)
-
-
-def _has_number_of_title(text: str, place: int) -> bool:
-    """Whether "Fig. 2." stands before a place, or "(A)" at it, and what follows has no verb."""
-    before = text[text.rfind("\n", 0, place) + 1 : place]
-    is_panel = _PANEL_OF_TITLE.fullmatch(before) is not None or _PANEL.match(text, place) is not None
-    if not is_panel and _NUMBER_OF_TITLE.fullmatch(before) is None:
-        return False
-    line_end = text.find("\n", place)
-    after = text[place : line_end if line_end >= 0 else len(text)]
-    first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
-    return _HAS_VERB.search(first) is None
 
 
 def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
@@ -206,14 +181,7 @@ def _passage_at(context: Context, place: int) -> ContextPassage:
 
 
 def _says_something(text: str) -> bool:
-    return (
-        len(words_of(text)) >= MIN_WORDS
-        and _is_prose(text)
-        and _STATEMENT.match(text) is not None
-        and not _ENDS_HALF.match(text)
-        and not _AXIS.search(text)
-        and (_REFERENCE.search(text) is None or _HAS_VERB.search(text) is not None)
-    )
+    return len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
 
 
 def _leads_up(text: str) -> bool:
@@ -224,3 +192,81 @@ def _leads_up(text: str) -> bool:
 
 def _is_prose(text: str) -> bool:
     return len(words_of(text)) <= MAX_WORDS and " | " not in text and "\n" not in text
+
+
+_MAX_ROW_CHARS = 240
+"""A longer row is narrowed to the columns that were asked for."""
+_MAX_TITLE_CHARS, _LEAST_TITLE_CHARS = 140, 12
+_TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE)
+_MAX_NAME_WORDS = 12
+"""A longer cell is prose and names no row."""
+_LEAST_COMMON_START = 5
+"""Stems that begin alike with so many letters are one word: "params" and "parameters"."""
+
+
+def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
+    """The rows that the question names, each once, in the order of the contexts."""
+    asked = terms_of(question)
+    found: dict[tuple[str, str], Candidate] = {}
+    for nth, context in enumerate(contexts):
+        for table, row in () if context.is_generated else rows_of(context):
+            if _is_named(row, asked):
+                one = _candidate(context, nth, table, row, asked)
+                found.setdefault((one.paper_id, one.quote), one)
+    return list(found.values())
+
+
+def rows_of(context: Context) -> Iterator[tuple[Table, TableRow]]:
+    """Every row of a context's tables, in order, with its table."""
+    return ((table, row) for table in tables_in(context.text) for row in table.rows)
+
+
+def titles_of(table: Table, row: TableRow) -> Iterator[str]:
+    """The text above a row, word for word: the table's number or its whole title, and the heading in the table."""
+    title = table.caption.split("\n")[0]
+    sentence = next((title[start:end] for start, end in sentence_spans(title) if end > _LEAST_TITLE_CHARS), title)
+    numbered = _TABLE_NUMBER.match(title)
+    whole = title[: title.find(sentence) + len(sentence)]
+    shown = whole if len(whole) <= _MAX_TITLE_CHARS else numbered[0] if numbered else ""
+    yield from (one for one in (shown, heading_of(table, row)) if one)
+
+
+def heading_of(table: Table, row: TableRow) -> str:
+    """The nearest heading within the table above the row; the first may stand below the caption."""
+    return row.heading or "".join(table.caption.split("\n")[1:][-1:])
+
+
+def _is_named(row: TableRow, asked: Set[str]) -> bool:
+    names = chain.from_iterable(terms_of(name) for name in row.names if len(name.split()) <= _MAX_NAME_WORDS)
+    return any(_holds(asked, term) for term in names) and any(
+        cell.text and (cell.is_value or cell.position) for cell in row.cells
+    )
+
+
+def _holds(terms: Set[str], term: str) -> bool:
+    if term in terms or len(term) < _LEAST_COMMON_START:
+        return term in terms
+    longer = (other for other in terms if len(other) >= _LEAST_COMMON_START)
+    return any(other.startswith(term) or term.startswith(other) for other in longer)
+
+
+def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: Set[str]) -> Candidate:
+    one = candidate(context, nth, row.start, row.end, CandidateKind.ROW)
+    heading = heading_of(table, row)
+    place = f"{context.section_title} {context.paper_id.replace('_', ' ')}"
+    said = terms_of(" ".join((one.text, heading, table.caption, place)))
+    above, whole = (*table.caption.split("\n"), heading), one.passage.text
+    places = ((at, at + len(line)) for line in above if line and (at := whole.find(line)) >= 0)
+    read = (*one.read, *places)
+    text = one.text if len(one.text) <= _MAX_ROW_CHARS else _narrowed(context, row, asked)
+    return replace(
+        one, text=SEPARATOR.join([*titles_of(table, row), text]), quote=one.text, terms_so_far=said, read=read
+    )
+
+
+def _narrowed(context: Context, row: TableRow, asked: Set[str]) -> str:
+    shares = [len(terms_of(cell.column) & asked) / max(1, len(terms_of(cell.column))) for cell in row.cells]
+    if not (best := max(shares)):
+        return context.text[row.start : row.end]
+    cells = [cell for cell, share in zip(row.cells, shares, strict=True) if share == best or not cell.position]
+    return SEPARATOR.join(context.text[cell.start : cell.end].strip() for cell in cells)
