@@ -411,21 +411,6 @@ def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
     assert claim.text == whole
 
 
-@pytest.mark.parametrize(
-    "counting", ["For two reasons", "By several important criteria", "Through multiple mechanisms"]
-)
-def test_what_is_only_counted_is_published_with_the_first(counting: str) -> None:
-    """ "For two reasons" alone answers nothing."""
-    counted = (
-        f"{counting} it is believed that the constant k of reciprocal rank fusion should not be small in any list."
-    )
-    first = "One is that the first ranks would count for too much."
-
-    (claim, *_) = answerer().draft(QUESTION, [context(chunk("fusion", f"{counted} {first}"))]).claims
-
-    assert claim.text == f"{counted} {first}"
-
-
 def test_a_greek_letter_is_found_by_its_name() -> None:
     """Readers cannot type it."""
     said = "The plasma δ, which was not used before, is the ratio of the gravity of a filament to magnetic pressure."

@@ -59,8 +59,6 @@ def said(question: str, *contexts: Context) -> list[str]:
         "In which journal did the book Trust in flocks appear?",
         "Who wrote Ek et al. (2015)?",
         'What does "Iron in the blood of flocks" conclude?',
-        "What did Ek et al. (2015) find?",
-        "What did the HerdNet paper find?",
         'Summarise "Iron in the blood of flocks".',
     ],
 )
@@ -105,16 +103,6 @@ def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
     assert said("Where was FlockTrack published?") == ["Published in: Herds"]
     assert said("When was Copper in Valley Goats published?") == ["Publication date: 2021"]
     assert said("Where was Copper in Valley Goats published?") == []
-
-
-def test_findings_of_a_named_paper_are_sentences_of_that_paper() -> None:
-    """Another paper that speaks of the same things would tell its own findings as those of the work."""
-    other = chunk("ek2015", "Results show that following ferritin in mountain sheep is a waste of time.")
-
-    claims = draft('What does "Following ferritin in mountain sheep" show?', context(other), *FOUND).claims
-
-    assert "Results show that ferritin in mountain sheep decreased by winter." in [claim.text for claim in claims]
-    assert {cited.chunk_id for claim in claims for cited in claim.citations} == {SHEEP.chunk_id}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences, table_rows
-from rag_assets.answering.extractive.named_works import is_quoted, papers_named
+from rag_assets.answering.extractive.named_works import asks_what_a_quoted_work_says, is_quoted, papers_named
 from rag_assets.answering.extractive.relevance import ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
@@ -67,7 +67,7 @@ class ExtractiveAnswerer:
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
         of_titles = self._of_title_pages(parts, contexts)
-        left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing)]
+        left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
         of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
@@ -140,7 +140,11 @@ def _in_order(
     return (*own, *of_sentences) if parts[0].text in of_titles else (*of_sentences, *own)
 
 
-def _is_refused(part: QuestionPart, missing: Sequence[MissingName]) -> bool:
+def _is_refused(part: QuestionPart, missing: Sequence[MissingName], contexts: Sequence[Context]) -> bool:
+    """Whether a part of the question names something that what was found cannot be about, or asks what a work says that
+    is only cited."""
+    if asks_what_a_quoted_work_says(part.text) and not papers_named(part.text, contexts):
+        return True
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
 

@@ -18,15 +18,6 @@ from rag_assets.core.text.terms import terms_of, words_of
 MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
-_COUNTS_WHAT_FOLLOWS = re.compile(
-    r"\b(?:two|three|four|five|six|several|multiple|various|a number of|the following) (?:\w+ ){0,2}"
-    r"(?:reasons?|ways|steps|kinds|types|factors|advantages|benefits|drawbacks|disadvantages|problems|challenges|"
-    r"differences|questions|conditions|components|parts|limitations|criteria|requirements|mechanisms|characteristics|"
-    r"properties|features|aspects|principles|stages|phases|categories|groups|goals|aims|hypotheses|purposes)\b",
-    re.IGNORECASE,
-)
-"""A longer sentence does so too: "For two reasons it is believed that ...". The next one begins what it counts."""
-_MOST_LEADING_WORDS = 30
 _STATEMENT = re.compile(rf"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL)
 """A whole sentence, with the numbers of notes and references behind its period: "[3]", "³⁻⁵"."""
 _LEANS_BACK = re.compile(
@@ -186,8 +177,7 @@ def _says_something(text: str) -> bool:
 
 def _leads_up(text: str) -> bool:
     """ "The vector has several advantages.": what they are, the next sentence says."""
-    most = _MOST_LEADING_WORDS if _COUNTS_WHAT_FOLLOWS.search(text) else _LEADS_UP_WORDS
-    return len(words_of(text)) <= most and not any(character.isdigit() for character in text)
+    return len(words_of(text)) <= _LEADS_UP_WORDS and not any(character.isdigit() for character in text)
 
 
 def _is_prose(text: str) -> bool:

@@ -24,6 +24,9 @@ _ABOUT_WORKS = terms_of(
 )
 """Words that tell no work from another."""
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]")
+_ASKS_WHAT_IT_SAYS = re.compile(
+    r"\bwhat (?:did|do|does)\b.*[\"”»]\s+(?:find|show|conclude|report|say)\b", re.IGNORECASE
+)
 _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
 _LINES_BELOW = 2
@@ -74,6 +77,11 @@ def titles_of(context: Context) -> Iterator[str]:
 
 def is_quoted(question: str) -> bool:
     return _QUOTED.search(question) is not None
+
+
+def asks_what_a_quoted_work_says(question: str) -> bool:
+    """Whether only a work named in quotation marks can answer: 'What does "Iron in winter" conclude?'."""
+    return is_quoted(question) and _ASKS_WHAT_IT_SAYS.search(question) is not None
 
 
 def describes_a_paper(question: str) -> bool:

@@ -66,6 +66,9 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
             computed.append(how)
         elif not _is_label(text, start, written, codes):
             missing.append(written)
+    missing += [
+        code for code in _codes_of(text, placed) if not {code.casefold(), code.removesuffix("s").casefold()} & codes
+    ]
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
@@ -162,3 +165,10 @@ def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
 def _codes_around(quotes: Sequence[QuotedText], question: str) -> set[str]:
     known = [question, *(part for one in quotes for part in (one.chunk_text, *one.frame))]
     return {match[0].casefold() for match in _DIGITS.finditer(normalized_numbers(" ".join(known)))}
+
+
+def _codes_of(text: str, placed: Sequence[tuple[int, int, Quantity]]) -> Iterator[str]:
+    """The words with digits that are no quantities: "8x7B", the 2 of "Table 2"."""
+    for match in _DIGITS.finditer(text):
+        if not any(start < match.end() and match.start() < end for start, end, _ in placed):
+            yield match[0]

@@ -33,8 +33,6 @@ def missing(claim: str, quotes: list[str], question: str) -> tuple[str, ...]:
         ("A share of 0.12 fell ill.", "12% fell ill, and 40 others died."),
         ("Five million took part: 5 M people.", "5 million people took part."),
         ("The project cost $2 million.", "The project cost $2M."),
-        ("In all 200,000 cells were counted.", "2 × 105 cells were counted."),
-        ("The rate was 0.0001.", "The rate was 10−4."),
         ("They won by 10 to 4.", "They won 10–4."),
         ("The plate was 103 mm wide.", "The plate was 15 × 103 mm."),
         ("It was 10%.", "It was 9.7%."),

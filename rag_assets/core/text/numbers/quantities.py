@@ -91,9 +91,6 @@ _EQUALS_BEFORE = re.compile(r"=\s?$")
 _PLURAL_AFTER = re.compile(r"\s[a-z]{2,}s\b")
 _BARE_IN_BRACKETS = re.compile(r"\(\s?\d+\s?\)")
 _DECADE_BEFORE = re.compile(r"\b(?:their|his|her|early|late|mid)[ -]$", re.IGNORECASE)
-_FLAT_POWER = re.compile(
-    r"(?<![\w.,-])(?:(?P<number>\d+(?:\.\d+)?)\s?[×x*·]\s?10(?P<power>[2-9]|1\d)|10[-–](?P<negative>[1-9]))\b(?![-–.,]\d)"
-)
 _BEFORE_CHARS = 32
 
 
@@ -116,7 +113,7 @@ class Quantity:
     """The sign is written, or the number follows "=", where a missing sign means plus."""
     has_unit: bool = False
     is_vague: bool = False
-    """May confirm a number but contradicts no other: small numbers in words, powers whose exponent is not raised."""
+    """May confirm a number but contradicts no other: small numbers in words."""
 
     @property
     def bare(self) -> Decimal:
@@ -137,13 +134,11 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
-    normalized = normalized_numbers(text)
-    return [*(one for _, _, one in placed_quantities(normalized)), *_flat_powers(_without_references(normalized))]
+    return [one for _, _, one in placed_quantities(normalized_numbers(text))]
 
 
 def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
-    """The quantities of a text from `normalized_numbers`, each with its start and end offset; powers whose exponent is
-    not raised are left out."""
+    """The quantities of a text from `normalized_numbers`, each with its start and end offset."""
     cleaned = _without_references(normalized)
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
     return _with_shared_units(cleaned, found)
@@ -257,14 +252,6 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             is_vague=not match["unit"] and (number <= _MAX_SMALL or words[0] == "a"),
         )
         yield match.start(), match.end(), quantity
-
-
-def _flat_powers(text: str) -> Iterator[Quantity]:
-    """ "2 × 105" read as 2 × 10^5 and "10−4" as 10^-4: text from a PDF may have lost the raised exponent."""
-    for match in _FLAT_POWER.finditer(text):
-        digits = match["number"] or "1"
-        times = Decimal(1).scaleb(int(match["power"] or f"-{match['negative']}"))
-        yield Quantity(Decimal(digits) * times, PLAIN, digits, times=times, is_vague=True)
 
 
 def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:
