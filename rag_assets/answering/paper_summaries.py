@@ -7,18 +7,12 @@ chunks, and the next run asks again.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.promises import (
-    claims_with_other_numbers,
-    pages_not_holding_quote,
-    quotes_not_in_source,
-    uncited_claims,
-)
+from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.summarizers import QUESTIONS, PaperSummarizer
 from rag_assets.answering.wording import worded
 from rag_assets.core.domain import Chunk, PaperPoint, Point, QAResult
@@ -165,14 +159,12 @@ def _citing_missing_chunks(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _answer_promise(
-    name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
-) -> Promise[PaperSummariesCandidate]:
+def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
         answers = [as_answer(one, f"{one.paper_id}/{one.point}", QUESTIONS[one.point]) for one in candidate.made]
-        return offenders(answers, candidate.chunks)
+        return promise.offenders(AnswersCandidate(answers, candidate.chunks, min_sources=1))
 
-    return Promise(name, sentence, found)
+    return Promise(promise.name, promise.sentence, found)
 
 
 PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
@@ -186,16 +178,7 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
         "The points of a paper quote published chunks of that paper.",
         _citing_missing_chunks,
     ),
-    _answer_promise("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
-    _answer_promise("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
-    _answer_promise(
-        "pages_hold_quotes", "The cited pages are those of the text the quote stands in.", pages_not_holding_quote
-    ),
-    _answer_promise(
-        "numbers_agree",
-        "Every number of a claim stands in its quotes or follows from them.",
-        claims_with_other_numbers,
-    ),
+    *(_of_answers(one) for one in ANSWER_PROMISES if one.name != "enough_sources"),
     Promise(
         "all_summarised",
         "Every paper was summarised by what paper_summaries.model names. One that was not keeps its earlier summary "

@@ -100,8 +100,7 @@ class AnswerPipeline:
     def _second(
         self, question: Question, retry_k: int | None, retrieve: Retrieve, first: Attempt
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        """The second attempt, and what becomes the result; None where nothing else can be read or asked, or the request
-        cannot be made and the first attempt has something to say."""
+        """The second attempt, and what becomes the result; None where nothing else can be read or asked."""
         k = retry_k or self.settings.k
         yield Retrying(k, len(first.verified.objected))
         seconds: dict[str, float] = {}

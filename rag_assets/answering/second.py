@@ -66,8 +66,7 @@ def _read_for(objected: Sequence[Outcome], contexts: Sequence[Context]) -> Itera
 
 
 def _of_others(evidence: Evidence, cited: Sequence[str], named: Sequence[str]) -> list[Context]:
-    """Contexts of papers not yet cited: of those that the question names, else of any with a passage that may answer.
-    Where nothing rated the passages, the best of each."""
+    """Of papers that the question names, else of any with a passage that may answer."""
     relevance = {hit.chunk.chunk_id: hit.relevance for hit in evidence.hits}
     others = [
         context

@@ -94,7 +94,5 @@ def nearest_heading(result: QAResult) -> str:
 
 
 def _missing_notes(names: Sequence[str]) -> list[str]:
-    """The note on names of a question that were not found: 'No passage that was found names "Chinese" or
-    "2019".'; nothing where none is missing."""
     quoted = " or ".join(f'"{name}"' for name in names)
     return [MISSING_NAME_NOTE.format(names=quoted)] if names else []

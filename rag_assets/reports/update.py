@@ -19,12 +19,10 @@ from rag_assets.answering.update import (
     meta_of,
     result_fingerprint,
     row_fingerprints,
-    unanswered_rows,
-    unjudged_rows,
 )
 from rag_assets.core.domain import Chunk, PaperPoint, Point, QAResult
 from rag_assets.core.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
-from rag_assets.core.promises import Promise
+from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
@@ -209,45 +207,45 @@ class ReportsCandidate:
     min_sources: int
 
     @property
+    def reports(self) -> list[Report]:
+        return [update.report for update in self.updates]
+
+    @property
     def answers(self) -> AnswersCandidate:
         results = tuple(result for update in self.updates for result in update.answers.results)
         return AnswersCandidate(results, self.chunks, self.min_sources)
 
 
-def uncited_sentences(reports: Sequence[Report]) -> list[Offender]:
+def uncited_sentences(candidate: ReportsCandidate) -> list[Offender]:
     """Statements in text and tables without a quote in the evidence of their report."""
     return [
         {"report": report.template.name, "section": written.section.heading, "sentence": one.text[:200]}
-        for report in reports
+        for report in candidate.reports
         for written in report.sections
         for one in written.statements
         if not one.evidence or not set(one.evidence) <= set(report.evidence)
     ]
 
 
-def unnamed_gaps(updates: Sequence[ReportUpdate]) -> list[Offender]:
+def unnamed_gaps(candidate: ReportsCandidate) -> list[Offender]:
     """Questions that were refused or not answered, and that no gap of their section names."""
     return [
         {"report": update.report.template.name, "question": result.question}
-        for update in updates
+        for update in candidate.updates
         for searched in [{gap.searched for written in update.report.sections for gap in written.gaps}]
         for result in update.answers.results
         if result.refused and result.question not in searched
     ]
 
 
-def silent_sections(reports: Sequence[Report]) -> list[Offender]:
+def silent_sections(candidate: ReportsCandidate) -> list[Offender]:
     """Sections that ask something, and have neither a statement nor a gap."""
     return [
         {"report": report.template.name, "section": written.section.heading}
-        for report in reports
+        for report in candidate.reports
         for written in report.sections
         if written.section.asks and not written.statements and not written.gaps
     ]
-
-
-def _reports(candidate: ReportsCandidate) -> list[Report]:
-    return [update.report for update in candidate.updates]
 
 
 def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[ReportsCandidate]:
@@ -256,22 +254,29 @@ def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[ReportsCandidate]
     )
 
 
+def _of_updates(promise: Promise[AnswerUpdate]) -> Promise[ReportsCandidate]:
+    def found(candidate: ReportsCandidate) -> Offenders:
+        return [row for one in candidate.updates for row in promise.offenders(one.answers)]
+
+    return Promise(promise.name, promise.sentence, found, promise.severity)
+
+
 REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
     *map(_of_answers, ANSWER_PROMISES),
     Promise(
         "sentences_cited",
         "Every sentence of a report has its quote in the evidence.",
-        lambda candidate: uncited_sentences(_reports(candidate)),
+        uncited_sentences,
     ),
     Promise(
         "gaps_named",
         "What a section asks and no paper answers is named below it.",
-        lambda candidate: unnamed_gaps(candidate.updates),
+        unnamed_gaps,
     ),
     Promise(
         "no_silent_section",
         "A section says something, or what it lacks.",
-        lambda candidate: silent_sections(_reports(candidate)),
+        silent_sections,
     ),
     Promise(
         "templates_usable",
@@ -279,16 +284,5 @@ REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
         lambda candidate: [{"template": name, "problem": why} for name, why in candidate.unusable.items()],
         "warning",
     ),
-    Promise(
-        UPDATE_PROMISES[0].name,
-        UPDATE_PROMISES[0].sentence,
-        lambda candidate: [row for one in candidate.updates for row in unanswered_rows(one.answers)],
-        "warning",
-    ),
-    Promise(
-        UPDATE_PROMISES[1].name,
-        UPDATE_PROMISES[1].sentence,
-        lambda candidate: [row for one in candidate.updates for row in unjudged_rows(one.answers)],
-        "warning",
-    ),
+    *map(_of_updates, UPDATE_PROMISES),
 ]

@@ -83,11 +83,7 @@ class ExtractiveAnswerer:
         )
 
     def _of_title_pages(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
-        """The claims for each part that title pages answer, by its text; a part that asks for authors is among them
-        even without a claim, because no sentence may answer it.
-
-        A part that names no paper is asked of those that answer the parts before it: "and where do the authors work?".
-        """
+        """By the text of the part; a part that asks for authors is there without a claim: no sentence may answer it."""
         papers = {context.chunk_id: context.paper_id for context in contexts}
         found: dict[str, Claims] = {}
         for part in parts:
@@ -150,11 +146,7 @@ def _is_refused(part: QuestionPart, missing: Sequence[MissingName], contexts: Se
 
 
 def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
-    """The sentences of the abstract of the paper that the question names, in their order.
-
-    Refuses if nothing that was found holds a word of the question or no paper bears the name in it; if the paper has no
-    abstract, the draft says so.
-    """
+    """The abstract of the paper that the question names; without one the draft says so, without a paper it refuses."""
     meant = papers_named(question, contexts) if is_quoted(question) else _nearest(question, contexts)
     own = [one for one in contexts if one.paper_id in meant]
     claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
@@ -176,8 +168,7 @@ def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
 
 
 def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
-    """The paper whose contexts hold most of the question's words; of equal ones, that of the best context. Empty
-    if the question names something and no paper holds any of it."""
+    """The paper whose contexts hold most of the words; empty where the question names something that none has."""
     wanted = terms_of(question) - _ABOUT_SUMMARIES
     texts: dict[str, list[str]] = {}
     for context in contexts:

@@ -108,11 +108,7 @@ def read_again(
 
 
 def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
-    """How high each passage came in the search, by its id: 1 in the first context, a step less in each further one.
-
-    The order of the contexts tells it, not their scores: scores move with every paper that is added, and answers would
-    move with them.
-    """
+    """By passage: 1 in the first context, less in each further one. Scores would move with every added paper."""
     found: dict[str, float] = {}
     for one in candidates:
         found.setdefault(one.passage.passage_id, max(_LAST_STANDING, 1.0 - _STEP * one.context))
@@ -132,11 +128,7 @@ def _promising_passages(
 
 
 def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
-    """The token vectors of each candidate, shape (n_tokens, dimension), as the model sees them within its passage.
-
-    A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the model read nothing,
-    because its passage is too long, is encoded alone all the same.
-    """
+    """Of the tokens of each candidate within its passage; alone, if its passage is longer than the model reads."""
     passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []

@@ -231,8 +231,7 @@ def _claim(span: PublishedSpan, text: str) -> DraftClaim:
 
 
 def _trimmed(text: str) -> str:
-    """The text without references, labels and page numbers before and after its sentences, which papers known only as
-    text keep: "3, 4, 6 Our results suggest that the youngest are at risk. 17". The result is verbatim in the text."""
+    """Without references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest it. 17"."""
     start = found.end() if (found := _BEFORE.match(text)) else 0
     behind = _BEHIND.search(text, start)
     return text[start : behind.end("end") if behind else len(text)]

@@ -149,8 +149,7 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context], r
 def _meant_papers(
     asked: str, pages: Sequence[_TitlePage], contexts: Sequence[Context], reader: TokenReader
 ) -> Mapping[str, float]:
-    """The papers that a question means, and how surely, up to 1: those that bear the name in it, else those that fit
-    its description."""
+    """How surely each paper is meant, up to 1: those that bear the name in the question, else that fit it."""
     if not names_a_paper(asked):
         return {page.paper_id: 1.0 for page in pages}
     if writers := writers_asked_for(asked):
@@ -166,8 +165,7 @@ def _meant_papers(
 def _described_papers(
     asked: str, pages: Sequence[_TitlePage], contexts: Sequence[Context], reader: TokenReader
 ) -> Mapping[str, float]:
-    """The papers whose titles have most words of a description; else the one that comes nearest to it, if its title has
-    one of them. A paper must have the names in it outside its text, on its title page."""
+    """Those whose titles have most of its words; else the nearest one. Names in it must be on the title page."""
     fitting = [page for page in pages if not any(one.is_decisive for one in missing_names(asked, [page.record]))]
     wanted = frozenset(telling(asked))
     shares = {page.paper_id: len(wanted & page.titles) / len(wanted) for page in fitting}

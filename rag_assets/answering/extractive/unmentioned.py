@@ -105,10 +105,7 @@ def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[li
 
 
 def _best_within(cosines: NDArray[np.float32], edges: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The highest of each row's columns from a first one up to a last, shape (rows, stretches).
-
-    edges: first and last of each stretch, shape (stretches, 2); none is empty, and they follow each other.
-    """
+    """Per row the highest column of each stretch. edges: shape (stretches, 2), in order, none empty."""
     padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)  # a last one may be the end
     return np.asarray(np.maximum.reduceat(padded, edges.ravel(), axis=1)[:, ::2], np.float32)
 

@@ -127,10 +127,7 @@ class HostedAnswerer:
     def _asked(
         self, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts, n_halvings_left: int
     ) -> tuple[int, SourcesBlock, _Reply]:
-        """The number of contexts read, their block and the reply.
-
-        Contexts are sorted best first: if they are more than the model reads, the first half is tried.
-        """
+        """How many contexts were read, their block, the reply. Where they are too long, the better half is tried."""
         given = sources_block(contexts)
         try:
             return len(contexts), given, ask(prompt(given))

@@ -81,10 +81,7 @@ def _read_json(text: str) -> ModelReply | None:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The outermost objects and lists in `text` that parse as JSON, in order.
-
-    If a reply was cut off, or is malformed at one place, these are its whole claims.
-    """
+    """The outermost objects and lists that parse, in order; of a reply that was cut off, its whole claims."""
     at, n_left = 0, _MAX_SCANNED_CHARS
     while n_left > 0 and (opening := _OPENING.search(text, at)):
         try:

@@ -84,8 +84,7 @@ def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
 
 
 def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
-    """Whether a given number is the claimed one. Its unit may be elsewhere in the source, unless a table gives the
-    number another one."""
+    """Whether they are one number; its unit may be elsewhere, unless a table gives it another one."""
     if claimed.kind == PERCENT and given.quantity.kind == PLAIN and given.quantity.value * 100 == claimed.value:
         return True
     is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit

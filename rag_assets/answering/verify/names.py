@@ -274,8 +274,7 @@ class _FoundWords:
 
 
 def _may_be_short_for(acronym: str, word: str) -> bool:
-    """Whether a word begins with the first letter of an acronym and has the others in order, all apart: "uv" and
-    "ultraviolet"."""
+    """Whether a word has the letters in order, all apart, the first in front: "uv" and "ultraviolet"."""
     at = 0 if word[0] == acronym[0] else -1
     for letter in acronym[1:]:
         at = word.find(letter, at + 2) if at >= 0 else -1

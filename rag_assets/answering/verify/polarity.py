@@ -136,10 +136,7 @@ def is_surer(claim: str, quotes: Sequence[str]) -> bool:
 
 
 def _opposite_direction(said: _Words, quoted: Sequence[_Words]) -> str | None:
-    """The first word of the claim whose direction the quotes have only the other way; None if there is no such word.
-
-    A claim that has both directions, "better or worse", is not objected to: words do not show which is meant.
-    """
+    """The first word whose direction the quotes have only the other way; a claim with both ways has none."""
     own = {word.direction for word in said}
     theirs = {word.direction for words in quoted for word in words}
     for word in said:

@@ -254,8 +254,7 @@ def _holds(given: Sequence[Quantity], number: Quantity) -> bool:
 
 
 def _states_a_row(claim: str, quoted: QuotedRows) -> bool:
-    """Whether a claim repeats a quoted row word for word: its first cell and any others in their order, after the
-    beginning or another line of the caption, or the heading within the table."""
+    """Whether a claim repeats a quoted row word for word, below its caption or heading or without."""
     pieces = [piece.strip() for piece in claim.split(SEPARATOR)]
     caption = quoted.table.caption
     if caption.startswith(pieces[0]):
