@@ -25,7 +25,7 @@ from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
-from rag_assets_tests.answering.injections import BEFORE, IN_OTHER_LANGUAGES, INJECTIONS, Injection
+from rag_assets_tests.answering.injections import BEFORE, INJECTIONS, Injection
 from rag_assets_tests.hosted.models import HURRIED
 
 QUESTION = Question(id="q", question="How much did ferritin fall in all groups within a month?")
@@ -87,7 +87,7 @@ def test_what_imitates_a_prompt_is_shown_as_text_of_a_paper(
     assert result.unanswered == honest.unanswered == ()
 
 
-@pytest.mark.parametrize("injection", INJECTIONS + IN_OTHER_LANGUAGES, ids=lambda injection: injection.name)
+@pytest.mark.parametrize("injection", INJECTIONS, ids=lambda injection: injection.name)
 def test_a_model_that_was_turned_publishes_only_what_the_paper_says(
     injection: Injection, server: WireServer, tmp_path: Path
 ) -> None:

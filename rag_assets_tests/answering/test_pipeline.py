@@ -19,7 +19,6 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
-from rag_assets_tests.kept_entries import damage
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.", page=None)
@@ -323,18 +322,6 @@ def test_a_score_that_moved_is_no_reason_to_answer_anew(tmp_path: Path) -> None:
     Pipeline(tmp_path, answerer, {6: before}).answer(Question(id="q1", question="Did ferritin fall?"))
 
     Pipeline(tmp_path, answerer, {6: moved}).answer(Question(id="q1", question="Did ferritin fall?"))
-
-    assert answerer.n_calls == 1
-
-
-def test_a_damaged_reply_is_written_anew(tmp_path: Path) -> None:
-    """A power cut must not make a question unanswerable for ever."""
-    by_k = {6: evidence(SMITH, JONES)}
-    Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
-    assert damage(tmp_path / "kept.sqlite3", "answers")
-    answerer = QuotingAnswerer()
-
-    Pipeline(tmp_path, answerer, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 1
 

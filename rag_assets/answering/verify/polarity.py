@@ -1,8 +1,7 @@
 """Finds claims that say the opposite of their quotes or are surer than they are: negation, direction, certainty.
 
-Words of the claim are compared with those of the sentences of its quotes that share most words with it. A negation
-governs the words after it, up to the end of its clause. Synonyms are not compared. The word lists are English; a stem
-stands for all forms of a word.
+Words of the claim are compared with those of its quotes. A negation governs the words after it, up to the end of its
+clause. Synonyms are not compared. The word lists are English; a stem stands for all forms of a word.
 """
 
 import re
@@ -30,8 +29,6 @@ _HEDGES = frozenset(
     "may might could possibly perhaps probably likely unlikely potentially presumably apparently possible possibility "
     "probable seemingly tentatively tentative arguably would should".split()
 )
-_OPEN_WORDS = frozenset("unclear unknown whether uncertain".split())
-"""Words that make the rest of their clause a question."""
 _HEDGE_STEMS = _stems(
     "seem appear suggest suggesting speculate hypothesize assume hint imply propose believe speculation"
 )
@@ -40,8 +37,6 @@ _ALSO_CAUTIOUS = _stems(
     "candidate unsettled open account explanation consider"
 )
 """Words that keep the caution of a quote in a claim, but do not make a quote cautious."""
-_CERTAIN_STEMS = _stems("prove proves proven demonstrate establish settle settled conclusively confirm doubt fact")
-"""A claim with one of these keeps no caution, whatever else it says."""
 _OPPOSITES = {
     "amount": (
         "increase increasing more higher greater larger bigger rise rose risen raise grow grew growth gain enhance "
@@ -79,8 +74,6 @@ _CLAUSE_END = re.compile(
 )
 _REACH = 8
 """Words from a negation on that it governs, itself included."""
-_NEAR_BEST = 0.6
-"""Sentences of the quotes with this share of the most shared words are compared."""
 _MOST_GOVERNED = 0.5
 """Share of the words in question that a negation must govern."""
 
@@ -95,7 +88,7 @@ class _Word:
     is_negated: bool
     """A negation before it in its clause governs it."""
     is_hedged: bool
-    """A hedge before it in its sentence, or "whether" before it in its clause, governs it."""
+    """A hedge before it in its sentence governs it."""
 
     @property
     def is_content(self) -> bool:
@@ -103,7 +96,7 @@ class _Word:
 
     @property
     def is_hedge(self) -> bool:
-        return self.text in _HEDGES or self.text in _OPEN_WORDS or self.stem in _HEDGE_STEMS
+        return self.text in _HEDGES or self.stem in _HEDGE_STEMS
 
     @property
     def direction(self) -> tuple[str, int] | None:
@@ -117,20 +110,19 @@ _Words = tuple[_Word, ...]
 
 def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
     """The word of the claim whose opposite its quotes say, or "not" for a negation too many or too few; else None."""
-    said, quoted = _read_words(claim), [_read_words(text) for text in _compared_sentences(claim, quotes)]
+    said, quoted = _read_words(claim), _sentences(quotes)
     return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
     """Whether every sentence that carries the claim is hedged where it does, and the claim is not."""
     said = _read_words(claim)
-    is_certain = any(word.stem in _CERTAIN_STEMS for word in said)
-    if not is_certain and any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):
+    if any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):
         return False
     stems = {word.stem for word in said if word.is_content}
     shared = [
-        {word.stem: word for word in reversed(_read_words(text)) if word.is_content and word.stem in stems}
-        for text in _compared_sentences(claim, quotes)
+        {word.stem: word for word in reversed(words) if word.is_content and word.stem in stems}
+        for words in _sentences(quotes)
     ]  # of a word that comes twice, the first
     return all(any(word.is_hedged for word in words.values()) for words in shared)
 
@@ -167,23 +159,19 @@ def _negates(words: Sequence[_Word]) -> bool:
     return any(word.is_negation or (word.stem in _DIRECTIONS and _DIRECTIONS[word.stem][1] < 0) for word in words)
 
 
-def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:
-    stems = {word.stem for word in _read_words(claim) if word.is_content}
-    sentences = [quote[start:end] for quote in quotes for start, end in sentence_spans(quote)]
-    shared = [len(stems & {word.stem for word in _read_words(text) if word.is_content}) for text in sentences]
-    least = max(1, _NEAR_BEST * max(shared, default=0))
-    return [text for text, n_shared in zip(sentences, shared, strict=True) if n_shared >= least] or sentences
+def _sentences(quotes: Sequence[str]) -> list[_Words]:
+    return [_read_words(quote[start:end]) for quote in quotes for start, end in sentence_spans(quote)]
 
 
 @lru_cache(maxsize=512)
 def _read_words(text: str) -> _Words:
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     words: list[_Word] = []
-    is_hedged = is_open = False
+    is_hedged = False
     n_left_negated = 0
     for match in _WORD.finditer(text):
         while ends and ends[0] <= match.start():
-            n_left_negated, is_open = 0, False
+            n_left_negated = 0
             ends.pop(0)
         word = match[0].lower().replace("’", "'")
         stem = stem_of(word)
@@ -193,6 +181,5 @@ def _read_words(text: str) -> _Words:
         is_negated = n_left_negated > 0
         n_left_negated -= is_negated
         is_hedged = is_hedged or word in _HEDGES or stem in _HEDGE_STEMS
-        is_open = is_open or word in _OPEN_WORDS
-        words.append(_Word(word, stem, is_negation, is_negated, is_hedged or is_open))
+        words.append(_Word(word, stem, is_negation, is_negated, is_hedged))
     return tuple(words)

@@ -22,7 +22,6 @@ from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.kept_entries import damage
 
 
 def claims(*stated: tuple[str, str]) -> VerifiedClaims:
@@ -152,16 +151,6 @@ def test_an_odd_verdict_is_no_verdict(
         server.answer_with(reply, reply)
 
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == expected
-
-
-def test_a_damaged_verdict_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A power cut must not silence the judge for ever."""
-    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_by(lambda _request: verdicts((1, "supported"), (2, "partly")))
-        judge.scores(CLAIMS, "Q?")
-        assert damage(tmp_path / "kept.sqlite3", "verdicts")
-
-        assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [1.0, 0.5]
 
 
 def test_without_claims_nobody_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

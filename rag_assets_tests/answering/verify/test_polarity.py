@@ -36,10 +36,9 @@ def test_the_same_in_other_words_is_not_turned_round(claim: str, quote: str) -> 
 CAUTIOUS = "Hay may protect goats against fever."
 
 
-@pytest.mark.parametrize("claim", ["Hay protects goats against fever.", "It is proven that hay may protect goats."])
-def test_a_claim_without_the_caution_of_its_quote_is_surer(claim: str) -> None:
+def test_a_claim_without_the_caution_of_its_quote_is_surer() -> None:
     """ "May protect" told as "protects" is the commonest way to make a finding of a guess."""
-    assert is_surer(claim, [CAUTIOUS])
+    assert is_surer("Hay protects goats against fever.", [CAUTIOUS])
 
 
 @pytest.mark.parametrize(
