@@ -340,30 +340,6 @@ def test_a_second_paper_is_quoted_beside_two_claims_of_the_first() -> None:
     assert {claim.text for claim in draft.claims} == {sets[0], sets[1], sets[3]}
 
 
-def test_references_and_page_numbers_around_a_sentence_are_not_published() -> None:
-    """They belong to the sentence before or to the page, and read as figures of the finding."""
-    said = "The constant k of reciprocal rank fusion is 60 in the first paper."
-    marked = chunk("fusion", f"Many lists were merged by hand for years. 3, 4-6 {said} 17")
-
-    assert [claim.text for claim in answerer().draft(QUESTION, [context(marked)]).claims] == [said]
-
-
-def test_a_sentence_that_begins_with_its_own_number_keeps_it() -> None:
-    """Without the number it says something else."""
-    said = "60 Groups had the constant k of reciprocal rank fusion."
-
-    assert answerer().draft(QUESTION, [context(chunk("fusion", said))]).claims[0].text == said
-
-
-def test_the_label_of_an_abstract_is_not_published() -> None:
-    """In a text without headings it stands before the first sentence, and says nothing."""
-    said = "The constant k of reciprocal rank fusion is 60 in this paper."
-
-    draft = answerer().draft(QUESTION, [context(chunk("fusion", f"Abstract: {said}"))])
-
-    assert [claim.text for claim in draft.claims] == [said]
-
-
 def test_a_sentence_with_statistics_in_brackets_is_published_whole() -> None:
     """Half a sentence can be misread, and its other half is nowhere."""
     text = (
@@ -418,3 +394,22 @@ def test_a_greek_letter_is_found_by_its_name() -> None:
     draft = answerer().draft("What is the plasma delta of a filament?", [context(chunk("sun", said))])
 
     assert [it.text for it in draft.claims] == [said]
+
+
+SAID = "The constant k of reciprocal rank fusion is 60 in the first paper."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"Many lists were merged by hand for years. 3, 4-6 {SAID} 17", SAID),
+        (f"Abstract: {SAID}", SAID),
+        ("60 Groups had the constant k of reciprocal rank fusion.", None),
+    ],
+    ids=["references and page number", "label of an abstract", "its own number"],
+)
+def test_what_stands_around_a_sentence_is_not_published(text: str, said: str | None) -> None:
+    """It belongs to the sentence before or to the page, and reads as figures of the finding."""
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+
+    assert [claim.text for claim in draft.claims] == [said or text]

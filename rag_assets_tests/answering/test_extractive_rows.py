@@ -94,4 +94,4 @@ def test_the_reader_decides_whether_a_row_answers_and_what_it_publishes_is_verif
     verified = verify(draft, {MODELS.chunk_id: MODELS}, QUESTION)
 
     assert [claim.text for claim in verified.claims] == ([ROW] if is_published else [])
-    assert verified.reasons == {}
+    assert verified.objected == ()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import chain
 
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
-from rag_assets.core.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
+from rag_assets.core.domain import Context, ContextPassage, UnitKind
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
 
@@ -59,8 +59,6 @@ class Candidate:
     it only introduces that ("There are two reasons:"). Verbatim in the chunk, so that it is its own quote."""
     passage: ContextPassage
     """The passage that it is in, or begins in."""
-    paragraph: tuple[str, int, int]
-    """Chunk, number of the context, number of the paragraph in it."""
     terms: frozenset[str]
     """Stems of its content words."""
     terms_so_far: frozenset[str]
@@ -89,7 +87,6 @@ def candidate(
         end=end,
         shown=(start, end),
         passage=passage,
-        paragraph=(context.chunk_id, nth, context.text.count(BLOCK_SEPARATOR, 0, start)),
         terms=terms,
         terms_so_far=terms,
         read=((start + shift, end + shift),),

@@ -5,7 +5,6 @@ used, and the words published are the source's own. What cannot be verified is d
 `quote_search` looks quotes up, `objections` checks claims against them.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -95,12 +94,6 @@ class VerifiedClaims:
     def left_out(self) -> tuple[LeftOut, ...]:
         """For readers of the answer."""
         return tuple(one.left_out for one in self.outcomes if one.left_out is not None)
-
-    @property
-    def reasons(self) -> Counter[Reason]:
-        """How many claims and citations were dropped for each reason."""
-        of_citations = Counter(lost.reason for one in self.outcomes for lost in one.lost)
-        return of_citations + Counter(one.objection.reason for one in self.outcomes if one.objection)
 
     @property
     def n_dropped_citations(self) -> int:

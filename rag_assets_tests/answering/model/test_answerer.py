@@ -108,21 +108,19 @@ def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(monke
     )
 
 
-def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("fault", "error"), [(BadKey(), AccessDenied), (LongPrompt(), RequestRejected)])
+def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(
+    fault: Step, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Kept as a refusal, a fault of one minute would be the answer for good."""
-    with answerer(monkeypatch, Reply("Hm."), BadKey()) as (model, _), pytest.raises(AccessDenied):
-        model.draft(QUESTION, CONTEXTS[:2])
+    with pytest.raises(error):
+        draft_of(monkeypatch, Reply("Hm."), fault)
 
 
-def test_a_repair_that_is_rejected_leaves_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows what the model would have said: that is no refusal."""
-    with pytest.raises(RequestRejected):
-        draft_of(monkeypatch, Reply("Hm."), LongPrompt())
-
-
-def test_what_can_be_read_does_not_wait_for_its_repair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was paid for, and the tolerant parser understands it."""
-    draft = draft_of(monkeypatch, Reply("Ferritin fell by 10% in a month [1]."), BadKey())
+@pytest.mark.parametrize("fault", [BadKey(), Status(400)])
+def test_what_can_be_read_does_not_wait_for_its_repair(fault: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was paid for; thrown away it would be paid for again every night."""
+    draft = draft_of(monkeypatch, Reply("Ferritin fell by 10% in a month [1]."), fault)
 
     assert (draft.reading, len(draft.claims)) == (Reading.TOLERANT, 1)
 
@@ -171,14 +169,6 @@ def test_half_a_character_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) 
     written = Reply(MALFORMED["prose"] + " \ud83d")
 
     assert draft_of(monkeypatch, written, written).raw_reply == "\n\n".join([MALFORMED["prose"] + " ?"] * 2)
-
-
-def test_a_reply_is_used_when_its_repair_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was paid for; thrown away it would be paid for again every night."""
-    draft = draft_of(monkeypatch, Reply(MALFORMED["prose"]), Status(400))
-
-    assert draft.reading is Reading.TOLERANT
-    assert len(draft.claims) == 1
 
 
 MALFORMED = {

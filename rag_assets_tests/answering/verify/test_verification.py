@@ -233,7 +233,7 @@ def test_a_claim_with_another_number_than_its_quote_is_dropped_and_told() -> Non
     verified = verify(proposed, {source.chunk_id: source}, "Did ferritin fall?")
 
     assert [claim.text for claim in verified.claims] == ["It fell by 12%."]
-    assert verified.reasons == {Reason.NUMBER_MISSING: 1}
+    assert [one.objection and one.objection.reason for one in verified.objected] == [Reason.NUMBER_MISSING]
     assert verified.left_out == (LeftOut("It fell by 21%.", "21% stands in none of its quotes", cited[0].quote),)
 
 

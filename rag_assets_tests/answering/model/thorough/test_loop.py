@@ -178,21 +178,6 @@ def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) ->
     assert [event.claim.text for event in events if isinstance(event, ClaimVerified)] == [FELL.text]
 
 
-def test_parts_that_bring_nothing_new_leave_the_claims_of_the_quick_answer(tmp_path: Path) -> None:
-    """More effort without a gain must not take away, or add, a claim."""
-    again = "By how much?"
-    CORPUS[again] = CORPUS[QUESTION.question] = evidence(FELL)
-    answerer = WordAnswerer()
-    answerer.allowed[again] = "Ferritin"
-    one = pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer)
-
-    thorough, _ = answered(one)
-    *_, quick = one.pipeline.answer(QUESTION, found)
-
-    assert isinstance(quick, Finished)
-    assert thorough.result.claims == quick.trace.result.claims
-
-
 def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
     """A reader would find it twice."""
     again = "By how much?"
