@@ -1,7 +1,7 @@
 """Brings the summaries of papers up to date: papers whose text or summarizer changed are summarised again.
 
 If a model cannot summarise a paper for now, its published summary stays as long as all its quotes are in published
-chunks, and the next run asks again.
+chunks, and the next run asks again. What must hold before they are published is at the end.
 """
 
 from collections import Counter

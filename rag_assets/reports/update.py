@@ -1,4 +1,5 @@
-"""Bringing the report of a template up to date: which of its questions are asked again, and what is written."""
+"""Bringing the report of a template up to date: which of its questions are asked again, what is written, and what must
+hold before that is published."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

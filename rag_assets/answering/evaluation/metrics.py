@@ -1,4 +1,4 @@
-"""Answers and hits against what was expected: the figures of the smoke evaluation.
+"""Answers and hits against what was expected: the figures of the smoke evaluation, and the questions they are about.
 
 Ranking metrics come from ir-measures (trec_eval underneath); this module says what the documents and the judgements
 are. Everything is a mean over questions, 0 to 1, higher is better; a figure no question can contribute to is None.

@@ -1,4 +1,7 @@
-"""Models behind an API as judges: any model, or one that was trained to answer Yes or No."""
+"""Judges tell how far the quotes of a claim support it: their interface, the texts they read, and models behind an API.
+
+The judge that runs here is in `cross_encoder_judge`; which one is opened, and when it is asked, decides `second_look`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

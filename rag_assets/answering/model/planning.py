@@ -1,4 +1,4 @@
-"""Plans thorough answers by a model: the parts of a question, and other words for an unanswered part.
+"""Plans thorough answers, by rules or a model: the parts of a question, and other words for an unanswered part.
 
 A planner only decides what to search for. Verified claims decide whether a part is answered, never a model.
 """

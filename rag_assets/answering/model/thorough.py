@@ -1,7 +1,8 @@
 """Answers part by part, and searches again, in other words, for the parts that no verified claim answers.
 
 Each part goes through the same pipeline as a question: retrieval, draft, verification. A part is answered when one of
-its claims was verified; no model is asked whether the evidence suffices. `union` merges the answers.
+its claims was verified; no model is asked whether the evidence suffices. The answers become one: each
+claim once, in the order of the parts and of their drafts; unanswered parts are named.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence

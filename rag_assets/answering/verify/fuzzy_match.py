@@ -4,6 +4,9 @@ A quote matches when the two texts are alike (`MIN_SCORE`) and every difference 
 makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as alike as any tidied pair. So no
 other word, number, negation, comparison or quantity is ever accepted. What is published is the source's own words at
 that place. Quotes that are only typeset differently are found in `quote_search`.
+
+Whether words that a quote leaves out may change its meaning is told here too, and a header or footer between the two
+halves of a sentence is taken out: the first half has no end mark, the second goes on in lower case.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Whether two numbers may be the same one: rounded, in another unit, as a share, or within a limit.
 
-`text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
+`core.text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
 """
 
 from decimal import Decimal

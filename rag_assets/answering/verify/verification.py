@@ -2,7 +2,8 @@
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
 used, and the words published are the source's own. What cannot be verified is dropped, with the reason.
-`quote_search` looks quotes up, `objections` checks claims against them.
+`quote_search` looks quotes up, `objections` checks claims against them; a second look by a model may overrule a doubt.
+The likeness of claim and quotes is shown only: embedding models place "raised ferritin" near "lowered ferritin".
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,8 @@
-"""A parsed paper: its blocks in reading order, and what is known about its pages."""
+"""A parsed paper: its blocks in reading order, boxes on its pages, and runs of text whose page is the same.
+
+Pages are physical and 1-based, or None where nothing proves them; a printed page label is never a page. Boxes are
+fractions of the page with the origin at its top left. Offsets are Python string offsets (code points).
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

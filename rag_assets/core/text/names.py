@@ -1,4 +1,4 @@
-"""Words and periods that name papers: in a text, in the name of a file, and in a question.
+"""Words and periods that name papers, and lines of text that list persons or name an institution.
 
 Names are compared case folded and without stemming. Periods are years and quarters as people and file names write
 them: "FY2018", "FY18", "Q2 2023", "2023Q2", "2Q23", "Q22023". The terms of the word index are in `indexing`.

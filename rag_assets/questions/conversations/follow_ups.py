@@ -1,4 +1,4 @@
-"""Turns of a conversation, and two rules that read a follow-up question after them.
+"""Turns of a conversation, and what a follow-up question means after them, by a model or by two rules.
 
 A follow-up about papers that an answer cites ("that paper", "the second study", "who wrote it") keeps its words and is
 put to those papers alone. A follow-up with few words of its own ("Why?", "And for children?") is asked

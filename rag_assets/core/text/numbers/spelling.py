@@ -1,7 +1,8 @@
 """One spelling for numbers and their units, so that `quantities` finds all of them.
 
 "９０﹪", "90 %" with an invisible character in between, "[90]%", "x90%" and "1O%" all become a number before a per cent
-sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not kept.
+sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not kept. Below: number words of English, and
+shares and multiples in words ("half", "twice").
 """
 
 import re
