@@ -1,10 +1,7 @@
 """The models that answers are made by: the one that writes and the one that judges, as settings name them.
 
-One table says which adapter a provider has. Opening a model loads nothing and sends nothing: its SDK is loaded by the
-first question, its `identity` is known before.
+Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its `identity` is known before.
 """
-
-from collections.abc import Callable, Mapping
 
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
@@ -22,21 +19,6 @@ from rag_assets.hosted.providers import PROVIDERS
 NO_JUDGE = EmbeddedSupport.identity
 SAME_MODEL = "same"
 """Value of `answering.judge.model` for the model that writes."""
-OpenAnswerer = Callable[[Settings, Readers, Connections], Answerer]
-
-
-def _extractive(settings: Settings, readers: Readers, _connections: Connections) -> Answerer:
-    return ExtractiveAnswerer(readers, settings.answering.extractive, min_sources=settings.answering.min_sources)
-
-
-def _hosted(settings: Settings, readers: Readers, connections: Connections) -> Answerer:
-    model = HostedAnswerer(_writer(settings), connections, settings.answering)
-    share = settings.answering.compress_to
-    return CompressedAnswerer(model, readers.tokens, share) if share < 1 else model
-
-
-ANSWERERS: Mapping[str, OpenAnswerer] = {EXTRACTIVE: _extractive, **dict.fromkeys(PROVIDERS, _hosted)}
-"""By the provider in `answering.model`."""
 
 
 def open_answerer(settings: Settings, readers: Readers, connections: Connections) -> Answerer:
@@ -44,8 +26,11 @@ def open_answerer(settings: Settings, readers: Readers, connections: Connections
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
-    provider = EXTRACTIVE if settings.answering.model == EXTRACTIVE else _writer(settings).provider
-    return ANSWERERS[provider](settings, readers, connections)
+    wanted = settings.answering
+    if wanted.model == EXTRACTIVE:
+        return ExtractiveAnswerer(readers, wanted.extractive, min_sources=wanted.min_sources)
+    model = HostedAnswerer(_writer(settings), connections, wanted)
+    return CompressedAnswerer(model, readers.tokens, wanted.compress_to) if wanted.compress_to < 1 else model
 
 
 def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:
@@ -53,8 +38,7 @@ def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Conne
 
     Raises as `open_answerer`.
     """
-    embedded = EmbeddedSupport(encoder)
-    return second_look(settings, settings.answering.model, embedded, connections)
+    return second_look(settings, settings.answering.model, EmbeddedSupport(encoder), connections)
 
 
 def second_look(settings: Settings, writer: str, scorer: SupportScorer, connections: Connections) -> SupportScorer:

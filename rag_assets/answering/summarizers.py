@@ -7,7 +7,7 @@ from rag_assets.answering.drafts import Answerer, DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.models import second_look
 from rag_assets.answering.verify.verification import SupportScorer, Unscored, looked_at, verify
-from rag_assets.core.domain import Chunk, Context, ContextUnit, PaperPoint, Point, SectionKind, UnitKind
+from rag_assets.core.domain import Chunk, Context, PaperPoint, Point, SectionKind
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import PaperSummarySettings, Settings
@@ -112,11 +112,6 @@ def _sections(chunk: Chunk) -> Iterator[Context]:
             text=chunk.text[start : part.end],
             is_generated=chunk.is_generated,
             section_title=part.section_path,
-            units=tuple(
-                ContextUnit(unit.start - start, unit.end - start, unit.kind, unit.block)
-                for unit in chunk.units
-                if unit.kind is UnitKind.CAPTION and start <= unit.start < part.end
-            ),
         )
 
 
