@@ -1,6 +1,7 @@
 """The models that answers are made by: the one that writes and the one that judges, as settings name them.
 
-Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its `identity` is known before.
+Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its `identity` is known
+before.
 """
 
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
