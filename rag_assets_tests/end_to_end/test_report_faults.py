@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.paper_summaries import summarizers
+from rag_assets.answering import summarizers
 from rag_assets.core.domain import Claim, PaperPoint
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
