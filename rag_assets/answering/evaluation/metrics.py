@@ -155,19 +155,12 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 @dataclass(frozen=True)
-class NotJudged:
-    """A labelled question whose label does not hold for this corpus."""
-
-    question: Question
-    reason: str
-
-
-@dataclass(frozen=True)
 class Judgeable:
     """The questions of a file, sorted by what an evaluation can do with them; each in the order of the file."""
 
     judged: tuple[Question, ...]
-    not_judged: tuple[NotJudged, ...]
+    not_judged: tuple[tuple[Question, str], ...]
+    """Labelled ones whose label does not hold for this corpus, with the reason."""
     unlabelled: tuple[Question, ...]
     """Questions without a label that says what a right answer is."""
 
@@ -187,7 +180,7 @@ def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeab
     reasons = {question.id: _reason(question, corpus, is_for_another=is_for_another) for question in labelled}
     return Judgeable(
         judged=tuple(question for question in labelled if not reasons[question.id]),
-        not_judged=tuple(NotJudged(question, reasons[question.id]) for question in labelled if reasons[question.id]),
+        not_judged=tuple((question, reasons[question.id]) for question in labelled if reasons[question.id]),
         unlabelled=tuple(question for question in questions if not question.is_labelled),
     )
 
@@ -202,7 +195,7 @@ def question_rows(found: Judgeable, failures: Sequence[WrongAnswer]) -> list[dic
             else _row(question, "right")
             for question in found.judged
         ),
-        *(_row(one.question, "not judged", one.reason) for one in found.not_judged),
+        *(_row(question, "not judged", reason) for question, reason in found.not_judged),
         *(_row(question, "unlabelled") for question in found.unlabelled),
     ]
 

@@ -18,7 +18,7 @@ def test_only_questions_about_papers_of_the_corpus_are_judged() -> None:
     found = judgeable([here, half, gone], {"a", "own"})
 
     assert found.judged == (here,)
-    assert [(one.question.id, one.reason) for one in found.not_judged] == [
+    assert [(asked.id, why) for asked, why in found.not_judged] == [
         ("half", "not in the corpus: b"),
         ("gone", "not in the corpus: b"),
     ]
@@ -31,7 +31,7 @@ def test_questions_written_for_another_corpus_are_not_judged_at_all() -> None:
     found = judgeable(demo, {"own"})
 
     assert found.judged == ()
-    assert [one.question.id for one in found.not_judged] == ["q1", "q2", "q3"]
+    assert [asked.id for asked, _ in found.not_judged] == ["q1", "q2", "q3"]
 
 
 def test_a_question_without_a_label_is_not_judged() -> None:
@@ -56,4 +56,4 @@ def test_a_question_restricted_to_papers_that_are_gone_is_not_judged() -> None:
 
     found = judgeable([restricted, question("q2", "own")], {"own"})
 
-    assert [one.reason for one in found.not_judged] == ["not in the corpus: gone"]
+    assert [why for _, why in found.not_judged] == ["not in the corpus: gone"]
