@@ -6,9 +6,11 @@ one counts as absent. A file that cannot be read or written costs time and money
 passages are in `search.embedding.vector_cache`.
 """
 
+import hashlib
 import json
 import logging
 import os
+import shutil
 import sqlite3
 import time
 import zlib
@@ -23,7 +25,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
-from rag_assets.core.kept_earlier import earlier_entries, remove_earlier
+from rag_assets.core.incremental import unsealed
 from rag_assets.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -212,3 +214,40 @@ def _checksum(kind: str, key: str, content: bytes) -> int:
 @cache
 def _warn_once(message: str) -> None:
     logger.warning(message)
+
+
+_REPLIES = (
+    "answers",
+    "verdicts",
+    "summaries",
+    "paper_summaries",
+    "queries/parts",
+    "queries/wordings",
+    "plans/plans",
+    "plans/other_words",
+)
+_OTHERS = {"documents": ".document", "query_vectors": ".vector"}
+"""Suffix of the files, which begin with the SHA-256 of the rest."""
+_DIGEST_BYTES = 32
+
+
+def earlier_entries(folder: Path) -> Iterator[tuple[str, str, bytes]]:
+    """Kind, key and content of every undamaged entry below a folder; page images are left out."""
+    for kind in _REPLIES:
+        for path in sorted((folder / kind).glob("*.json")):
+            if (found := unsealed(path.read_bytes())) is not None:
+                yield kind, path.stem, json.dumps(found["reply"]).encode()
+    for kind, suffix in _OTHERS.items():
+        for path in sorted((folder / kind).rglob(f"*{suffix}")):
+            sealed = path.read_bytes()
+            if hashlib.sha256(content := sealed[_DIGEST_BYTES:]).digest() == sealed[:_DIGEST_BYTES]:
+                yield kind, path.stem, content
+
+
+def remove_earlier(folder: Path) -> str:
+    """Delete the folders of all kinds; returns the names of those that were there, empty if none was."""
+    names = sorted({kind.partition("/")[0] for kind in (*_REPLIES, *_OTHERS, "page_images")})
+    found = [name for name in names if (folder / name).is_dir()]
+    for name in found:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    return ", ".join(found)

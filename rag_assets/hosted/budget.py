@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from rag_assets.core.domain import Usage, summed
 from rag_assets.core.errors import BudgetExhausted, InvalidSettings, QuestionBudgetExhausted
 from rag_assets.core.settings import ModelAccessSettings, ThoroughSettings
-from rag_assets.hosted.access import Access, ModelName, require_access
-from rag_assets.hosted.providers import ALL_PROVIDERS
+from rag_assets.hosted.access import ALL_PROVIDERS, Access, ModelName, require_access
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage

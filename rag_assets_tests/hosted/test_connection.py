@@ -14,7 +14,7 @@ from anyio.from_thread import BlockingPortal
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import BudgetExhausted, ModelUnavailable, RequestRejected
 from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
-from rag_assets.hosted import transport
+from rag_assets.hosted import connection
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
@@ -205,7 +205,7 @@ def test_what_was_spent_since_is_not_known_once_a_price_is_not() -> None:
 )
 def test_a_reply_without_end_is_cut(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile or broken server must not fill the memory; compressed, a thousandth of the bytes would do."""
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(connection, "MAX_REPLY_BYTES", 100_000)
     with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(step)
 

@@ -5,11 +5,10 @@ import logging
 import pytest
 
 from rag_assets.core.errors import AccessDenied, RequestRejected
-from rag_assets.hosted import transport
-from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted import connection
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import open_connection
-from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets_testing.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
@@ -26,7 +25,7 @@ BOMB = Compressed(Status(200, bytes(2 * LIMIT_BYTES), {"content-type": "applicat
 @every_provider
 def test_a_small_reply_that_unfolds_without_end_is_cut(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
     """2 MB on the wire took 5 GB of memory; a retry would do so again."""
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", LIMIT_BYTES)
+    monkeypatch.setattr(connection, "MAX_REPLY_BYTES", LIMIT_BYTES)
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(BOMB)
 

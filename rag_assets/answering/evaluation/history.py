@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
-from rag_assets.core.incremental import write_atomically
+from rag_assets.core.incremental import CHECKSUM_KEY, keep_aside, sealed, unsealed, write_atomically
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Floors
 

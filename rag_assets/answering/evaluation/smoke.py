@@ -19,10 +19,9 @@ from rag_assets.answering.evaluation.history import (
 )
 from rag_assets.answering.evaluation.judged import judgeable, question_rows
 from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
-from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.domain import Hit, QAResult
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import file_sha256, fingerprint, write_atomically
+from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.questions import Question

@@ -15,9 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.errors import CorpusConflict, NotFound
-from rag_assets.core.incremental import write_atomically
+from rag_assets.core.incremental import sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers, shown
 

@@ -14,11 +14,9 @@ from pydantic import BaseModel, Field
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.settings import Settings
-from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.asking import FaultPause
-from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.access import PROVIDERS, ModelName
+from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions.conversations.follow_ups import Rewritten, Turn, about_papers, with_the_question_before
 
 logger = logging.getLogger(__name__)

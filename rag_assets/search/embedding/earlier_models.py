@@ -11,8 +11,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from rag_assets.core.checksums import sealed, unsealed
-from rag_assets.core.incremental import write_atomically
+from rag_assets.core.incremental import sealed, unsealed, write_atomically
 from rag_assets.search.embedding.vector_cache import SUFFIX, keep_rows
 
 logger = logging.getLogger(__name__)

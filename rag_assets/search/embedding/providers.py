@@ -1,6 +1,6 @@
 """The table of embedding adapters, and which of them a setting `provider:model` means.
 
-A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in `hosted.providers`.
+A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in `hosted.access`.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ import numpy as np
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.access import EMBEDDING_REQUESTS
 from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
 from rag_assets.search.embedding.fastembed_model import HubModel
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder

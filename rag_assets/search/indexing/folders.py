@@ -17,8 +17,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Protocol, TypeVar
 
-from rag_assets.core.checksums import flush_folder, sealed, sha256_of, unsealed
-from rag_assets.core.incremental import STAGED_SUFFIX, recover_folder, replace_folder, write_atomically
+from rag_assets.core.incremental import (
+    STAGED_SUFFIX,
+    flush_folder,
+    recover_folder,
+    replace_folder,
+    sealed,
+    sha256_of,
+    unsealed,
+    write_atomically,
+)
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report
 
 MANIFEST_FILE = "manifest.json"

@@ -143,7 +143,7 @@ def test_a_damaged_record_moves_nothing(settings: Settings, papers: Path) -> Non
 
 
 def _set_state(settings: Settings, trash_id: str, state: str) -> None:
-    from rag_assets.core.checksums import sealed
+    from rag_assets.core.incremental import sealed
 
     record = settings.paths.trash / trash_id / "trash.json"
     content = json.loads(record.read_text("utf-8")) | {"state": state}

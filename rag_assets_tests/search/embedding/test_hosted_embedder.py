@@ -15,8 +15,8 @@ import pytest
 from rag_assets.core.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
+from rag_assets.hosted.access import EMBEDDING_REQUESTS
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.hosted_models import MARGIN
 from rag_assets.search.embedding.missing_vectors import embed_missing

@@ -26,10 +26,9 @@ from rag_assets.core.errors import RequestRejected
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import Settings, ThoroughSettings
-from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt, sources_block
-from rag_assets.hosted.providers import PROVIDERS
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
 MAX_CONTEXT_TOKENS = 2_000
