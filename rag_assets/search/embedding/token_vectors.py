@@ -5,7 +5,7 @@ of the question (`reranking`), and which of its sentences does (`answering`). Wh
 there; the model's files live in `local_model`.
 """
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -113,12 +113,7 @@ def coded(tokens: TokenVectors) -> StoredTokens:
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
 
 
-class TextWithPaper(Protocol):
-    """A passage, or any other text of a known paper."""
-
-    @property
-    def paper_id(self) -> str: ...
-
+class HasText(Protocol):
     @property
     def text(self) -> str: ...
 
@@ -176,17 +171,21 @@ class PassageTokens:
     def identity(self) -> str:
         return self._encoder.identity
 
-    def of(self, passages: Sequence[TextWithPaper]) -> list[TokenVectors]:
+    def of(self, passages: Sequence[HasText]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
 
         With a store they are restored from codes, whether they were stored or are made now: their products with the
         vectors of a question are cosines, about, those with each other are not.
         """
+        texts = [passage.text for passage in passages]
         if self._store is None:
-            return self.of_texts([passage.text for passage in passages])
-        codes = self._codes_of({passage.text: passage.paper_id for passage in passages}, self._store)
-        found = [codes[passage.text] for passage in passages]
-        return [TokenVectors(vectors_of(tokens.codes), tokens.spans) for tokens in found]
+            return self.of_texts(texts)
+        codes = self._kept_codes.found(texts)
+        codes |= self._store.found(text for text in texts if text not in codes)
+        missing = [text for text in dict.fromkeys(texts) if text not in codes]
+        codes |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
+        self._kept_codes.keep(codes)
+        return [TokenVectors(vectors_of(codes[text].codes), codes[text].spans) for text in texts]
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The exact vectors of questions, and of whatever else is compared with passages."""
@@ -195,20 +194,6 @@ class PassageTokens:
         known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
         self._kept.keep(known)
         return [known[text] for text in texts]
-
-    def _codes_of(self, papers: Mapping[str, str], store: TokenStore) -> dict[str, StoredTokens]:
-        """By text. papers: paper_id by text."""
-        known = self._kept_codes.found(papers)
-        by_paper: defaultdict[str, list[str]] = defaultdict(list)
-        for text, paper_id in papers.items():
-            if text not in known:
-                by_paper[paper_id].append(text)
-        for paper_id, texts in by_paper.items():
-            known |= store.get(paper_id, texts)
-        missing = [text for text in papers if text not in known]
-        known |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
-        self._kept_codes.keep(known)
-        return known
 
 
 def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:

@@ -1,7 +1,7 @@
 """Brings an index in step with the passages: plan by row hash, write, audit, publish.
 
 The version that readers see is never written to. Where versions are kept and how one is published is decided by the
-target (`IndexTarget`): a folder that is swapped, or a server whose alias is switched.
+target (`Index`): a folder that is swapped, or a server whose alias is switched.
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Any, Self
 from rag_assets.core.errors import GuardrailBroken, RagAssetsError
 from rag_assets.core.incremental import UpdatePlan, plan_update
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
+from rag_assets.search.indexing.protocols import Index, IndexManifest, IndexRow, IndexVersion, Report
 
 logger = logging.getLogger(__name__)
 _SAMPLE_SIZE = 64
@@ -62,18 +62,18 @@ class StagedIndex:
         self.version.publish(self.manifest)
 
 
-def update_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+def update_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
     """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
     staged = stage_index(target, rows, report=report)
     staged.publish()
     return staged.plan
 
 
-def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
+def stage_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
     """Write a version of the index that holds exactly `rows`, and audit it.
 
     Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
-    from nothing (`IndexTarget.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
+    from nothing (`Index.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
     """
     wanted = _Wanted.of(rows, report or _no_report)
     manifest = IndexManifest.of(target.identity, wanted.fingerprints)
@@ -104,7 +104,7 @@ class _Wanted:
         return cls({row.passage_id: row for row in rows}, {row.passage_id: row.fingerprint for row in rows}, report)
 
 
-def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit] | None:
+def _updated(target: Index[Any], wanted: _Wanted) -> tuple[IndexVersion, IndexAudit] | None:
     """An updated copy of the published version with its audit; None when it does not fit and was discarded."""
     version = target.stage()
     try:

@@ -21,7 +21,7 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.hosted_models import MARGIN
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.vector_cache import VectorCache
+from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 from rag_assets_testing.wire import (
     BadKey,
     Drop,
@@ -365,11 +365,10 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
     texts = [f"observation number {number}" for number in range(20)]
 
     def run(access: ModelAccessSettings) -> int:
-        cache = VectorCache(tmp_path / "vectors", facts)
-        wanted = {cache.key_of(text): text for text in texts}
+        cache = VectorCache(vector_file(tmp_path / "vectors.sqlite3"), facts)
         with Connections(access) as connections:
             embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
-            return embed_missing(cache, embedder, wanted, batch_size=4).n_embedded
+            return embed_missing(cache, embedder, texts, batch_size=4).n_embedded
 
     with pytest.raises(BudgetExhausted) as caught:
         run(ACCESS.model_copy(update={"budget_requests": 3}))
@@ -387,13 +386,12 @@ def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path:
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
     n_texts = EMBEDDING_REQUESTS[server.protocol_name].n_texts
     texts = [f"observation {number}" for number in range(n_texts + 5)]
-    cache = VectorCache(tmp_path / "vectors", embedder_facts(settings, tmp_path))
+    cache = VectorCache(vector_file(tmp_path / "vectors.sqlite3"), embedder_facts(settings, tmp_path))
     access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})
-    wanted = {cache.key_of(text): text for text in texts}
 
     with Connections(access) as connections:
         embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
         with pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"):
-            embed_missing(cache, embedder, wanted, batch_size=10_000)
+            embed_missing(cache, embedder, texts, batch_size=10_000)
 
-    assert len(cache.missing(wanted)) == 5
+    assert len(cache.missing(texts)) == 5

@@ -12,7 +12,7 @@ from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     HybridStore,
@@ -114,7 +114,7 @@ def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(t
     vocabulary = [f"w{n}" for n in range(300)]
     random = np.random.default_rng(0)
     rows = [row(f"p{n}#0", " ".join(random.choice(vocabulary, 75).tolist())) for n in range(60)]
-    words = FolderTarget(tmp_path / "bm25", TantivyFiles())
+    words = FolderIndex(tmp_path / "bm25", TantivyFiles())
     update_index(words, rows)
     index = index_of(tmp_path, "")
     update_index(index, rows)

@@ -13,20 +13,20 @@ from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import stage_index, update_index
 from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import (
+    Index,
     IndexManifest,
     IndexRow,
-    IndexTarget,
     IndexVersion,
     Report,
     Scope,
     VectorStore,
 )
-from rag_assets.search.indexing.stores import VECTOR_STORES, Index, vector_index, word_index
+from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
-MakeTarget = Callable[[Path], IndexTarget]
+MakeTarget = Callable[[Path], Index]
 VECTOR_INDEXES = ["chroma", "qdrant", "qdrant server"]
 
 
@@ -234,7 +234,7 @@ def test_the_version_of_what_is_published_follows_from_the_passages(tmp_path: Pa
 class Losing:
     """A target whose versions lose the last passage they are given, as a library with a bug might."""
 
-    target: IndexTarget
+    target: Index
 
     @property
     def identity(self) -> object:

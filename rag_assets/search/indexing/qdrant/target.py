@@ -29,7 +29,7 @@ _VECTOR_ERROR = 1e-4
 
 
 class QdrantIndex:
-    """The vectors of one model in Qdrant, for writing (`IndexTarget`) and for reading (`Index`)."""
+    """The vectors of one model in Qdrant, for writing (`Index`) and for reading (`Index`)."""
 
     most_changed = 0.0
     """Nothing is copied: each version is written as a whole."""
