@@ -15,9 +15,15 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import fingerprints_by
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.passages import passages, profiles
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, write_audit_publish
-from rag_assets.pipeline.assets.reporting import progress, usage_facts
+from rag_assets.pipeline.assets.chunks import passages, profiles
+from rag_assets.pipeline.assets.publishing import (
+    Outcome,
+    materialized,
+    progress,
+    specs,
+    usage_facts,
+    write_audit_publish,
+)
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (

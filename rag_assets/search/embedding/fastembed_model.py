@@ -25,8 +25,15 @@ from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
-from rag_assets.search.embedding.prefixes import NO_PREFIXES, Prefixes, fastembed_prefixes
+from rag_assets.search.embedding.base import (
+    NO_PREFIXES,
+    EmbedderFacts,
+    Prefixes,
+    Role,
+    Vectors,
+    fastembed_prefixes,
+    unit,
+)
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

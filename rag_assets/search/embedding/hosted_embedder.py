@@ -15,9 +15,8 @@ from rag_assets.core.domain import Usage
 from rag_assets.core.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
+from rag_assets.search.embedding.base import EmbedderFacts, Prefixes, Role, Vectors, unit
 from rag_assets.search.embedding.hosted_models import MARGIN, ChosenModel, StandInTokenizer
-from rag_assets.search.embedding.prefixes import Prefixes
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult

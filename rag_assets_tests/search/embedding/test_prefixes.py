@@ -11,10 +11,9 @@ from safetensors.numpy import save_file
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.base import FASTEMBED, Embedder, fastembed_prefixes
 from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.search.embedding.local_model import packaged_tokenizer
-from rag_assets.search.embedding.prefixes import FASTEMBED, fastembed_prefixes
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32
 from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_assets.core.kept import KeptFile
-from rag_assets.search.embedding.base import ModelEmbedder, Role, Vectors
-from rag_assets.search.embedding.prefixes import NO_PREFIXES
+from rag_assets.search.embedding.base import NO_PREFIXES, ModelEmbedder, Role, Vectors
 from rag_assets.search.embedding.providers import query_vectors
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 

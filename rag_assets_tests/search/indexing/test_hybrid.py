@@ -22,7 +22,7 @@ from rag_assets.search.indexing.protocols import (
     SparseSource,
     VectorStore,
 )
-from rag_assets.search.indexing.qdrant.points import WordWeights
+from rag_assets.search.indexing.qdrant.store import WordWeights
 from rag_assets.search.indexing.stores import Index, vector_index
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
@@ -231,7 +231,7 @@ def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> No
 def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     """Qdrant refuses a vector that has a place twice."""
     numbers: Mapping[str, int] = {"iron": 7, "ferritin": 7}
-    monkeypatch.setattr("rag_assets.search.indexing.qdrant.points._number_of", lambda term: numbers.get(term, 1))
+    monkeypatch.setattr("rag_assets.search.indexing.qdrant.store._number_of", lambda term: numbers.get(term, 1))
 
     vector = WordWeights().of_question("iron ferritin basalt")
 
