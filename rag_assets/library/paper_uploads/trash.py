@@ -1,5 +1,5 @@
-"""Changing the papers folder, one change at a time. A deleted paper can be restored: its files are moved to the trash, a
-folder for each deletion.
+"""Changing the papers folder, one change at a time. A deleted paper can be restored: its files are moved to the trash,
+a folder for each deletion.
 
 `trash.json` says what belongs there and is written first, so that a deletion or restoration that a kill cut short is
 completed by `finish_interrupted`, never left half done. Nothing in the trash is ever deleted here.
