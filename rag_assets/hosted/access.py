@@ -264,7 +264,7 @@ def require_access(provider: str) -> Access:
             "no key has. Copy the key again, and nothing else."
         )
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
-    if not _is_address(base_url):
+    if not is_address(base_url):
         raise InvalidSettings(
             f"{facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
             "if the server needs one."
@@ -276,7 +276,8 @@ def require_access(provider: str) -> Access:
     return access
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Whether a server can be reached under it: http or https with a host, in ASCII."""
     try:
         address = urlsplit(text)
         return address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0 and text.isascii()

@@ -9,6 +9,7 @@ Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `provide
 """
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -166,71 +167,55 @@ class Embedder(Protocol):
         ...
 
 
-class EmbeddingModel(Protocol):
-    """What an adapter provides. Opening one is free: nothing is loaded, fetched or sent before it is needed."""
+class ModelEmbedder(ABC):
+    """The Embedder that an adapter completes: prefixes, batches, and questions that were asked before.
+
+    Opening one is free: nothing is loaded, fetched or sent before it is needed.
+    """
+
+    prefixes: Prefixes = NO_PREFIXES
+    """What the model expects before a question and before a passage."""
+    query_vectors: Kept[Vectors] | None = None
+    """Keeps the vectors of questions; None: each is asked for again."""
 
     @property
+    @abstractmethod
     def facts(self) -> EmbedderFacts: ...
 
-    @property
-    def prefixes(self) -> Prefixes:
-        """What the model expects before a question and before a passage."""
-        ...
-
+    @abstractmethod
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See `Embedder.count_tokens`."""
-        ...
+        """See `Embedder`."""
 
-    def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """See `Embedder.request_sizes`; the prefix is not part of the texts."""
-        ...
-
+    @abstractmethod
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
         """Unit vectors, shape (len(texts), dimension), of one batch; the prefix is part of the texts."""
-        ...
-
-
-class ModelEmbedder:
-    """The Embedder over any adapter: prefixes, batches, and questions that were asked before."""
-
-    def __init__(self, model: EmbeddingModel, query_vectors: Kept[Vectors] | None = None) -> None:
-        """query_vectors: keeps the vectors of questions; None: each is asked for again."""
-        self._model = model
-        self._query_vectors = query_vectors
 
     @property
     def identity(self) -> str:
         return self.facts.identity
 
-    @property
-    def facts(self) -> EmbedderFacts:
-        return self._model.facts
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._model.count_tokens(texts)
-
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        return self._model.request_sizes(texts)
+        """See `Embedder`; the prefix is not part of the texts."""
+        return [len(texts)]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. If a batch fails, the vectors of those before it are lost, see `request_sizes`."""
         vectors = np.empty((len(texts), self.facts.dimension), np.float32)
         start = 0
         for size in self.request_sizes(texts):
-            batch = [self._model.prefixes.passage + text for text in texts[start : start + size]]
-            vectors[start : start + size] = self._model.vectors(batch, "passage")
+            batch = [self.prefixes.passage + text for text in texts[start : start + size]]
+            vectors[start : start + size] = self.vectors(batch, "passage")
             start += size
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        if self._query_vectors is None:
-            return self._embedded_query(text)
-        key = fingerprint("query", self.identity, text)
-        return self._query_vectors.once(key, lambda: self._embedded_query(text))[0]
+        def embedded() -> Vectors:
+            vector: Vectors = self.vectors([self.prefixes.query + text], "query")[0]
+            return vector
 
-    def _embedded_query(self, text: str) -> Vectors:
-        vector: Vectors = self._model.vectors([self._model.prefixes.query + text], "query")[0]
-        return vector
+        if self.query_vectors is None:
+            return embedded()
+        return self.query_vectors.once(fingerprint("query", self.identity, text), embedded)[0]
 
 
 def unit(vector: NDArray[Any]) -> Vectors:

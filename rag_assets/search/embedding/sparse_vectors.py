@@ -7,7 +7,6 @@ their hub. Vectors are kept like dense ones (`vector_cache`). Source: Formal et 
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -20,7 +19,7 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.fastembed_model import fetched, loaded
+from rag_assets.search.embedding.fastembed_model import fetched, loaded, side_by_side
 from rag_assets.search.embedding.vector_cache import MadeOfTexts, vector_file
 
 if TYPE_CHECKING:
@@ -54,10 +53,7 @@ class SparseModel:
 
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
         """The vector of each text, in the order given."""
-        if len(texts) < 2:
-            return [self._vector(text) for text in texts]
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            return list(pool.map(self._vector, texts))
+        return side_by_side(self._vector, texts, self._n_threads)
 
     def _vector(self, text: str) -> SparseVector:
         (found,) = self._model().embed([text])

@@ -6,8 +6,7 @@ there; the model's files live in `local_model`.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.fastembed_model import side_by_side
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
 
@@ -26,7 +26,6 @@ Spans = npt.NDArray[np.int32]
 MAX_KEPT_MB = 64.0
 """About 260 passages of 160 tokens with 384 numbers each, or 4,000 coded ones."""
 _BYTES_PER_MB = 1_000_000
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -68,26 +67,17 @@ class LocalTokenEncoder:
         return f"tokens-{self._model.facts.identity}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return self._side_by_side(lambda text: self._encoded(text)[1], texts)
+        return side_by_side(lambda text: self._encoded(text)[1], texts, self._n_threads)
 
     def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
         """For each text its vector by the embedder of this model, and its tokens, in one pass of the model."""
-        return self._side_by_side(self._embedded_and_coded, texts)
-
-    def _embedded_and_coded(self, text: str) -> tuple[Vectors, StoredTokens]:
-        pooled, tokens = self._encoded(text)
-        return pooled, coded(turned(tokens))
+        made = side_by_side(self._encoded, texts, self._n_threads)
+        return [(pooled, coded(turned(tokens))) for pooled, tokens in made]
 
     def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
         pooled, hidden, spans = self._model.pooled_and_tokens(text)
         lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
         return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
-
-    def _side_by_side(self, work: Callable[[str], _Made], texts: Sequence[str]) -> list[_Made]:
-        if len(texts) < 2:
-            return [work(text) for text in texts]
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            return list(pool.map(work, texts))
 
 
 class RotatedTokenEncoder:
