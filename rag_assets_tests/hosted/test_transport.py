@@ -47,14 +47,15 @@ def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monk
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-@every_provider
-@pytest.mark.parametrize("code", [302, 307])
+ELSEWHERE = "https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org/v1"
+
+
 @pytest.mark.parametrize(
-    ("location", "shown"),
+    ("provider", "code", "location", "shown"),
     [
-        ("https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org/v1"),
-        ("http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080/login"),
-        ("/v2/models?token=hidden", "{origin}/v2/models"),
+        *((provider, 302, *ELSEWHERE) for provider in MODELS),
+        ("openai", 307, "http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080/login"),
+        ("openai", 307, "/v2/models?token=hidden", "{origin}/v2/models"),
     ],
 )
 def test_a_redirect_ends_the_run_and_names_where_it_points(
@@ -75,7 +76,7 @@ def test_a_redirect_ends_the_run_and_names_where_it_points(
         assert len(server.requests) == 1
 
 
-@every_provider
+@pytest.mark.parametrize("provider", ["openai"])
 def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
     """Error texts are printed: they could clear the screen, or overwrite it."""
     said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"

@@ -132,12 +132,7 @@ def results(
 ) -> Iterator[dg.AssetCheckResult]:
     """The result of each check, filed under the newest materialization. labels: more metadata of each."""
     for one in checked:
-        yield dg.AssetCheckResult(
-            check_name=one.promise.name,
-            passed=one.is_kept,
-            severity=_SEVERITIES[one.promise.severity],
-            metadata=_metadata(one) | dict(labels or {}),
-        )
+        yield dg.AssetCheckResult(**_outcome(one), metadata=_metadata(one) | dict(labels or {}))
 
 
 def withheld_results(
@@ -154,9 +149,7 @@ def withheld_results(
         yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
         yield dg.AssetCheckEvaluation(
             asset_key=asset,
-            check_name=one.promise.name,
-            passed=one.is_kept,
-            severity=_SEVERITIES[one.promise.severity],
+            **_outcome(one),
             metadata=dict(labels or {}) | note | _metadata(one),
             blocking=one.promise.severity == "blocking",
         )
@@ -170,6 +163,11 @@ def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetC
     context = dg.AssetExecutionContext.get()
     context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
     yield from results([CheckedPromise(promise, []) for promise in promises], {"not_checked": notice})
+
+
+def _outcome(checked: CheckedPromise) -> dict[str, Any]:
+    promise = checked.promise
+    return {"check_name": promise.name, "passed": checked.is_kept, "severity": _SEVERITIES[promise.severity]}
 
 
 def _metadata(checked: CheckedPromise) -> dict[str, Any]:

@@ -80,20 +80,6 @@ class LocalTokenEncoder:
         return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
 
 
-class RotatedTokenEncoder:
-    """A TokenEncoder whose vectors can be compared with those that a TokenStore keeps."""
-
-    def __init__(self, encoder: TokenEncoder) -> None:
-        self._encoder = encoder
-
-    @property
-    def identity(self) -> str:
-        return f"{self._encoder.identity}-{CODING}"
-
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [turned(tokens) for tokens in self._encoder.encode(texts)]
-
-
 def turned(tokens: TokenVectors) -> TokenVectors:
     return TokenVectors(rotated(tokens.vectors), tokens.spans)
 
@@ -148,8 +134,8 @@ class PassageTokens:
     """
 
     def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
-        """store: where codes of passages may have been kept, read before anything is encoded; the encoder then makes
-        rotated vectors. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+        """store: where codes of passages may have been kept, read before anything is encoded; all vectors are rotated
+        then. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
         """
         self._encoder = encoder
         self._store = store
@@ -159,7 +145,7 @@ class PassageTokens:
 
     @property
     def identity(self) -> str:
-        return self._encoder.identity
+        return f"{self._encoder.identity}-{CODING}" if self._store else self._encoder.identity
 
     def of(self, passages: Sequence[HasText]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
@@ -173,7 +159,7 @@ class PassageTokens:
         codes = self._kept_codes.found(texts)
         codes |= self._store.found(text for text in texts if text not in codes)
         missing = [text for text in dict.fromkeys(texts) if text not in codes]
-        codes |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
+        codes |= {text: coded(tokens) for text, tokens in zip(missing, self._encoded(missing), strict=True)}
         self._kept_codes.keep(codes)
         return [TokenVectors(vectors_of(codes[text].codes), codes[text].spans) for text in texts]
 
@@ -181,9 +167,13 @@ class PassageTokens:
         """The exact vectors of questions, and of whatever else is compared with passages."""
         known = self._kept.found(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
+        known |= dict(zip(missing, self._encoded(missing), strict=True))
         self._kept.keep(known)
         return [known[text] for text in texts]
+
+    def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
+        tokens = self._encoder.encode(texts)
+        return [turned(one) for one in tokens] if self._store else tokens
 
 
 def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:

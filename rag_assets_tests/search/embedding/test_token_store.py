@@ -22,7 +22,6 @@ from rag_assets.search.embedding.token_store import (
 from rag_assets.search.embedding.token_vectors import (
     LocalTokenEncoder,
     PassageTokens,
-    RotatedTokenEncoder,
     TokenVectors,
     coded,
     open_token_encoder,
@@ -70,7 +69,7 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
     assert (n_embedded, again) == (4, 0)
     assert np.array_equal(np.stack(cache.load(PASSAGES)), embedder.embed_passages(PASSAGES))
     stored = PassageTokens(FailingEncoder(), store).of(passages)
-    made = PassageTokens(RotatedTokenEncoder(encoder), store_in(tmp_path / "empty")).of(passages)
+    made = PassageTokens(encoder, store_in(tmp_path / "empty")).of(passages)
     for one, other in zip(stored, made, strict=True):
         assert np.array_equal(one.vectors, other.vectors)
         assert np.array_equal(one.spans, other.spans)
@@ -84,7 +83,7 @@ def test_passages_that_are_not_stored_or_damaged_are_encoded(encoder: LocalToken
     store.add(["stored"], [coded(one_token((0, 6)))])
     passages: list[Passage] = [passage_of("a", "stored"), passage_of("b", "not stored"), passage_of("c", "damaged")]
 
-    stored, made, again = PassageTokens(RotatedTokenEncoder(encoder), store).of(passages)
+    stored, made, again = PassageTokens(encoder, store).of(passages)
 
     assert stored.spans.tolist() == [[0, 6]]
     assert len(made.vectors) == 2
