@@ -92,7 +92,10 @@ class ChromaStore:
             return []
         allowed: Any = {}
         if scope is not None and scope.passage_ids is not None:
-            allowed = {"ids": list(scope.passage_ids)}
+            known = self._collection.get(ids=list(scope.passage_ids), include=[])["ids"]
+            if not known:  # an unknown id is an error to a query
+                return []
+            allowed = {"ids": known}
         elif scope is not None:
             allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
         nearest = self._collection.query(query_embeddings=question[np.newaxis], n_results=limit, include=[], **allowed)
