@@ -24,8 +24,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
 from rag_assets.library.reading.papers import Papers
-from rag_assets.library.reading.pdfs import PdfFiles, PdfWorkers
-from rag_assets.library.reading.places import PagePlace, Places, wordings
+from rag_assets.library.reading.pdfs import PagePlace, PdfFiles, PdfWorkers, Places, wordings
 from rag_assets_testing.reading_back import letters, words_under
 
 SEED = 13

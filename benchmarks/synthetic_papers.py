@@ -22,8 +22,9 @@ from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passag
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, StoredTokens, TokenCodes, TokenStore, text_key
+from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, StoredTokens, TokenCodes, TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
+from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.exact_vectors import write_vectors
 from rag_assets.search.indexing.folders import write_manifest
@@ -42,7 +43,7 @@ def make_corpus(data: Path, n_passages: int) -> None:
     settings = load_settings({"data_dir": str(data)})
     paths = settings.paths
     paths.cache.mkdir(parents=True, exist_ok=True)
-    tokens = TokenStore(paths.token_vectors, open_token_encoder(settings.embedding, paths.models).identity)
+    tokens = TokenStore(vector_file(paths.vectors), open_token_encoder(settings.embedding, paths.models).identity)
     tables: dict[str, list[pa.Table]] = {"chunks": [], "passages": []}
     rows: list[IndexRow] = []
     for chunks, passages in random_papers(n_passages):
@@ -73,12 +74,12 @@ def store_random_tokens(store: TokenStore, passages: Sequence[Passage]) -> None:
     tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     encodings = tokenizer.encode_batch([passage.text for passage in passages], add_special_tokens=False)
-    tokens: dict[int, StoredTokens] = {}
+    tokens: dict[str, StoredTokens] = {}
     for passage, encoding in zip(passages, encodings, strict=True):
         codes = draw.integers(0, 256, (len(encoding.ids), N_BYTES), np.uint8)
         factors = np.full(len(codes), 1 / np.sqrt(DIMENSION), np.float16)
-        tokens[text_key(passage.text)] = StoredTokens(TokenCodes(codes, factors), np.array(encoding.offsets, np.int32))
-    store.put(passages[0].paper_id, tokens)
+        tokens[passage.text] = StoredTokens(TokenCodes(codes, factors), np.array(encoding.offsets, np.int32))
+    store.add(list(tokens), tokens.values())
 
 
 def random_papers(n_passages: int) -> Iterator[tuple[list[Chunk], list[Passage]]]:

@@ -19,9 +19,15 @@ def contents(path: Path, kind: str) -> dict[str, bytes]:
     return dict(raw(path, kind).items()) if path.exists() else {}
 
 
-def damage(path: Path, kind: str) -> list[str]:
-    """Flip a bit at the end of every entry of a kind; returns their keys."""
-    found = contents(path, kind)
+def all_contents(path: Path) -> dict[tuple[str, str], bytes]:
+    """By kind and key."""
+    kinds = KeptFile(path).kinds() if path.exists() else {}
+    return {(kind, key): content for kind in kinds for key, content in contents(path, kind).items()}
+
+
+def damage(path: Path, kind: str, n_entries: int | None = None) -> list[str]:
+    """Flip a bit at the end of entries of a kind, of all unless told; returns their keys."""
+    found = dict(list(contents(path, kind).items())[:n_entries])
     with closing(sqlite3.connect(path)) as database, database:
         for key, content in found.items():
             flipped = content[:-1] + bytes([content[-1] ^ 4])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.checksums import sealed
+from rag_assets.core.incremental import sealed
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets_tests.kept_entries import age, contents, damage
 

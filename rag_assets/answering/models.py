@@ -12,10 +12,9 @@ from rag_assets.answering.model.second_look import JudgedSupport, judge_files, j
 from rag_assets.answering.verify.verification import EmbeddedSupport, SupportScorer
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
-from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.providers import PROVIDERS
 
 NO_JUDGE = EmbeddedSupport.identity
 SAME_MODEL = "same"

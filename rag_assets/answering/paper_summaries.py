@@ -29,7 +29,7 @@ from rag_assets.core.tables import (
     rows_without,
     to_table,
 )
-from rag_assets.hosted.asking import ask_each
+from rag_assets.hosted.connections import ask_each
 
 Report = Callable[[int, int], None]
 """Called with (done, total) papers."""

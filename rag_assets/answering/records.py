@@ -16,9 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
-from rag_assets.core.checksums import keep_aside
 from rag_assets.core.domain import QAResult
-from rag_assets.core.incremental import file_sha256, fingerprint, write_atomically
+from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, write_atomically
 
 logger = logging.getLogger(__name__)
 CHECKSUM_COLUMN = "row_checksum"

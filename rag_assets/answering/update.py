@@ -14,7 +14,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
 from rag_assets.core.promises import Promise
-from rag_assets.hosted.asking import ask_each
+from rag_assets.hosted.connections import ask_each
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""What makes every stage incremental: fingerprints, update plans and atomic publication.
+"""What makes every stage incremental: fingerprints, update plans, atomic publication, and checksums of what was made.
 
 Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a paper, a passage,
 a question); Dagster's data versions are made from the same fingerprints.
@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,3 +197,60 @@ def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
 def _flush(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+CHECKSUM_KEY = "checksum"
+
+
+_known: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""Inode, size and times of the files that were read, with their checksums."""
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits.
+
+    A file is read in full once per process, and again only when its inode, size or times changed. So bytes that the
+    disk loses without a write are noticed by the next process. Raises OSError when the file cannot be read.
+    """
+    path = path.absolute()
+    found = path.stat()
+    before = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if path not in _known or _known[path][0] != before:
+        _known[path] = (before, file_sha256(path))
+    return _known[path][1]
+
+
+def flush_folder(folder: Path) -> None:
+    """Write every file and folder below `folder` through to the disk, so that a power cut cannot tear them."""
+    for path in (folder, *sorted(folder.rglob("*"))):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object with its checksum as the last key; see `unsealed`."""
+    plain = {key: value for key, value in content.items() if key != CHECKSUM_KEY}
+    return plain | {CHECKSUM_KEY: fingerprint(plain)}
+
+
+def unsealed(content: bytes) -> dict[str, Any] | None:
+    """The JSON object in `content` without its checksum; None when that is missing or does not fit."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or sealed(found) != found:
+        return None
+    return {key: value for key, value in found.items() if key != CHECKSUM_KEY}
+
+
+def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:
+    """Leave only the lines `kept` in a log, and add the `damaged` ones to a file beside it; says so in one line."""
+    aside = log.with_name(f"{log.stem}.damaged{log.suffix}")
+    earlier = aside.read_bytes() if aside.exists() else b""
+    write_atomically(aside, earlier + b"".join(line + b"\n" for line in damaged))
+    write_atomically(log, b"".join(line + b"\n" for line in kept))
+    logger.warning("%s has %d damaged lines; they were moved to %s, the others stay.", log, len(damaged), aside)

@@ -1,9 +1,8 @@
-"""One SQLite file that keeps what was paid for or took long: replies of models, vectors of questions, parsed documents
-and images of pages.
+"""SQLite files that keep what was paid for or took long: in one of them replies of models, vectors of questions, parsed
+documents and images of pages; in another what `search.embedding.vector_cache` keeps of passages.
 
-Each entry is committed by itself, so a killed run loses nothing that was finished, and has a checksum, so a damaged
-one counts as absent. A file that cannot be read or written costs time and money, but raises no error. Vectors of
-passages are in `search.embedding.vector_cache`.
+What is put is committed at once, so a killed run loses nothing that was finished. Each entry has a checksum; a damaged
+one counts as absent. A file that cannot be read or written costs time and money, but raises no error here.
 """
 
 import hashlib
@@ -14,7 +13,7 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +24,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
-from rag_assets.core.checksums import unsealed
+from rag_assets.core.incremental import unsealed
 from rag_assets.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -38,8 +37,9 @@ _SCHEMA = (
     "CREATE INDEX IF NOT EXISTS by_use ON entries (kind, used, n_bytes)",
 )
 _PUT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)"
-_FIND = "SELECT CAST(IFNULL(content, '') AS BLOB), checksum, used FROM entries WHERE kind = ? AND key = ?"
-_MARK = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
+_FIND = """SELECT key, CAST(IFNULL(content, '') AS BLOB), checksum, used FROM entries
+    WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"""
+_MARK = "UPDATE entries SET used = ? WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
 _DROP = "DELETE FROM entries WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
 _EVICT = """DELETE FROM entries WHERE rowid IN (
     SELECT rowid FROM (SELECT rowid, SUM(n_bytes) OVER (ORDER BY used DESC, rowid DESC) AS n_kept
@@ -48,8 +48,35 @@ _BUSY_TIMEOUT_S = 60.0
 _MARK_AFTER_S = 60.0
 """An entry is marked as used at most this often: a mark for each reading would be a write for each."""
 _BYTES_PER_MB = 1_000_000
+_AT_ONCE = 1000
+"""Entries that are read with one statement."""
+Entry = tuple[str, str, bytes]
+"""Kind, key and content."""
 _guard = Lock()
 _locks: WeakValueDictionary[tuple[Path, str, str], Lock] = WeakValueDictionary()
+
+_REPLIES = tuple(
+    "answers verdicts summaries paper_summaries queries/parts queries/wordings plans/plans plans/other_words".split()
+)
+_OTHERS = {"documents": ".document", "query_vectors": ".vector"}
+"""Suffix of the files, which begin with the SHA-256 of the rest."""
+_DIGEST_BYTES = 32
+
+
+_FOLDERS = tuple(sorted({kind.partition("/")[0] for kind in (*_REPLIES, *_OTHERS, "page_images")}))
+
+
+def _earlier_entries(folder: Path) -> Iterator[Entry]:
+    """Every undamaged entry of version 0.1, which kept a small file for each; page images are left out."""
+    for kind in _REPLIES:
+        for path in sorted((folder / kind).glob("*.json")):
+            if (found := unsealed(path.read_bytes())) is not None:
+                yield kind, path.stem, json.dumps(found["reply"]).encode()
+    for kind, suffix in _OTHERS.items():
+        for path in sorted((folder / kind).rglob(f"*{suffix}")):
+            sealed = path.read_bytes()
+            if hashlib.sha256(content := sealed[_DIGEST_BYTES:]).digest() == sealed[:_DIGEST_BYTES]:
+                yield kind, path.stem, content
 
 
 @dataclass(frozen=True)
@@ -59,11 +86,20 @@ class KeptFile:
     path: Path
     max_mb: float | None = None
     """MB (10^6 bytes) of each kind; entries that were not used for longest go first. None: all are kept."""
+    earlier: Callable[[Path], Iterable[Entry]] = _earlier_entries
+    """What earlier versions kept in folders beside the file, which is taken over when the file is made."""
+    earlier_folders: tuple[str, ...] = _FOLDERS
+    """Names of those folders, which are deleted then."""
 
     def replies(self, kind: str, shape: type[Value]) -> "Kept[Value]":
         """Entries of a type that pydantic knows, written as JSON."""
         adapter = TypeAdapter(shape)
         return Kept(self, kind, adapter.dump_json, adapter.validate_json)
+
+    def kinds(self) -> dict[str, int]:
+        """Bytes of each kind that has entries."""
+        select = "SELECT kind, SUM(n_bytes) FROM entries GROUP BY kind"
+        return dict(self.run(lambda database: database.execute(select).fetchall()) or [])
 
     def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
         """What `work` returns; None, with a warning, where the file cannot be used.
@@ -88,16 +124,21 @@ class KeptFile:
         return None
 
     def _begin(self, database: sqlite3.Connection) -> None:
+        # vectors of one or two kB would leave a third of smaller pages empty
+        database.execute("PRAGMA page_size = 16384")
         database.execute("PRAGMA auto_vacuum = FULL")  # the file shrinks when entries are deleted
         database.execute("BEGIN IMMEDIATE")
         for statement in _SCHEMA:
             database.execute(statement)
-        taken = [_row(*entry) for entry in earlier_entries(self.path.parent)]
-        database.executemany(_PUT, taken)
+        database.executemany(_PUT, (_row(*entry) for entry in self.earlier(self.path.parent)))
+        (n_taken,) = database.execute("SELECT COUNT(*) FROM entries").fetchone()
         database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")
-        if names := remove_earlier(self.path.parent):
-            logger.warning("%s replaces the folders %s; %d entries were taken over.", self.path, names, len(taken))
+        if found := [name for name in self.earlier_folders if (self.path.parent / name).is_dir()]:
+            for name in found:
+                shutil.rmtree(self.path.parent / name, ignore_errors=True)
+            names = ", ".join(found)
+            logger.warning("%s replaces the folders %s; %d entries were taken over.", self.path, names, n_taken)
 
     def _set_aside(self, inode: int | None) -> None:
         """Move the damaged file away, unless another process did so in the meantime."""
@@ -143,29 +184,46 @@ class Kept(Generic[Value]):
 
     def get(self, key: str) -> Value | None:
         """None for an entry that is absent, damaged or of another version. Marks the entry as used."""
-        content = self.file.run(lambda database: self._found(database, key))
-        try:
-            return None if content is None else self._load(content)
-        except ValueError:
-            self._warn(key)
-            return None
+        return self.get_all([key]).get(key)
+
+    def get_all(self, keys: Collection[str]) -> dict[str, Value]:
+        """The entries of those keys that `get` would find, by key."""
+        found: dict[str, Value] = {}
+        for key, content in self._sound(keys):
+            try:
+                found[key] = self._load(content)
+            except ValueError:
+                self._warn(key)
+        return found
+
+    def missing(self, keys: Collection[str]) -> list[str]:
+        """The keys whose entries are absent or damaged, each once, in the order given."""
+        there = {key for key, _ in self._sound(keys)}
+        return [key for key in dict.fromkeys(keys) if key not in there]
 
     def has(self, key: str) -> bool:
         """Whether the entry is there and not damaged."""
-        return self.file.run(lambda database: self._found(database, key)) is not None
+        return not self.missing([key])
 
     def put(self, key: str, value: Value) -> None:
         """Keep a value; others are deleted where there is no room."""
-        content, bound = self._dump(value), self._max_bytes
-        if bound is not None and len(content) > bound:
-            return
+        self.put_all({key: value})
 
-        def work(database: sqlite3.Connection) -> None:
-            database.execute(_PUT, _row(self._kind, key, content))
+    def put_all(self, values: Mapping[str, Value]) -> bool:
+        """Keep values by key, all or none of them; returns whether the file could be written."""
+        bound = self._max_bytes
+        rows = [_row(self._kind, key, self._dump(value)) for key, value in values.items()]
+        fitting = [row for row in rows if bound is None or row[4] <= bound]
+
+        def work(database: sqlite3.Connection) -> bool:
+            database.execute("BEGIN IMMEDIATE")
+            database.executemany(_PUT, fitting)
             if bound is not None:
                 database.execute(_EVICT, (self._kind, bound))
+            database.execute("COMMIT")
+            return True
 
-        self.file.run(work)
+        return not fitting or bool(self.file.run(work))
 
     def keys(self) -> set[str]:
         """Keys of all entries."""
@@ -185,18 +243,24 @@ class Kept(Generic[Value]):
     def _all(self, select: str) -> list[tuple[Any, ...]]:
         return self.file.run(lambda database: database.execute(select, (self._kind,)).fetchall()) or []
 
-    def _found(self, database: sqlite3.Connection, key: str) -> bytes | None:
-        row = database.execute(_FIND, (self._kind, key)).fetchone()
-        if row is None:
-            return None
-        content, checksum, used = row
-        if checksum != _checksum(self._kind, key, content):
-            self._warn(key)
-            return None
-        if self._max_bytes is not None and used < time.time() - _MARK_AFTER_S:
+    def _sound(self, keys: Collection[str]) -> Iterator[tuple[str, bytes]]:
+        """Key and content of the entries that are there and not damaged; they are marked as used."""
+        asked = list(keys)
+        for start in range(0, len(asked), _AT_ONCE):
+            some = json.dumps(asked[start : start + _AT_ONCE])
+            rows = self.file.run(lambda database, some=some: self._found(database, some)) or []  # type: ignore[misc]
+            for key, content, checksum, _ in rows:
+                if checksum == _checksum(self._kind, key, content):
+                    yield key, bytes(content)
+                else:
+                    self._warn(key)
+
+    def _found(self, database: sqlite3.Connection, keys: str) -> list[tuple[str, bytes, int, float]]:
+        rows = database.execute(_FIND, (self._kind, keys)).fetchall()
+        if self._max_bytes is not None and any(used < time.time() - _MARK_AFTER_S for *_, used in rows):
             with suppress(sqlite3.OperationalError):  # in a folder that may only be read
-                database.execute(_MARK, (time.time(), self._kind, key))
-        return bytes(content)
+                database.execute(_MARK, (time.time(), self._kind, keys))
+        return rows
 
     def _warn(self, key: str) -> None:
         logger.warning("%s: the entry %s of %s is damaged and is made anew.", self.file.path, key, self._kind)
@@ -213,40 +277,3 @@ def _checksum(kind: str, key: str, content: bytes) -> int:
 @cache
 def _warn_once(message: str) -> None:
     logger.warning(message)
-
-
-_REPLIES = (
-    "answers",
-    "verdicts",
-    "summaries",
-    "paper_summaries",
-    "queries/parts",
-    "queries/wordings",
-    "plans/plans",
-    "plans/other_words",
-)
-_OTHERS = {"documents": ".document", "query_vectors": ".vector"}
-"""Suffix of the files, which begin with the SHA-256 of the rest."""
-_DIGEST_BYTES = 32
-
-
-def earlier_entries(folder: Path) -> Iterator[tuple[str, str, bytes]]:
-    """Kind, key and content of every undamaged entry below a folder; page images are left out."""
-    for kind in _REPLIES:
-        for path in sorted((folder / kind).glob("*.json")):
-            if (found := unsealed(path.read_bytes())) is not None:
-                yield kind, path.stem, json.dumps(found["reply"]).encode()
-    for kind, suffix in _OTHERS.items():
-        for path in sorted((folder / kind).rglob(f"*{suffix}")):
-            sealed = path.read_bytes()
-            if hashlib.sha256(content := sealed[_DIGEST_BYTES:]).digest() == sealed[:_DIGEST_BYTES]:
-                yield kind, path.stem, content
-
-
-def remove_earlier(folder: Path) -> str:
-    """Delete the folders of all kinds; returns the names of those that were there, empty if none was."""
-    names = sorted({kind.partition("/")[0] for kind in (*_REPLIES, *_OTHERS, "page_images")})
-    found = [name for name in names if (folder / name).is_dir()]
-    for name in found:
-        shutil.rmtree(folder / name, ignore_errors=True)
-    return ", ".join(found)

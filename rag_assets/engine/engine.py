@@ -33,7 +33,8 @@ from rag_assets.search.embedding.hosted_models import is_hosted
 from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
-from rag_assets.search.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
+from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
+from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import Means, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
@@ -266,7 +267,7 @@ def _passage_tokens(settings: Settings) -> PassageTokens:
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
     if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
-    return PassageTokens(RotatedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
+    return PassageTokens(encoder, TokenStore(vector_file(settings.paths.vectors), encoder.identity))
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

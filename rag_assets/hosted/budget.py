@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from rag_assets.core.domain import Usage, summed
 from rag_assets.core.errors import BudgetExhausted, InvalidSettings, QuestionBudgetExhausted
 from rag_assets.core.settings import ModelAccessSettings, ThoroughSettings
-from rag_assets.hosted.access import Access, ModelName, require_access
-from rag_assets.hosted.providers import ALL_PROVIDERS
+from rag_assets.hosted.access import ALL_PROVIDERS, Access, ModelName, require_access
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
@@ -32,15 +31,16 @@ class Budget:
 
     def __init__(
         self,
-        exhausted: Callable[[str, str], BudgetExhausted | QuestionBudgetExhausted],
+        error: type[BudgetExhausted | QuestionBudgetExhausted],
+        message: str,
         *,
         limits: tuple[int | None, int | None, float | None],
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error from a description of
-        the reached limit and the last part of its setting's name."""
-        self._exhausted = exhausted
+        """limits: requests, tokens and US dollars; None for no limit. message: of the error, with places for the limit
+        that was reached and the last part of its setting's name."""
+        self._error, self._message = error, message
         self._limits = limits
         self._max_seconds = math.inf if seconds is None else seconds
         self._clock = clock
@@ -88,12 +88,12 @@ class Budget:
         spent = ("requests", self._n_requests), ("tokens", n_tokens), ("usd", answered.cost_usd or 0.0)
         for (what, amount), limit in zip(spent, self._limits, strict=True):
             if limit is not None and amount >= limit:
-                raise self._exhausted(f"{round(amount, 4)} of {limit} {what}", what)
+                raise self._error(self._message.format(f"{round(amount, 4)} of {limit} {what}", what))
         if not self.seconds_left:
             raise self.out_of_time()
 
     def out_of_time(self) -> BudgetExhausted | QuestionBudgetExhausted:
-        return self._exhausted(f"{self._max_seconds:g} seconds have passed", "seconds")
+        return self._error(self._message.format(f"{self._max_seconds:g} seconds have passed", "seconds"))
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
@@ -115,26 +115,19 @@ def budget_in_force() -> Budget | None:
 
 def question_budget(settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic) -> Budget:
     """The budget of one question."""
-
-    def exhausted(reached: str, limit: str) -> QuestionBudgetExhausted:
-        return QuestionBudgetExhausted(
-            f"The question has spent its budget: {reached} (answering.thorough.max_{limit})."
-        )
-
+    message = "The question has spent its budget: {} (answering.thorough.max_{})."
     limits = settings.max_requests, settings.max_tokens, settings.max_usd
-    return Budget(exhausted, limits=limits, seconds=settings.max_seconds, clock=clock)
+    return Budget(QuestionBudgetExhausted, message, limits=limits, seconds=settings.max_seconds, clock=clock)
 
 
 def run_budget(settings: ModelAccessSettings) -> Budget:
     """The budget that all connections of a run share."""
-
-    def exhausted(reached: str, limit: str) -> BudgetExhausted:
-        return BudgetExhausted(
-            f"The run has spent its budget: {reached} (model_access.budget_{limit}). What is done is kept, and the "
-            "next run goes on from there; raise the setting to do more in one run."
-        )
-
-    return Budget(exhausted, limits=(settings.budget_requests, settings.budget_tokens, settings.budget_usd))
+    message = (
+        "The run has spent its budget: {} (model_access.budget_{}). What is done is kept, and the next run goes on "
+        "from there; raise the setting to do more in one run."
+    )
+    limits = settings.budget_requests, settings.budget_tokens, settings.budget_usd
+    return Budget(BudgetExhausted, message, limits=limits)
 
 
 def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:

@@ -20,8 +20,7 @@ from rag_assets.core.errors import (
     RequestRejected,
     SchemaRefused,
 )
-from rag_assets.hosted.access import Access
-from rag_assets.hosted.providers import ALL_PROVIDERS
+from rag_assets.hosted.access import ALL_PROVIDERS, Access
 
 MAX_DETAIL_CHARS = 300
 Result = TypeVar("Result")

@@ -31,10 +31,9 @@ from rag_assets.core.errors import (
     SchemaRefused,
 )
 from rag_assets.core.text.tokens import token_counter
-from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.providers import PROVIDERS
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1

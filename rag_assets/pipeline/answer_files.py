@@ -36,7 +36,7 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, required_table
 from rag_assets.core.tables import chunks_from, rows_of
 from rag_assets.engine import Engine
-from rag_assets.pipeline.assets.reporting import now
+from rag_assets.pipeline.assets.publishing import now
 from rag_assets.questions import Question
 from rag_assets.questions.files import QuestionSet
 

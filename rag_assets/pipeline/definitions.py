@@ -9,16 +9,14 @@ import dagster as dg
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule
-from rag_assets.pipeline.assets.chunks import chunks
+from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
-from rag_assets.pipeline.assets.evaluation import smoke_eval
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
-from rag_assets.pipeline.assets.paper_summaries import paper_summaries
-from rag_assets.pipeline.assets.passages import passages, profiles, summaries
-from rag_assets.pipeline.assets.qa import qa
+from rag_assets.pipeline.assets.qa import qa, smoke_eval
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
 from rag_assets.pipeline.assets.sources import PAPERS, QUESTIONS, TEMPLATES
+from rag_assets.pipeline.assets.summaries import paper_summaries, summaries
 
 logger = logging.getLogger(__name__)
 SOURCES = [PAPERS, QUESTIONS, TEMPLATES]

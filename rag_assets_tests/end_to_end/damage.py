@@ -1,25 +1,21 @@
 """Damage at rest to the files that a run made, and what must be true after the next run."""
 
+import hashlib
 import json
 import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow.parquet as pq
 
 from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.core.table_files import read_provenance
-from rag_assets.search.embedding.vector_cache import read_file
 from rag_assets.search.indexing.exact_vectors import ExactVectors
 from rag_assets.search.indexing.folders import is_intact
 from rag_assets_testing.world import World
-from rag_assets_tests.kept_entries import contents
+from rag_assets_tests.kept_entries import all_contents, contents
 from rag_assets_tests.search.indexing.folders import indexed
-
-DIMENSION = 384
-"""Of the embedded model."""
 
 
 def zeroed(path: Path) -> None:
@@ -79,10 +75,10 @@ def state(world: World) -> dict[str, Any]:
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
-        **world.bytes_of(*small, paths.token_vectors),
+        **world.bytes_of(*small),
         "tables": {path.name: (pq.read_table(path).to_pylist(), read_provenance(path)) for path in tables},
         "documents": {key: one.hex() for key, one in contents(paths.kept, "documents").items()},
-        "vectors": _vectors(world),
+        "vectors": vectors(world),
         "chroma": _index(paths.chroma),
         "exact": ExactVectors.open(paths.chroma).fingerprints(),
         "bm25": _index(paths.bm25),
@@ -97,13 +93,6 @@ def _index(folder: Path) -> dict[str, str]:
     return indexed(folder)
 
 
-def _vectors(world: World) -> dict[str, list[str]]:
-    shards = sorted(world.paths.embeddings.glob("*/*.parquet"))
-    found = {}
-    for shard in shards:
-        rows = read_file(shard, DIMENSION)
-        assert rows is not None, f"{shard} is damaged"
-        found[str(shard.relative_to(world.paths.embeddings))] = [
-            json.dumps([key, np.round(vector.astype(float), 7).tolist()]) for key, vector in zip(*rows, strict=True)
-        ]
-    return found
+def vectors(world: World) -> dict[tuple[str, str], str]:
+    """What models made of passages; in a file whose bytes depend on its history."""
+    return {key: hashlib.sha256(content).hexdigest() for key, content in all_contents(world.paths.vectors).items()}

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
-import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets_testing.world import World
-from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCH, journal, unmake_everything
+from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCH, n_vectors, unmake_everything
 from rag_assets_tests.faces.cli.processes import DEADLINE_S, environment, wait_until
 from rag_assets_tests.kept_entries import contents
 
@@ -84,9 +83,9 @@ def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: 
     unmake_everything(world)
 
     code, said, left_over = ended(
-        world, tmp_path, "index", "build", by=signal.SIGTERM, when=lambda _: len(journal(world)) >= 2
+        world, tmp_path, "index", "build", by=signal.SIGTERM, when=lambda _: n_vectors(world) >= 2 * SMALL_BATCH
     )
-    n_kept = sum(pq.read_metadata(batch).num_rows for batch in journal(world))
+    n_kept = n_vectors(world)
     outcome = world.run()
 
     assert code == 143, said

@@ -120,7 +120,7 @@ def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, mon
     alone = [engine.trace(question).result.answer for question in questions]
     with open_engine(settings_of(asked, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
         together = [trace.result.answer for trace in pool.map(other.trace, questions)]
-        monkeypatch.setattr("rag_assets.search.indexing.stores.EXACT_UP_TO_BYTES", 0)
+        monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
         with open_engine(settings_of(asked, execution={"workers": 8})) as with_chroma:
             by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
 

@@ -115,7 +115,9 @@ def test_a_vector_that_is_not_of_length_one_is_not_published(world: World, monke
     published = world.bytes_of(world.paths.qa)
     world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
     add = VectorCache.add
-    monkeypatch.setattr(VectorCache, "add", lambda self, keys, vectors: add(self, keys, np.float32(3) * vectors))
+    monkeypatch.setattr(
+        VectorCache, "add", lambda self, texts, vectors: add(self, texts, np.float32(3) * np.stack(vectors))
+    )
 
     assert_withheld(world, "embeddings.unit_vectors", published=published, reason="length 3.0000, not 1")
 

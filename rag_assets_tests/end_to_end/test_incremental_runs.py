@@ -1,8 +1,11 @@
 """What each change of the corpus, the settings and the questions recomputes, and that nothing is left behind."""
 
+from collections import Counter
+
 import pyarrow.compute as pc
 
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.end_to_end.damage import vectors
 from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
 
@@ -40,8 +43,9 @@ def assert_nothing_is_left_behind(world: World) -> None:
     passages = set(world.table(world.paths.passages)["passage_id"].to_pylist())
     for folder in (world.paths.chroma, world.paths.bm25):
         assert set(indexed(folder)) == passages
-    vectors = [world.table(file) for file in world.paths.embeddings.rglob("*.parquet")]
-    assert sum(len(table) for table in vectors) == len(set(world.table(world.paths.passages)["text"].to_pylist()))
+    n_texts = len(set(world.table(world.paths.passages)["text"].to_pylist()))
+    kinds = Counter(kind.split()[0] for kind, _ in vectors(world))
+    assert kinds == {"vectors": n_texts, "tokens": n_texts, "papers": 1}
 
 
 def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, world: World) -> None:

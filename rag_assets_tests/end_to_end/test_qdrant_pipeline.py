@@ -1,6 +1,5 @@
 """The whole pipeline and an open engine over vectors in Qdrant."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -127,7 +126,7 @@ def test_a_sparse_model_finds_what_a_synonym_says_and_embeds_a_text_once(
 ) -> None:
     """The whole way of SPLADE: model, cache, points, and the question's own vector."""
     world = built.copy_to(tmp_path)
-    shutil.rmtree(world.paths.embeddings, ignore_errors=True)
+    world.paths.vectors.unlink(missing_ok=True)
     write_sparse_model(world.paths.models, {"volcanic": "basalt"})
     chosen: dict[str, Any] = {
         "indexing": qdrant(server.url),

@@ -21,8 +21,8 @@ COMMANDS_OF_ONE_PROCESS = """
 import json, sys
 from typer.testing import CliRunner
 from rag_assets.faces.cli import app
-from rag_assets.search.indexing import stores
-stores.EXACT_UP_TO_BYTES = int(sys.argv[2])
+from rag_assets.search.indexing import chroma
+chroma.EXACT_UP_TO_BYTES = int(sys.argv[2])
 done = [CliRunner().invoke(app, arguments) for arguments in json.loads(sys.argv[1])]
 print(json.dumps([(one.exit_code, one.stdout, one.stderr) for one in done]))
 """

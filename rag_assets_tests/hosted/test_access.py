@@ -6,8 +6,7 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets_testing.wire import use_wire_environment
 
 

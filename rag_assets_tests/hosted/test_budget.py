@@ -4,9 +4,8 @@ import pytest
 from pydantic_ai.usage import RequestUsage
 
 from rag_assets.core.domain import Usage
-from rag_assets.hosted.access import Access, ModelName
+from rag_assets.hosted.access import PROVIDERS, Access, ModelName
 from rag_assets.hosted.budget import usage_of
-from rag_assets.hosted.providers import PROVIDERS
 
 OPENAI = Access("openai", None, PROVIDERS["openai"].base_url)
 

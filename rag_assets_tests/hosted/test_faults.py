@@ -8,9 +8,8 @@ from pydantic import SecretStr
 from pydantic_ai import exceptions as theirs
 
 from rag_assets.core.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
-from rag_assets.hosted.access import Access
+from rag_assets.hosted.access import PROVIDERS, Access
 from rag_assets.hosted.faults import ReplyTooLarge, answered
-from rag_assets.hosted.providers import PROVIDERS
 
 ACCESS = Access("openai", SecretStr("sk-very-secret"), "https://api.example.org/v1")
 EXPECTED: dict[type[theirs.ModelAPIError], type[ModelFault]] = {

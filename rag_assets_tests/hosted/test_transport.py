@@ -5,11 +5,10 @@ import logging
 import pytest
 
 from rag_assets.core.errors import AccessDenied, RequestRejected
-from rag_assets.hosted import transport
-from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted import connection
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import open_connection
-from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets_testing.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
@@ -26,7 +25,7 @@ BOMB = Compressed(Status(200, bytes(2 * LIMIT_BYTES), {"content-type": "applicat
 @every_provider
 def test_a_small_reply_that_unfolds_without_end_is_cut(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
     """2 MB on the wire took 5 GB of memory; a retry would do so again."""
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", LIMIT_BYTES)
+    monkeypatch.setattr(connection, "MAX_REPLY_BYTES", LIMIT_BYTES)
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(BOMB)
 
@@ -48,14 +47,15 @@ def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monk
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-@every_provider
-@pytest.mark.parametrize("code", [302, 307])
+ELSEWHERE = "https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org/v1"
+
+
 @pytest.mark.parametrize(
-    ("location", "shown"),
+    ("provider", "code", "location", "shown"),
     [
-        ("https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org/v1"),
-        ("http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080/login"),
-        ("/v2/models?token=hidden", "{origin}/v2/models"),
+        *((provider, 302, *ELSEWHERE) for provider in MODELS),
+        ("openai", 307, "http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080/login"),
+        ("openai", 307, "/v2/models?token=hidden", "{origin}/v2/models"),
     ],
 )
 def test_a_redirect_ends_the_run_and_names_where_it_points(
@@ -76,7 +76,7 @@ def test_a_redirect_ends_the_run_and_names_where_it_points(
         assert len(server.requests) == 1
 
 
-@every_provider
+@pytest.mark.parametrize("provider", ["openai"])
 def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
     """Error texts are printed: they could clear the screen, or overwrite it."""
     said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"

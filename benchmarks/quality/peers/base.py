@@ -15,7 +15,7 @@ from rag_assets.core.text.tokens import token_counter
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.vector_cache import VectorCache
+from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 
 _COLUMNS = ["paper_id", "ordinal", "text", "section_path", "page_start", "page_end", "title", "is_indexable"]
 
@@ -54,12 +54,12 @@ class PeerVectors:
     def __init__(self, settings: Settings, folder: Path) -> None:
         models = settings.paths.models
         self._embedder = open_embedder(settings.embedding, models, n_threads=settings.execution.n_workers)
-        self._cache = VectorCache(folder / "embeddings", embedder_facts(settings.embedding, models))
+        self._cache = VectorCache(vector_file(folder / "vectors.sqlite3"), embedder_facts(settings.embedding, models))
 
     def of(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (n, dimension)."""
-        embed_missing(self._cache, self._embedder, {self._cache.key_of(text): text for text in texts}, batch_size=64)
-        return self._cache.load([self._cache.key_of(text) for text in texts])
+        embed_missing(self._cache, self._embedder, texts, batch_size=64)
+        return np.stack(self._cache.load(texts))
 
     def of_question(self, text: str) -> Vectors:
         """A unit vector."""

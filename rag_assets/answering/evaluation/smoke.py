@@ -12,10 +12,17 @@ from statistics import median
 from typing import Any
 
 from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate, judgeable, question_rows
-from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.core.domain import Hit, QAResult
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import file_sha256, fingerprint, write_atomically
+from rag_assets.core.incremental import (
+    CHECKSUM_KEY,
+    file_sha256,
+    fingerprint,
+    keep_aside,
+    sealed,
+    unsealed,
+    write_atomically,
+)
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Floors, Settings
 from rag_assets.core.table_files import read_columns

@@ -18,10 +18,9 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import Settings, ThoroughSettings
 from rag_assets.core.text.terms import QUESTION_WORDS
-from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt, sources_block
-from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions import read
 
 MAX_QUERIES = 2

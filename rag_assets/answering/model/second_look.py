@@ -24,8 +24,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.asking import FaultPause
-from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.connections import Connections, FaultPause
 from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderFiles, HubFiles
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,6 @@ from rag_assets.core.settings.corpus import (
     PassageSettings,
     SummarySettings,
 )
-from rag_assets.core.settings.index import EmbeddingSettings, QdrantSettings
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
@@ -26,7 +25,7 @@ from rag_assets.core.settings.operation import (
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
-from rag_assets.core.settings.retrieval import QuerySettings, RetrievalSettings
+from rag_assets.core.settings.search import EmbeddingSettings, QdrantSettings, QuerySettings, RetrievalSettings
 from rag_assets.core.settings.stage import StageSettings
 from rag_assets.core.settings.tree import (
     DATA_DIR_VARIABLE,

@@ -45,11 +45,9 @@ class Paths:
     paper_summaries = _Below("cache", "paper_summaries.parquet")
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
-    embeddings = _Below("cache", "embeddings")
-    sparse_vectors = _Below("cache", "sparse_vectors")
+    vectors = _Below("cache", "vectors.sqlite3")
+    """What models made of passages: their vectors, sparse vectors, and vectors of their tokens."""
     models = _Below("cache", "models")
-    token_vectors = _Below("cache", "token_vectors")
-    """Token vectors of passages, which late interaction compares with those of questions."""
     index_meta = _Below("cache", "index_meta.json")
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""

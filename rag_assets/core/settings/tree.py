@@ -34,7 +34,6 @@ from rag_assets.core.settings.corpus import (
     PassageSettings,
     SummarySettings,
 )
-from rag_assets.core.settings.index import EmbeddingSettings, IndexingSettings
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
@@ -43,7 +42,7 @@ from rag_assets.core.settings.operation import (
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
-from rag_assets.core.settings.retrieval import RetrievalSettings
+from rag_assets.core.settings.search import EmbeddingSettings, IndexingSettings, RetrievalSettings
 
 ENV_PREFIX = "RAG_ASSETS_"
 DATA_DIR_VARIABLE = f"{ENV_PREFIX}DATA_DIR"

@@ -5,27 +5,17 @@ pyarrow.compute is imported where it is used: its import took a seventh of what 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
+from functools import cache
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from rag_assets.core.domain import (
     Block,
-    BlockKind,
-    Box,
-    Cell,
     Chunk,
-    ChunkUnit,
-    Citation,
-    Claim,
     PaperPoint,
     Passage,
-    Point,
-    SectionPart,
-    Span,
-    UnitKind,
-    Verification,
-    Zone,
 )
 
 T = TypeVar("T")
@@ -69,11 +59,7 @@ def chunk_row(chunk: Chunk) -> dict[str, Any]:
 
 
 def chunks_from(table: pa.Table) -> list[Chunk]:
-    columns = [f.name for f in fields(Chunk)]
-    return [
-        Chunk(**(row | {name: values(row[name]) for name, values in _NESTED.items()}))
-        for row in table.select(columns).to_pylist()
-    ]
+    return _values(Chunk, table)
 
 
 def passage_row(passage: Passage, fingerprint: str) -> dict[str, Any]:
@@ -81,37 +67,17 @@ def passage_row(passage: Passage, fingerprint: str) -> dict[str, Any]:
 
 
 def passages_from(table: pa.Table) -> list[Passage]:
-    columns = [f.name for f in fields(Passage)]
-    return [Passage(**row) for row in table.select(columns).to_pylist()]
+    return _values(Passage, table)
 
 
 def paper_point_row(told: PaperPoint, fingerprint: str) -> dict[str, Any]:
-    claims = [
-        {"text": claim.text, "relevance": claim.relevance, "citations": [asdict(one) for one in claim.citations]}
-        for claim in told.claims
-    ]
-    return {
-        "paper_id": told.paper_id,
-        "point": str(told.point),
-        "claims": claims,
-        "model": told.model,
-        "fingerprint": fingerprint,
-    }
+    told_columns = asdict(told) | {"point": str(told.point), "fingerprint": fingerprint}
+    kept = ("text", "relevance", "citations")
+    return told_columns | {"claims": [{name: claim[name] for name in kept} for claim in told_columns["claims"]]}
 
 
 def paper_points_from(table: pa.Table) -> list[PaperPoint]:
-    return [
-        PaperPoint(
-            row["paper_id"],
-            Point(row["point"]),
-            tuple(
-                Claim(claim["text"], tuple(map(_citation, claim["citations"])), relevance=claim["relevance"])
-                for claim in row["claims"]
-            ),
-            row["model"],
-        )
-        for row in table.to_pylist()
-    ]
+    return _values(PaperPoint, table)
 
 
 def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]) -> list[dict[str, Any]]:
@@ -133,20 +99,7 @@ def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Seque
 
 def blocks_from(table: pa.Table) -> list[Block]:
     """Blocks of one paper, in the order of the rows."""
-    return [
-        Block(
-            kind=BlockKind(row["kind"]),
-            text=row["text"],
-            section_path=tuple(row["section_path"]),
-            zone=Zone(row["zone"]),
-            spans=_spans(row["spans"]),
-            title=row["title"],
-            title_spans=_spans(row["title_spans"]),
-            cells=tuple(Cell(**(cell | {"boxes": _boxes(cell["boxes"])})) for cell in row["cells"]),
-            is_generated=row["is_generated"],
-        )
-        for row in table.to_pylist()
-    ]
+    return _values(Block, table)
 
 
 def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
@@ -160,29 +113,11 @@ def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
     return results
 
 
-def _citation(row: dict[str, Any]) -> Citation:
-    return Citation(**(row | {"boxes": _boxes(row["boxes"]), "verification": Verification(row["verification"])}))
+@cache
+def _reader(kind: type[T]) -> TypeAdapter[list[T]]:
+    return TypeAdapter(list[kind])  # type: ignore[valid-type]
 
 
-def _boxes(rows: Sequence[Mapping[str, Any]]) -> tuple[Box, ...]:
-    return tuple(Box(**row) for row in rows)
-
-
-def _spans(rows: Sequence[Mapping[str, Any]]) -> tuple[Span, ...]:
-    return tuple(Span(**(dict(row) | {"boxes": _boxes(row["boxes"])})) for row in rows)
-
-
-def _sections(rows: Sequence[Mapping[str, Any]]) -> tuple[SectionPart, ...]:
-    return tuple(SectionPart(**row) for row in rows)
-
-
-def _units(rows: Sequence[Mapping[str, Any]]) -> tuple[ChunkUnit, ...]:
-    return tuple(ChunkUnit(**(dict(row) | {"kind": UnitKind(row["kind"])})) for row in rows)
-
-
-_NESTED: dict[str, Callable[[Sequence[Mapping[str, Any]]], tuple[Any, ...]]] = {
-    "spans": _spans,
-    "sections": _sections,
-    "units": _units,
-}
-"""Columns of a chunk that are tuples of values."""
+def _values(kind: type[T], table: pa.Table) -> list[T]:
+    """A value for each row, from the columns that have the names of its fields."""
+    return _reader(kind).validate_python(table.select([field.name for field in fields(kind)]).to_pylist())  # type: ignore[arg-type]

@@ -22,8 +22,7 @@ from rag_assets.core.settings import SummarySettings
 from rag_assets.core.tables import SUMMARIES, fingerprints_by, map_papers, to_table
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.asking import ask_each
-from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.connections import Connections, LazyModel, ask_each
 from rag_assets.hosted.prompts import load_prompt, sources_block
 
 SUMMARIZER_VERSION = 1

@@ -1,4 +1,5 @@
-"""Deleting papers in a way that can be undone: their files are moved to the trash, a folder for each deletion.
+"""Changing the papers folder, one change at a time. A deleted paper can be restored: its files are moved to the trash,
+a folder for each deletion.
 
 `trash.json` says what belongs there and is written first, so that a deletion or restoration that a kill cut short is
 completed by `finish_interrupted`, never left half done. Nothing in the trash is ever deleted here.
@@ -6,26 +7,83 @@ completed by `finish_interrupted`, never left half done. Nothing in the trash is
 
 import json
 import logging
+import os
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.core.checksums import sealed, unsealed
-from rag_assets.core.errors import CorpusConflict, NotFound
-from rag_assets.core.incremental import write_atomically
+from filelock import FileLock, Timeout
+
+from rag_assets.core.errors import BusyDataFolder, CorpusConflict, NotFound, ReadOnlyFolder
+from rag_assets.core.incremental import sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers, shown
+from rag_assets.core.settings.paths import demand_data_folder
+from rag_assets.core.text.display import legible
+from rag_assets.parsing.discovery import INDEX_NAME, Paper, discover
 
 logger = logging.getLogger(__name__)
 _MANIFEST = "trash.json"
 _FILES = "files"
 _TRASH_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{12}")
 State = Literal["discarding", "kept", "restoring"]
+_MAX_SHOWN_CHARS = 80
+_LOCK_NAME = ".papers.lock"
+_LOCK_TIMEOUT_S = 30.0
+
+
+def demand_changeable(settings: Settings) -> None:
+    """Make the papers folder if it is missing.
+
+    Raises MissingInput without a data folder, CorpusConflict when a list names the papers, ReadOnlyFolder.
+    """
+    paths = settings.paths
+    demand_data_folder(paths)
+    if settings.paper_list_file or (paths.papers / INDEX_NAME).exists():
+        raise CorpusConflict(
+            "A list names the papers of this corpus, so files that are added or deleted here would change nothing. "
+            "Change the list, or remove it."
+        )
+    try:
+        paths.papers.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ReadOnlyFolder.at(paths.data) from error
+    if not os.access(paths.papers, os.W_OK | os.X_OK) or not os.access(paths.data, os.W_OK | os.X_OK):
+        raise ReadOnlyFolder.at(paths.papers)
+
+
+@contextmanager
+def changing_papers(settings: Settings) -> Iterator[None]:
+    """Within the block no other process adds or removes papers through this package; a run may read meanwhile.
+
+    Raises BusyDataFolder, and as `demand_changeable`.
+    """
+    demand_changeable(settings)
+    lock = FileLock(settings.data_dir.resolve() / _LOCK_NAME)
+    try:
+        lock.acquire(timeout=_LOCK_TIMEOUT_S)
+    except Timeout as error:
+        raise BusyDataFolder.at(settings.data_dir) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def present_papers(settings: Settings) -> list[Paper]:
+    """All papers in the folder, those that cannot be parsed included."""
+    return discover(settings.paths.papers, settings.parsing.limits)
+
+
+def shown(name: str) -> str:
+    """A client's file name in a message: on one line, cut, without characters that act on a terminal."""
+    line = legible(" ".join(name.split()))
+    return f'"{line}"' if len(line) <= _MAX_SHOWN_CHARS else f'"{line[: _MAX_SHOWN_CHARS - 1]}…"'
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,15 @@
-"""Uploaded files: received into a hidden folder, told by their content, then moved into the papers folder at once."""
+"""Uploaded files: received into a hidden folder, told by their content, then moved into the papers folder at once.
 
+The name a client gives is untrusted: only its last part is used (RFC 7578, section 4.2), and it becomes the id of the
+paper, so that the sweep of the papers folder finds the paper under the id that the client was told.
+"""
+
+import hashlib
 import os
+import re
 import shutil
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,20 +20,16 @@ from typing import IO
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import CorpusConflict, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads.papers_folder import (
-    changing_papers,
-    demand_changeable,
-    kept_name,
-    plain_name,
-    present_papers,
-    shown,
-)
-from rag_assets.parsing.discovery import Paper, PaperFile, safe_id
-from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of
+from rag_assets.library.paper_uploads.trash import changing_papers, demand_changeable, present_papers, shown
+from rag_assets.parsing.discovery import Paper, PaperFile, is_passed_over, safe_id
+from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of, suffix_of
 from rag_assets.parsing.shared.files.raw import head_and_sha256
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import WorkerPool
 
+_MAX_STEM_BYTES = 200
+"""File systems take 255 bytes for a name, a suffix and ours for half-written files included."""
+_SEPARATORS = re.compile(r"[/\\]")
 _BYTES_PER_MB = 1_000_000
 _BLOCK_BYTES = 262_144
 _RECEIVING = ".receiving-"
@@ -122,6 +125,49 @@ class PaperUploads:
                 f"{shown(given)} is {found.source}, which this corpus leaves out (parsing.source_order)."
             )
         return found
+
+
+def plain_name(given: str) -> str:
+    """The last part of the name a client gave, composed (Unicode NFC) and without white space around it.
+
+    Raises UploadRefused for one that is empty, or by which the file would be hidden or passed over.
+    """
+    readable = given.encode("utf-8", "replace").decode("utf-8")
+    name = unicodedata.normalize("NFC", _SEPARATORS.split(readable)[-1]).strip()
+    if not name.strip(". "):
+        raise UploadRefused("The file has no name. Name it as the paper, for example smith2020.pdf.")
+    if is_passed_over(name):
+        raise UploadRefused(
+            f"{shown(name)} cannot be the name of a paper: names that begin with a dot or a tilde, backups and READMEs "
+            "are passed over. Rename the file."
+        )
+    return name
+
+
+def kept_name(name: str, known: Format) -> str:
+    """The name in the papers folder of a file of that format: its stem made safe, and a suffix of the format.
+
+    Raises UploadRefused for a text that no suffix declares to be a paper.
+    """
+    suffix = suffix_of(name)
+    if suffix not in known.suffixes:
+        if known.sniff is None:
+            raise UploadRefused(
+                f"{shown(name)} holds plain text. If it is the paper, give its name the ending .txt or .md."
+            )
+        name, suffix = f"{stem_of(name) or name}{known.suffixes[0]}", known.suffixes[0]
+    kept = f"{_short_enough(safe_id(name[: -len(suffix)]))}{suffix}"
+    if is_passed_over(kept):
+        raise UploadRefused(f"{shown(name)} cannot be the name of a paper. Rename the file.")
+    return kept
+
+
+def _short_enough(paper_id: str) -> str:
+    encoded = paper_id.encode()
+    if len(encoded) <= _MAX_STEM_BYTES:
+        return paper_id
+    short_hash = hashlib.sha256(encoded).hexdigest()[:8]
+    return f"{encoded[: _MAX_STEM_BYTES - 9].decode('utf-8', 'ignore').rstrip(' .')}-{short_hash}"
 
 
 def look_at(upload: tuple[Path, str]) -> Format:

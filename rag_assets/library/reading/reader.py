@@ -13,8 +13,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.library.reading.page_rendering import FractionBox
 from rag_assets.library.reading.papers import PaperDetails, Papers, PaperSummary, SectionSummary
-from rag_assets.library.reading.pdfs import PageImages, PdfFiles, PdfWorkers
-from rag_assets.library.reading.places import PagePlace, Places
+from rag_assets.library.reading.pdfs import PageImages, PagePlace, PdfFiles, PdfWorkers, Places
 from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
 
 DEFAULT_WIDTH = 1000

@@ -1,4 +1,5 @@
-"""Asset `chunks`: every changed paper cut into the chunks that answers cite."""
+"""Assets between blocks and indexes: `chunks` (what answers cite), `passages` (what is searched) and `profiles` (what a
+question names a paper by)."""
 
 import json
 from typing import Any
@@ -7,18 +8,27 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.core.promises import check_all
-from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_provenance, required_table
-from rag_assets.core.tables import CHUNKS, rows_without
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
+from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, SUMMARIES, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
-from rag_assets.corpus.chunking.promises import CHUNK_PROMISES, QUARANTINED_KEY, ChunksCandidate, QuarantinedPaper
+from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
+from rag_assets.corpus.chunking.promises import (
+    CHUNK_PROMISES,
+    PASSAGE_PROMISES,
+    QUARANTINED_KEY,
+    ChunksCandidate,
+    PassagesCandidate,
+    QuarantinedPaper,
+)
 from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
-from rag_assets.corpus.chunking.updates import update_chunks
+from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.parsing.corpus import text_lost
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
-from rag_assets.pipeline.assets.reporting import histogram, markdown_table, short_id
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, histogram, markdown_table, short_id, specs
+from rag_assets.search.embedding.providers import open_embedder
 
 N_PAPERS_SHOWN = 50
 
@@ -115,3 +125,84 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
         }
         for row in paper_stats(updated)
     ]
+
+
+@dg.asset(
+    group_name="index",
+    deps=["summaries"],
+    metadata={"also_reads": "parsed_index, chunks"},
+    check_specs=specs("passages", PASSAGE_PROMISES),
+    output_required=False,
+    code_version=str(PASSAGER_VERSION),
+    kinds={"parquet"},
+)
+def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
+    paths = settings.paths
+    embedder = open_embedder(settings.embedding, paths.models)
+    facts = embedder.facts
+    window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
+    chunks_table = required_table(paths.chunks)
+    published = published_or_empty(paths.passages, PASSAGES)
+    updated, plan, quarantined = update_passages(
+        published.table,
+        chunks_table,
+        settings.passages,
+        window,
+        quarantined=QuarantinedPaper.all_from(published.provenance),
+        added=AddedText(titles_by_paper(paths), _summaries(paths)),
+    )
+    provenance = {
+        "settings": settings.passages.fingerprint(),
+        "tokenizer": facts.tokenizer_id,
+        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
+    }
+    update = TableUpdate(paths.passages, updated, plan, published, provenance)
+    yield from update.audited(
+        check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
+        {"passages": settings.passages, "embedding": settings.embedding},
+        facts={"n_quarantined": len(quarantined)},
+        previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
+    )
+
+
+def titles_by_paper(paths: Paths) -> dict[str, str]:
+    """Titles of the parsed papers that have one."""
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"]).to_pylist()
+    return {paper["paper_id"]: paper["title"] for paper in papers if paper["title"]}
+
+
+def _summaries(paths: Paths) -> dict[str, str]:
+    """Published summaries by chunk_id."""
+    table = published_or_empty(paths.summaries, SUMMARIES).table
+    return dict(zip(table["chunk_id"].to_pylist(), table["summary"].to_pylist(), strict=True))
+
+
+N_PROFILES_SHOWN = 20
+
+
+@dg.asset(
+    group_name="index",
+    deps=[corpus.blocks],
+    metadata={"also_reads": "parsed_index"},
+    check_specs=specs("profiles", PROFILE_PROMISES),
+    output_required=False,
+    code_version=str(PROFILER_VERSION),
+    kinds={"parquet"},
+)
+def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """Title, words of the file's name, first page of each paper: what a question names it by;
+    `data/cache/profiles.parquet`."""
+    paths = settings.paths
+    index = read_columns(paths.parsed_index, ["paper_id", "title"])
+    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
+    published = published_or_empty(paths.profiles, PROFILES)
+
+    updated, plan = update_profiles(published.table, index, made_of, lambda: required_table(paths.blocks))
+    update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
+    first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, N_PROFILES_SHOWN).to_pylist()
+    yield from update.audited(
+        check_all(PROFILE_PROMISES, ProfilesCandidate(updated, made_of)),
+        {},
+        previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)},
+    )

@@ -16,8 +16,7 @@ from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, Blo
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
-from rag_assets.pipeline.assets.reporting import markdown_table, progress, short_id
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, short_id, specs
 from rag_assets.pipeline.assets.sources import PAPERS
 
 N_PAPERS_SHOWN = 50

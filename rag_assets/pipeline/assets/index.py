@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import dagster as dg
+import numpy as np
 
 from rag_assets.core.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.core.promises import check_all
@@ -14,10 +15,15 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import fingerprints_by
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.passages import passages, profiles
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, write_audit_publish
-from rag_assets.pipeline.assets.reporting import progress, usage_facts
-from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
+from rag_assets.pipeline.assets.chunks import passages, profiles
+from rag_assets.pipeline.assets.publishing import (
+    Outcome,
+    materialized,
+    progress,
+    specs,
+    usage_facts,
+    write_audit_publish,
+)
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
@@ -29,13 +35,27 @@ from rag_assets.search.embedding.missing_vectors import (
     without_unit_vector,
 )
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
+from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
-from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
+from rag_assets.search.embedding.vector_cache import (
+    MadeOfTexts,
+    VectorCache,
+    note_papers,
+    prune_other_models,
+    vector_file,
+)
 from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
-from rag_assets.search.indexing.protocols import COLUMNS, IndexManifest, IndexRow, SparseSource, Vectors, index_rows
-from rag_assets.search.indexing.stores import Index, vector_index, word_index
+from rag_assets.search.indexing.protocols import (
+    COLUMNS,
+    Index,
+    IndexManifest,
+    IndexRow,
+    SparseSource,
+    Vectors,
+    index_rows,
+)
+from rag_assets.search.indexing.stores import vector_index, word_index
 
 
 @dg.asset(
@@ -47,61 +67,69 @@ from rag_assets.search.indexing.stores import Index, vector_index, word_index
     kinds={"onnx"},
 )
 def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
-    """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
+    """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/vectors.sqlite3`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
     paths = settings.paths
     items = _rows(paths)
-    cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
-    keys = {item.passage_id: cache.key_of(item.embedded_text) for item in items}
-    texts = {keys[item.passage_id]: item.embedded_text for item in items}
-    note_papers(cache.folder, _by_paper(items, keys))
-    passages = _by_paper(items, {item.passage_id: item.text for item in items})
+    file = vector_file(paths.vectors)
+    cache = VectorCache(file, embedder_facts(settings.embedding, paths.models))
+    embedded = {item.passage_id: item.embedded_text for item in items}
+    passages = {item.passage_id: item.text for item in items}
+    texts = dict.fromkeys(embedded.values())
+    encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
+    tokens = TokenStore(file, encoder.identity)
+    with_tokens = list(passages.values()) if stores_tokens(settings.embedding) else []
+    sparse = open_sparse_vectors(settings)
+    note_papers(
+        file,
+        {cache: _by_paper(items, embedded)} | ({sparse.cache: _by_paper(items, passages)} if sparse else {}),
+    )
     spent_before = models.budget.spent
     embedder = open_embedder(
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
     )
     report_progress = progress("embeddings", "passages")
-    encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
-    tokens = TokenStore(paths.token_vectors, encoder.identity)
-    with_tokens = passages if stores_tokens(settings.embedding) else {}
     n_with_tokens = store_missing_tokens(
         tokens,
         encoder,
         cache,
         with_tokens,
         batch_size=EMBEDDING_BATCH,
-        report=progress("embeddings", "papers with token vectors"),
+        report=progress("embeddings", "passages with token vectors"),
     )
     run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, report=report_progress)
     spent = models.budget.since(spent_before)
-    sparse = open_sparse_vectors(settings)
-    n_sparse = sparse.embed(passages, batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
+    n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
+    n_made = n_with_tokens + run.n_embedded
 
-    def publish() -> PublishedVectors:
-        publish_sparse_vectors(sparse, passages, settings)
-        published = cache.publish(texts)
-        prune_earlier_models(cache.folder, passages)
-        tokens.prune(with_tokens)
-        return published
+    def publish() -> int:
+        n_removed = cache.keep_only(texts)
+        tokens.keep_only(with_tokens)
+        if sparse:
+            sparse.cache.keep_only(passages.values())
+        in_use: list[MadeOfTexts[Any]] = [cache, tokens, *([sparse.cache] if sparse else [])]
+        prune_other_models(file, in_use, {item.paper_id for item in items})
+        return n_removed
 
-    def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
+    def report(n_removed: int) -> dg.MaterializeResult[Any]:
+        identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
         return materialized(
-            version=data_version(dict.fromkeys(texts, _identity(cache, sparse))),
+            version=data_version({cache.key_of(text): identity for text in texts}),
             counts={
-                "n_added": published.n_added,
+                "n_added": n_made,
                 "n_changed": 0,
-                "n_removed": published.n_removed,
-                "n_unchanged": published.n_unchanged,
+                "n_removed": n_removed,
+                "n_unchanged": len(texts) - n_made,
             },
             n_rows=len(texts),
-            path=cache.folder,
+            path=file.path,
             settings={"embedding": settings.embedding},
             facts={
                 "model": cache.facts.identity,
                 "dimension": cache.facts.dimension,
-                "n_embedded": n_with_tokens + run.n_embedded,
+                "n_embedded": n_made,
                 "n_sparse_vectors_made": n_sparse,
                 "vectors_per_s": run.vectors_per_s,
                 "seconds": run.seconds,
@@ -110,20 +138,15 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
         )
 
     yield from write_audit_publish(
-        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, keys)), publish=publish, report=report
+        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, embedded)), publish=publish, report=report
     )
-
-
-def _identity(cache: VectorCache, sparse: SparseVectors | None) -> str:
-    """Identity of the embedding model, with that of the sparse model if there is one."""
-    return f"{cache.facts.identity} {sparse.identity}" if sparse else cache.facts.identity
 
 
 def _sparse_source(settings: Settings) -> SparseSource | None:
     sparse = open_sparse_vectors(settings)
     if sparse is None:
         return None
-    return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
+    return SparseSource(sparse.identity, lambda rows: sparse.cache.load([row.text for row in rows]))
 
 
 def _rows(paths: Paths) -> list[IndexRow]:
@@ -155,8 +178,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     facts = embedder_facts(settings.embedding, paths.models)
 
     def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
-        cache = VectorCache(paths.embeddings, facts)
-        return cache.load([cache.key_of(row.embedded_text) for row in rows])
+        return np.stack(VectorCache(vector_file(paths.vectors), facts).load([row.embedded_text for row in rows]))
 
     index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
     yield from _indexed("chroma_index", index, settings)

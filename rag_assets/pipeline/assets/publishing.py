@@ -1,19 +1,114 @@
-"""Write, audit, publish: the end of every asset. Promises become asset checks, results become the asset's page."""
+"""Write, audit, publish: the end of every asset. Promises become asset checks, results become the asset's page.
 
+The UI shows the latest materialization, so an unchanged run draws everything again: all of it must be cheap.
+"""
+
+import logging
+import math
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.core.domain import Usage
 from rag_assets.core.incremental import UpdatePlan, data_version, staging
 from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.table_files import Published, write_table
 from rag_assets.core.tables import description_of, fingerprints_by
-from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS, markdown_table, plain
+
+logger = logging.getLogger(__name__)
+_SECONDS_BETWEEN_REPORTS = 5.0
+_N_DECIMALS = 4
+_MOST_BINS, _BAR_CHARS = 20, 28
+_ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
+MAX_CELL_CHARS = 300
+MAX_ID_CHARS = 24
+MAX_MARKDOWN_CHARS = 200_000
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def progress(what: str, unit: str) -> Callable[[int, int], None]:
+    """A `report(done, total)` that logs how far a stage is, at most every few seconds and at its end."""
+    started = last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if done == total:
+            logger.info("%s: %d of %d %s", what, done, total, unit)
+        elif now - last >= _SECONDS_BETWEEN_REPORTS:
+            last = now
+            left_s = (now - started) * (total - done) / max(done, 1)
+            logger.info("%s: %d of %d %s, about %.0f s to go", what, done, total, unit, left_s)
+
+    return report
+
+
+def plain(value: Any) -> Any:
+    """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become Python numbers."""
+    value = value.item() if hasattr(value, "item") else value
+    return round(value, _N_DECIMALS) if isinstance(value, float) else value
+
+
+def short_id(paper_id: str) -> str:
+    """A paper's id, shortened for tables with many columns."""
+    return paper_id if len(paper_id) <= MAX_ID_CHARS else f"{paper_id[: MAX_ID_CHARS - 1]}…"
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
+    """The first rows as a markdown table, with a line that says how many are not shown."""
+    if not rows:
+        return "*none*"
+    columns = list(rows[0])
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    lines += ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
+    if len(rows) > n_shown:
+        lines.append(f"\n… and {len(rows) - n_shown} more")
+    return "\n".join(lines)
+
+
+def histogram(values: Sequence[int], *, unit: str) -> str:
+    """A histogram as a block of text."""
+    if not values:
+        return "*nothing to draw*"
+    low, high = min(values), max(values)
+    width = max(1, math.ceil((high - low + 1) / _MOST_BINS))
+    bins = Counter((value - low) // width for value in values)
+    scale = _BAR_CHARS / max(bins.values())
+    rows = []
+    for number in range((high - low) // width + 1):
+        first = low + number * width
+        label = f"{first:>6}-{min(first + width - 1, high):<6}"
+        rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
+    return "\n".join(["```text", f"{unit:<13}  count", *rows, "```"])
+
+
+def _cell(value: Any) -> str:
+    """A value as one cell. Text of papers is escaped: it must not break the table or make links and images."""
+    text = "" if value is None else " ".join(str(value).split())
+    text = text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
+    return text.translate(_ESCAPED)
+
+
+def usage_facts(spent: Usage) -> dict[str, Any]:
+    """Requests, tokens and money that a step spent on models."""
+    return {
+        "n_model_requests": spent.n_requests,
+        "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
+        "cost_usd": spent.cost_usd,
+    }
+
 
 NOTICE = "notice"
 """Metadata key of an observation that explains why nothing was made."""
@@ -37,12 +132,7 @@ def results(
 ) -> Iterator[dg.AssetCheckResult]:
     """The result of each check, filed under the newest materialization. labels: more metadata of each."""
     for one in checked:
-        yield dg.AssetCheckResult(
-            check_name=one.promise.name,
-            passed=one.is_kept,
-            severity=_SEVERITIES[one.promise.severity],
-            metadata=_metadata(one) | dict(labels or {}),
-        )
+        yield dg.AssetCheckResult(**_outcome(one), metadata=_metadata(one) | dict(labels or {}))
 
 
 def withheld_results(
@@ -59,9 +149,7 @@ def withheld_results(
         yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
         yield dg.AssetCheckEvaluation(
             asset_key=asset,
-            check_name=one.promise.name,
-            passed=one.is_kept,
-            severity=_SEVERITIES[one.promise.severity],
+            **_outcome(one),
             metadata=dict(labels or {}) | note | _metadata(one),
             blocking=one.promise.severity == "blocking",
         )
@@ -75,6 +163,11 @@ def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetC
     context = dg.AssetExecutionContext.get()
     context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
     yield from results([CheckedPromise(promise, []) for promise in promises], {"not_checked": notice})
+
+
+def _outcome(checked: CheckedPromise) -> dict[str, Any]:
+    promise = checked.promise
+    return {"check_name": promise.name, "passed": checked.is_kept, "severity": _SEVERITIES[promise.severity]}
 
 
 def _metadata(checked: CheckedPromise) -> dict[str, Any]:

@@ -13,11 +13,10 @@ from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import audit, cited_chunks
 from rag_assets.pipeline.assets.index import index_meta
-from rag_assets.pipeline.assets.paper_summaries import paper_summaries
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, write_audit_publish
-from rag_assets.pipeline.assets.reporting import now, progress
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, progress, specs, write_audit_publish
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
+from rag_assets.pipeline.assets.summaries import paper_summaries
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
     REPORT_PROMISES,

@@ -3,25 +3,27 @@
 When a run gets its settings, before its first asset, it is tagged, its inputs are checked and its sources are observed.
 """
 
+import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import dagster as dg
+from pydantic import BaseModel
 
 from rag_assets.answering.models import require_models
 from rag_assets.answering.summarizers import model_name as paper_summary_model
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
-from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.settings import RENAMED, Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.corpus.summaries.update import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.launchpad import changed, launchpad_schema
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
@@ -135,3 +137,92 @@ def observe_sources(instance: dg.DagsterInstance, settings: Settings) -> None:
     with suppress(MissingInput):
         for event in news(settings, observed_versions(settings), known_versions(instance)):
             instance.report_runless_asset_event(event)
+
+
+_SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+_NOT_OF_RUNS = {"data_dir", "server"}
+"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the HTTP server."""
+
+
+def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
+    """One field per setting of a run; its default is the value in `now`."""
+    fields = _fields(now)
+    return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
+
+
+def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
+    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in launchpad types."""
+    of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
+    return _typed(of_runs, loaded.model_dump(mode="json"))
+
+
+def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in `given` that differ from `now`, the launchpad's defaults.
+
+    Dagster passes the default of every field. The defaults were read when the definitions loaded, and must not win over
+    a file or an environment that has changed since.
+    """
+    result = {}
+    for name, value in given.items():
+        old = now.get(name)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := changed(value, old):
+                result[name] = inner
+        elif value != old:
+            result[name] = value
+    return result
+
+
+def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
+        for name, value in given.items()
+    }
+
+
+def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
+    fields, values = {}, group.model_dump(mode="json")
+    for name, info in type(group).model_fields.items():
+        inner, path = getattr(group, name), f"{above}{name}"
+        if isinstance(inner, BaseModel):
+            description = info.description or type(inner).__doc__
+            fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
+        else:
+            config_type = _config_type(info.annotation, path)
+            fields[name] = dg.Field(config_type, default_value=values[name], description=info.description)
+    return fields | _former_names(above)
+
+
+def _config_type(annotation: Any, path: str) -> Any:
+    """Dagster's type for the annotation of a setting. path: names the type of an enumeration."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
+        return dg.Noneable(_config_type(inner, path))
+    if origin is Annotated:
+        return _config_type(arguments[0], path)
+    if origin is tuple:
+        return [_config_type(arguments[0], path)]
+    if origin is Literal:
+        return _enum(path, arguments)
+    if issubclass(annotation, Enum):
+        return _enum(path, [member.value for member in annotation])
+    return _SCALARS[annotation]
+
+
+def _enum(path: str, values: Any) -> dg.Enum:
+    return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
+
+
+def _former_names(above: str) -> dict[str, dg.Field]:
+    """Setting names of earlier versions. Their type is an empty enumeration whose name, which Dagster's error message
+    shows, contains the new name."""
+    return {
+        old.removeprefix(above): dg.Field(
+            _enum(f"is_called_{new}_now", []),
+            is_required=False,
+            description=f"Is called {new} now.",
+        )
+        for old, new in RENAMED.items()
+        if old.rpartition(".")[0] == above.rstrip(".")
+    }

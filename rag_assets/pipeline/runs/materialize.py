@@ -16,9 +16,8 @@ from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
-from rag_assets.pipeline.assets.launchpad import launchpad_values
 from rag_assets.pipeline.assets.publishing import NOTICE
-from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG, launchpad_values
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance, recorded_as_alive
 from rag_assets.pipeline.runs.interrupts import Interruption, interruptible

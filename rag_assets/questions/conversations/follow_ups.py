@@ -18,11 +18,9 @@ from pydantic import BaseModel, Field
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.terms import terms_of
-from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.asking import FaultPause
-from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.access import PROVIDERS, ModelName
+from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.hosted.providers import PROVIDERS
 
 PAPERS = (
     "paper papers study studies article articles trial trials review reviews report reports publication publications "

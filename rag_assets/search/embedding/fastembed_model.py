@@ -9,7 +9,7 @@ sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
 
 import re
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -25,23 +25,29 @@ from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
-from rag_assets.search.embedding.prefixes import NO_PREFIXES, Prefixes, fastembed_prefixes
+from rag_assets.search.embedding.base import (
+    NO_PREFIXES,
+    EmbedderFacts,
+    ModelEmbedder,
+    Role,
+    Vectors,
+    fastembed_prefixes,
+    unit,
+)
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
     from fastembed.common.model_description import DenseModelDescription
 
 Model = TypeVar("Model")
+Made = TypeVar("Made")
 _LOADED: "WeakValueDictionary[tuple[Path, str], TextEmbedding]" = WeakValueDictionary()
 """Models in use, by folder and name: whoever asks for one that is loaded shares its memory (35 MB for int8)."""
 _LOADING = Lock()
 
 
-class FastembedModel(ABC):
-    """An EmbeddingModel on fastembed; it is loaded when the first vector is asked for."""
-
-    prefixes: Prefixes = NO_PREFIXES
+class FastembedModel(ModelEmbedder):
+    """A model on fastembed; it is loaded when the first vector is asked for."""
 
     def __init__(self, fastembed_name: str, models_folder: Path, n_threads: int) -> None:
         """fastembed_name: under which fastembed knows how to pool and normalise the model's output."""
@@ -50,10 +56,6 @@ class FastembedModel(ABC):
         self._n_threads = n_threads
         self._loading = Lock()
         self._model: TextEmbedding | None = None
-
-    @property
-    @abstractmethod
-    def facts(self) -> EmbedderFacts: ...
 
     @abstractmethod
     def tokenizer_file(self) -> Path:
@@ -66,9 +68,6 @@ class FastembedModel(ABC):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._tokenizer.count_tokens(texts)
 
-    def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        return [len(texts)]
-
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
         model = self._loaded()
         embed = model.query_embed if role == "query" else model.passage_embed
@@ -77,13 +76,7 @@ class FastembedModel(ABC):
             (vector,) = embed([text])
             return unit(vector)
 
-        if len(texts) == 1:
-            return vector_of(texts[0])[np.newaxis]
-        vectors = np.empty((len(texts), self.facts.dimension), np.float32)
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            for row, vector in enumerate(pool.map(vector_of, texts)):
-                vectors[row] = vector
-        return vectors
+        return np.array(side_by_side(vector_of, texts, self._n_threads)).reshape(-1, self.facts.dimension)
 
     def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
         """The unit vector of a text, the model's vector of each token before it pools them, and the characters of
@@ -115,6 +108,14 @@ class FastembedModel(ABC):
             if self._model is None:
                 self._model = _shared(self.ready_folder(), self.fastembed_name)
         return self._model
+
+
+def side_by_side(work: Callable[[str], Made], texts: Sequence[str], n_threads: int) -> list[Made]:
+    """What `work` makes of each text by itself, in the order given."""
+    if len(texts) < 2:
+        return [work(text) for text in texts]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, texts))
 
 
 def fetched(download: Callable[..., Path], description: object, name: str, models_folder: Path, instead: str) -> Path:

@@ -15,9 +15,8 @@ from rag_assets.core.domain import Usage
 from rag_assets.core.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
+from rag_assets.search.embedding.base import EmbedderFacts, ModelEmbedder, Role, Vectors, unit
 from rag_assets.search.embedding.hosted_models import MARGIN, ChosenModel, StandInTokenizer
-from rag_assets.search.embedding.prefixes import Prefixes
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
@@ -29,24 +28,21 @@ _NUMBERS = "fiu"
 """Kinds of numpy types; the SDKs hand on whatever is in a reply."""
 
 
-class HostedEmbedder:
-    """An EmbeddingModel that is asked over the network; the first vector opens a connection.
+class HostedEmbedder(ModelEmbedder):
+    """A model that is asked over the network; the first vector opens a connection.
 
     Tokens are counted with a `StandInTokenizer`. May be used by several threads.
     """
 
     def __init__(self, chosen: ChosenModel, connections: Connections | None) -> None:
         self._chosen = chosen
+        self.prefixes = chosen.prefixes
         self._connections = connections
         self._tokens = StandInTokenizer()
 
     @property
     def facts(self) -> EmbedderFacts:
         return self._chosen.facts
-
-    @property
-    def prefixes(self) -> Prefixes:
-        return self._chosen.prefixes
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._tokens.count_tokens(texts)
@@ -65,7 +61,7 @@ class HostedEmbedder:
         return sizes
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """See `EmbeddingModel`; one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
+        """See `ModelEmbedder`; one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
         chosen = self._chosen
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")

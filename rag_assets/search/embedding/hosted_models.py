@@ -14,11 +14,18 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.hosted.access import Access, ModelName, require_access
-from rag_assets.hosted.providers import EMBEDDING_REQUESTS, EmbeddingRequest
-from rag_assets.search.embedding.base import EmbedderFacts
+from rag_assets.hosted.access import EMBEDDING_REQUESTS, Access, EmbeddingRequest, ModelName, require_access
+from rag_assets.search.embedding.base import (
+    ARCTIC_2,
+    BGE_EN,
+    EMBEDDING_GEMMA,
+    NO_PREFIXES,
+    NOMIC,
+    QWEN_3,
+    EmbedderFacts,
+    Prefixes,
+)
 from rag_assets.search.embedding.local_model import PACKAGED_TOKENIZER_ID, packaged_tokenizer
-from rag_assets.search.embedding.prefixes import ARCTIC_2, BGE_EN, EMBEDDING_GEMMA, NO_PREFIXES, NOMIC, QWEN_3, Prefixes
 
 logger = logging.getLogger(__name__)
 SETTING = "embedding.model"

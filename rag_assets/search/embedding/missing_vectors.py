@@ -5,17 +5,16 @@ With the packaged model, token vectors are stored in the same pass. Publishing i
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 
 import numpy as np
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Embedder, Vectors
-from rag_assets.search.embedding.token_store import TokenStore, text_key
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.search.embedding.vector_cache import VectorCache
 
@@ -43,31 +42,30 @@ def ignore_progress(done: int, total: int) -> None:
 def embed_missing(
     cache: VectorCache,
     embedder: Embedder,
-    texts_by_key: Mapping[str, str],
+    texts: Iterable[str],
     *,
     batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
     """Embed the texts whose vectors the cache lacks; after each batch, save it and call `report(done, total)`.
 
-    texts_by_key: the wanted texts by `cache.key_of(text)`. A batch has `batch_size` texts, or fewer where the model's
-    provider takes fewer at once. When none is missing the model is not even loaded. Raises ValueError when cache and
-    embedder are of different models; BudgetExhausted or a ModelFault, saying how much is left, when a model behind an
-    API is not asked any more or does not answer: what is saved is not asked for again.
+    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. When none is missing the
+    model is not even loaded. Raises ValueError when cache and embedder are of different models; BudgetExhausted or a
+    ModelFault, saying how much is left, when a model behind an API is not asked any more or does not answer: what is
+    saved is not asked for again.
     """
-    if embedder.identity != cache.facts.identity:
-        raise ValueError(f"the cache is for {cache.facts.identity}, the embedder is {embedder.identity}")
-    # in the order of the keys, so that a batch falls into one shard or two and each is read once when published
-    missing = cache.missing(texts_by_key)
+    if embedder.identity != cache.identity:
+        raise ValueError(f"the cache is for {cache.identity}, the embedder is {embedder.identity}")
+    missing = cache.missing(texts)
     if missing:
         logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
     started, n_done = time.monotonic(), 0
     for start in range(0, len(missing), batch_size):
-        keys = missing[start : start + batch_size]
-        for size in embedder.request_sizes([texts_by_key[key] for key in keys]):
-            now, keys = keys[:size], keys[size:]
+        batch = missing[start : start + batch_size]
+        for size in embedder.request_sizes(batch):
+            now, batch = batch[:size], batch[size:]
             try:
-                cache.add(now, embedder.embed_passages([texts_by_key[key] for key in now]))
+                cache.add(now, embedder.embed_passages(now))
             except (BudgetExhausted, ModelFault) as error:
                 raise type(error)(
                     f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
@@ -85,45 +83,32 @@ def stores_tokens(embedding: EmbeddingSettings) -> bool:
 
 
 def store_missing_tokens(
-    store: TokenStore,
+    tokens: TokenStore,
     encoder: LocalTokenEncoder,
     cache: VectorCache,
-    texts: Mapping[str, Sequence[str]],
+    texts: Iterable[str],
     *,
     batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> int:
-    """Store the tokens of these texts, paper by paper; returns how many vectors were added to the cache on the way.
+    """Store the tokens of the texts that have none; returns how many vectors were added to the cache on the way.
 
-    texts: of the passages by paper_id. cache: of the same model; it is given the vectors it lacks. A paper whose file
-    holds exactly its texts is left alone, and of another one only new texts are encoded. A kill loses the tokens of
-    one paper and a batch of vectors.
+    cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being made.
     """
-    by_key = {paper_id: {text_key(text): text for text in of_paper} for paper_id, of_paper in sorted(texts.items())}
-    stale = {paper_id: wanted for paper_id, wanted in by_key.items() if store.keys(paper_id) != wanted.keys()}
-    n_embedded = 0
-    for nth, (paper_id, wanted) in enumerate(stale.items(), start=1):
-        tokens = {key: held for key, held in store.held(paper_id).items() if key in wanted}
-        missing = [text for key, text in wanted.items() if key not in tokens]
-        for start in range(0, len(missing), batch_size):
-            batch = missing[start : start + batch_size]
-            vectors, of_batch = zip(*encoder.embed_and_code(batch), strict=True)
-            tokens |= dict(zip(map(text_key, batch), of_batch, strict=True))
-            n_embedded += _add_missing(cache, dict(zip(map(cache.key_of, batch), vectors, strict=True)))
-        store.put(paper_id, tokens)
-        report(nth, len(stale))
+    missing, n_embedded = tokens.missing(texts), 0
+    for start in range(0, len(missing), batch_size):
+        batch = missing[start : start + batch_size]
+        vectors, coded = zip(*encoder.embed_and_code(batch), strict=True)
+        tokens.add(batch, coded)
+        new = cache.missing(batch)
+        cache.add(new, [vector for text, vector in zip(batch, vectors, strict=True) if text in new])
+        n_embedded += len(new)
+        report(start + len(batch), len(missing))
     return n_embedded
 
 
-def _add_missing(cache: VectorCache, vectors: Mapping[str, Vectors]) -> int:
-    """How many of the vectors, given by key, the cache did not have."""
-    new = cache.missing(vectors)
-    if new:
-        cache.add(new, np.stack([vectors[key] for key in new]))
-    return len(new)
-
-
 _LENGTH_TOLERANCE = 1e-3
+_READ_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -134,25 +119,22 @@ class VectorProblem:
     problem: str
 
 
-def without_unit_vector(cache: VectorCache, keys: Mapping[str, str]) -> list[VectorProblem]:
+def without_unit_vector(cache: VectorCache, texts: Mapping[str, str]) -> list[VectorProblem]:
     """Passages whose vector is missing (or was refused as damaged), not finite, or not of length 1.
 
-    keys: passage_id -> key of its vector. In the order given. Looks at unpublished vectors too; holds one shard in
-    memory at a time.
+    texts: passage_id -> text of its vector. In the order given.
     """
-    missing = set(cache.missing(keys.values()))
-    problems = dict.fromkeys(missing, "no vector") | _wrong_lengths(cache, sorted(set(keys.values()) - missing))
-    return [VectorProblem(passage_id, problems[key]) for passage_id, key in keys.items() if key in problems]
-
-
-def _wrong_lengths(cache: VectorCache, keys: Sequence[str]) -> dict[str, str]:
-    problems: dict[str, str] = {}
-    for _, group in groupby(keys, key=lambda key: key[0]):
-        of_shard = list(group)
-        lengths = np.linalg.norm(cache.load(of_shard), axis=1)
-        for at in np.flatnonzero(~(np.abs(lengths - 1.0) <= _LENGTH_TOLERANCE)):  # NaN is not <= either
-            problems[of_shard[at]] = f"length {lengths[at]:.4f}, not 1"
-    return problems
+    wanted, problems = list(dict.fromkeys(texts.values())), dict[str, str]()
+    for start in range(0, len(wanted), _READ_AT_ONCE):
+        some = wanted[start : start + _READ_AT_ONCE]
+        lengths = {text: float(np.linalg.norm(vector)) for text, vector in cache.found(some).items()}
+        problems |= dict.fromkeys(set(some) - lengths.keys(), "no vector")
+        problems |= {
+            text: f"length {length:.4f}, not 1"
+            for text, length in lengths.items()
+            if not abs(length - 1.0) <= _LENGTH_TOLERANCE  # NaN is not <= either
+        }
+    return [VectorProblem(passage_id, problems[text]) for passage_id, text in texts.items() if text in problems]
 
 
 EMBEDDING_PROMISES: list[Promise[Sequence[VectorProblem]]] = [

@@ -1,6 +1,6 @@
 """The table of embedding adapters, and which of them a setting `provider:model` means.
 
-A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in `hosted.providers`.
+A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in `hosted.access`.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ import numpy as np
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.access import EMBEDDING_REQUESTS
 from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.providers import EMBEDDING_REQUESTS
-from rag_assets.search.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
+from rag_assets.search.embedding.base import Embedder, EmbedderFacts, ModelEmbedder, Vectors
 from rag_assets.search.embedding.fastembed_model import HubModel
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.search.embedding.hosted_models import chosen_model, is_hosted
@@ -52,9 +52,9 @@ def open_embedder(
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
     model = ADAPTERS[provider](name, settings, _Resources(models_folder, n_threads, connections))
-    if kept is None or not is_hosted(settings.model):  # a model that runs here is as fast as reading a file
-        return ModelEmbedder(model)
-    return ModelEmbedder(model, query_vectors(kept))
+    if kept is not None and is_hosted(settings.model):  # a model that runs here is as fast as reading a file
+        model.query_vectors = query_vectors(kept)
+    return model
 
 
 def query_vectors(kept: KeptFile) -> Kept[Vectors]:
@@ -80,7 +80,7 @@ def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> Embedder
     return open_embedder(settings, models_folder).facts
 
 
-def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
+def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
     _refuse_sizes(settings)
     if name not in PRECISIONS:
         raise _unknown(settings.model)
@@ -92,19 +92,19 @@ def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> Embeddi
     return LocalModel(name, means.models_folder, means.n_threads)
 
 
-def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
+def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
     _refuse_sizes(settings)
     return HubModel(name, settings, means.models_folder, means.n_threads)
 
 
-def _hosted(_name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
+def _hosted(_name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
     chosen = chosen_model(settings)
     if means.connections is not None and means.connections.settings.budget_usd is not None:
         require_price(chosen.name, chosen.access)
     return HostedEmbedder(chosen, means.connections)
 
 
-ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], EmbeddingModel]] = {
+ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], ModelEmbedder]] = {
     "local": _local,
     "fastembed": _hub,
     **dict.fromkeys(EMBEDDING_REQUESTS, _hosted),

@@ -1,13 +1,12 @@
 """Sparse vectors (SPLADE): a weight for each word of a model's vocabulary that a text is about, found in it or not.
 
 Models are run by fastembed, one text at a time, so that a vector depends on its own text only, and fetched once from
-their hub. Vectors are kept like dense ones (`vector_cache`) in a folder of their own. Source: Formal et al. 2021,
+their hub. Vectors are kept like dense ones (`vector_cache`). Source: Formal et al. 2021,
 "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -18,12 +17,10 @@ import numpy as np
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.base import EmbedderFacts, Vectors
-from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
-from rag_assets.search.embedding.fastembed_model import fetched, loaded
-from rag_assets.search.embedding.missing_vectors import ignore_progress
-from rag_assets.search.embedding.vector_cache import VectorCache
+from rag_assets.search.embedding.fastembed_model import fetched, loaded, side_by_side
+from rag_assets.search.embedding.vector_cache import MadeOfTexts, vector_file
 
 if TYPE_CHECKING:
     from fastembed import SparseTextEmbedding
@@ -56,10 +53,7 @@ class SparseModel:
 
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
         """The vector of each text, in the order given."""
-        if len(texts) < 2:
-            return [self._vector(text) for text in texts]
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            return list(pool.map(self._vector, texts))
+        return side_by_side(self._vector, texts, self._n_threads)
 
     def _vector(self, text: str) -> SparseVector:
         (found,) = self._model().embed([text])
@@ -101,8 +95,6 @@ def _described(name: str) -> "SparseModelDescription":
 
 
 OFF = "none"
-PaperTexts = Mapping[str, Sequence[str]]
-"""Texts of the passages by paper_id."""
 
 
 class SparseEmbedder(Protocol):
@@ -115,11 +107,15 @@ class SparseEmbedder(Protocol):
 
 
 class SparseVectors:
-    """A sparse model and the vectors that it made for passages, below `folder`."""
+    """A sparse model, and the vectors that it made of passages in `cache`."""
 
-    def __init__(self, folder: Path, model: SparseEmbedder) -> None:
-        self._folder = folder
+    def __init__(self, file: KeptFile, model: SparseEmbedder) -> None:
+        self._file = file
         self._model = model
+
+    @cached_property
+    def cache(self) -> MadeOfTexts[SparseVector]:
+        return MadeOfTexts(self._file, "sparse vectors", self.identity, _packed, _unpacked)
 
     @property
     def identity(self) -> str:
@@ -128,30 +124,14 @@ class SparseVectors:
     def of_question(self, text: str) -> SparseVector:
         return self._model.vectors([text])[0]
 
-    def embed(self, texts: PaperTexts, *, batch_size: int, report: Callable[[int, int], None] = ignore_progress) -> int:
+    def embed(self, texts: Iterable[str], *, batch_size: int, report: Callable[[int, int], None]) -> int:
         """Make what is missing, save each batch, and return how many were made."""
-        cache = self._cache()
-        by_key = {cache.key_of(text): text for of_paper in texts.values() for text in of_paper}
-        note_papers(cache.folder, {paper: map(cache.key_of, of_paper) for paper, of_paper in texts.items()})
-        missing = cache.missing(by_key)
+        missing = self.cache.missing(texts)
         for start in range(0, len(missing), batch_size):
-            keys = missing[start : start + batch_size]
-            cache.add(keys, _packed(self._model.vectors([by_key[key] for key in keys])))
-            report(start + len(keys), len(missing))
+            batch = missing[start : start + batch_size]
+            self.cache.add(batch, self._model.vectors(batch))
+            report(start + len(batch), len(missing))
         return len(missing)
-
-    def publish(self, texts: PaperTexts) -> None:
-        """Keep exactly the vectors of these passages. Raises MissingInput when one is missing."""
-        cache = self._cache()
-        cache.publish({cache.key_of(text) for of_paper in texts.values() for text in of_paper})
-
-    def of(self, texts: Sequence[str]) -> list[SparseVector]:
-        """The kept vectors of texts, in the order given. Raises MissingInput when one is missing."""
-        cache = self._cache()
-        return [_unpacked(row) for row in cache.load([cache.key_of(text) for text in texts])]
-
-    def _cache(self) -> VectorCache:
-        return VectorCache(self._folder, _facts(self.identity))
 
 
 def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
@@ -168,34 +148,14 @@ def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
             '"qdrant" and retrieval.fusion = "server_rrf", or embedding.sparse_model = "none".'
         )
     paths = settings.paths
-    return SparseVectors(paths.sparse_vectors, SparseModel(name, paths.models, settings.execution.n_workers))
+    return SparseVectors(vector_file(paths.vectors), SparseModel(name, paths.models, settings.execution.n_workers))
 
 
-def publish_sparse_vectors(sparse: SparseVectors | None, texts: PaperTexts, settings: Settings) -> None:
-    """Keep the vectors of these passages, and those of models that were used before as for dense vectors: nothing
-    remains of a deleted paper. sparse: None when the settings ask for none any more."""
-    if sparse is not None:
-        sparse.publish(texts)
-    folder = settings.paths.sparse_vectors
-    in_use = VectorCache(folder, _facts(sparse.identity if sparse else OFF)).folder
-    prune_earlier_models(in_use, texts)
+def _packed(vector: SparseVector) -> bytes:
+    return np.array(vector.places, "<u4").tobytes() + np.array(vector.weights, "<f4").tobytes()
 
 
-def _facts(identity: str) -> EmbedderFacts:
-    """Facts of the rows that are kept."""
-    return EmbedderFacts(identity, dimension=2 * MOST_TERMS, max_tokens=0, tokenizer_id="")
-
-
-def _packed(vectors: Sequence[SparseVector]) -> Vectors:
-    """One row per vector, shape (n, 2 x MOST_TERMS). Places below 2^24 are exact as float32."""
-    rows = np.zeros((len(vectors), 2 * MOST_TERMS), np.float32)
-    for row, vector in zip(rows, vectors, strict=True):
-        row[: len(vector.places)] = vector.places
-        row[MOST_TERMS : MOST_TERMS + len(vector.weights)] = vector.weights
-    return rows
-
-
-def _unpacked(row: Vectors) -> SparseVector:
-    n_terms = int(np.count_nonzero(row[MOST_TERMS:]))  # the model keeps no term without weight
-    weights = row[MOST_TERMS : MOST_TERMS + n_terms]
-    return SparseVector(tuple(row[:n_terms].astype(int).tolist()), tuple(weights.tolist()))
+def _unpacked(content: bytes) -> SparseVector:
+    half = len(content) // 2
+    places, weights = np.frombuffer(content[:half], "<u4"), np.frombuffer(content[half:], "<f4")
+    return SparseVector(tuple(places.tolist()), tuple(weights.tolist()))

@@ -1,7 +1,4 @@
-"""Token vectors of passages on disk: one file per paper, keyed by the text of the passage.
-
-A file holds exactly the passages of its paper, so an edit writes one file and a deleted paper takes its file along. A
-passage is read by itself; a damaged one counts as missing, and is encoded when it is asked for.
+"""Token vectors of passages, two bits per number, as they are kept (`vector_cache`).
 
 A vector is rotated, so that its content is spread over all its numbers: each is then distributed like a normal one, and
 is rounded to one of four levels (two bits). With every vector goes the factor that makes its products with exact
@@ -11,20 +8,15 @@ Nearest Neighbor Search"; levels, Max 1960, "Quantizing for Minimum Distortion".
 """
 
 import hashlib
-import logging
-import os
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from shutil import rmtree
 
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.core.incremental import fingerprint, write_atomically
+from rag_assets.core.kept import KeptFile
 from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.vector_cache import MadeOfTexts
 
 DIMENSION = 384
 """Length of a vector of the packaged model."""
@@ -104,14 +96,6 @@ def _hadamard() -> Vectors:
     return matrix
 
 
-logger = logging.getLogger(__name__)
-SUFFIX = ".tokens"
-FORMAT = f"{CODING}-file-v2"
-"""Names the folder beside the model: raise it when files are laid out otherwise."""
-_DIGEST_BYTES = 32
-_COUNT_BYTES = 4
-_HEAD_BYTES = _DIGEST_BYTES + _COUNT_BYTES
-_ROW = np.dtype([("key", "<u8"), ("digest", "<u8"), ("offset", "<u8"), ("n_tokens", "<u4")])
 _SPAN, _FACTOR = np.dtype("<u2"), np.dtype("<f2")
 _BYTES_PER_TOKEN = N_BYTES + _FACTOR.itemsize + 2 * _SPAN.itemsize
 _LAST_PLACE = 2**16 - 1
@@ -129,94 +113,11 @@ class StoredTokens:
         return len(self.spans) * _BYTES_PER_TOKEN
 
 
-def text_key(text: str) -> int:
-    """A hash of the text, 64 bits."""
-    return _digest(text.encode("utf-8", "surrogatepass"))
+class TokenStore(MadeOfTexts[StoredTokens]):
+    """The token vectors of one model."""
 
-
-class TokenStore:
-    """The token vectors of one model below `folder`. Reading is safe from several threads; one process writes."""
-
-    def __init__(self, folder: Path, identity: str) -> None:
-        """identity: of the model."""
-        self._root = folder
-        self._folder = folder / fingerprint(identity, FORMAT)
-
-    def get(self, paper_id: str, texts: Iterable[str]) -> dict[str, StoredTokens]:
-        """The tokens of passages of that paper, by text; without those that are not there or damaged.
-
-        Only their bytes are read, and the table of what the paper has.
-        """
-        found: dict[str, StoredTokens] = {}
-        with suppress(OSError, ValueError, OverflowError), self._file(paper_id).open("rb", buffering=0) as file:
-            n_bytes = os.fstat(file.fileno()).st_size  # damaged numbers may ask for more than memory holds
-            n_rows = int.from_bytes(file.read(_HEAD_BYTES)[_DIGEST_BYTES:], "little")
-            rows = np.frombuffer(file.read(min(n_rows * _ROW.itemsize, n_bytes)), _ROW)
-            for text in texts:
-                at = int(np.searchsorted(rows["key"], key := text_key(text)))
-                if at == len(rows) or rows["key"][at] != key:
-                    continue
-                wanted = min(int(rows["n_tokens"][at]) * _BYTES_PER_TOKEN, n_bytes)
-                content = os.pread(file.fileno(), wanted, int(rows["offset"][at]))
-                if _digest(content) == rows["digest"][at]:
-                    found[text] = _unpacked(content)
-        return found
-
-    def keys(self, paper_id: str) -> frozenset[int]:
-        """Keys of the texts that are kept of a paper; none when the file is missing or damaged."""
-        content, rows = self._read(paper_id)
-        if not content and self._file(paper_id).exists():
-            logger.warning("%s is damaged; `embeddings` computes it again.", self._file(paper_id))
-        return frozenset(rows["key"].tolist())
-
-    def held(self, paper_id: str) -> dict[int, StoredTokens]:
-        """All that is kept of a paper, by the key of its text; empty when the file is missing or damaged."""
-        content, rows = self._read(paper_id)
-        return {
-            key: _unpacked(content[offset : offset + n_tokens * _BYTES_PER_TOKEN])
-            for key, _, offset, n_tokens in rows.tolist()
-        }
-
-    def put(self, paper_id: str, tokens: Mapping[int, StoredTokens]) -> None:
-        """Keep exactly these of a paper. Written whole or not at all."""
-        keys = sorted(tokens)
-        contents = [_packed(tokens[key]) for key in keys]
-        offsets = np.cumsum([_HEAD_BYTES + len(keys) * _ROW.itemsize, *(len(content) for content in contents)])
-        rows = np.array(
-            [
-                (key, _digest(content), offset, len(tokens[key].spans))
-                for key, offset, content in zip(keys, offsets, contents, strict=False)
-            ],
-            _ROW,
-        )
-        rest = len(keys).to_bytes(_COUNT_BYTES, "little") + rows.tobytes() + b"".join(contents)
-        write_atomically(self._file(paper_id), hashlib.sha256(rest).digest() + rest)
-
-    def prune(self, papers: Collection[str]) -> None:
-        """Delete what is kept of other papers, and of other models."""
-        wanted = {self._file(paper_id) for paper_id in papers}
-        for path in self._root.glob("*"):
-            if path != self._folder:
-                rmtree(path) if path.is_dir() else path.unlink()
-        for path in self._folder.glob("*"):
-            if path not in wanted:
-                path.unlink()
-        with suppress(OSError):
-            self._folder.rmdir()  # only if it is empty
-
-    def _read(self, paper_id: str) -> "tuple[bytes, npt.NDArray[np.void]]":
-        """A whole file and its table of passages, both empty when it is missing or damaged."""
-        try:
-            content = self._file(paper_id).read_bytes()
-        except FileNotFoundError:
-            return b"", np.empty(0, _ROW)
-        if hashlib.sha256(content[_DIGEST_BYTES:]).digest() != content[:_DIGEST_BYTES]:
-            return b"", np.empty(0, _ROW)
-        n_rows = int.from_bytes(content[_DIGEST_BYTES:_HEAD_BYTES], "little")
-        return content, np.frombuffer(content, _ROW, n_rows, _HEAD_BYTES)
-
-    def _file(self, paper_id: str) -> Path:
-        return self._folder / f"{fingerprint(paper_id)}{SUFFIX}"
+    def __init__(self, file: KeptFile, identity: str) -> None:
+        super().__init__(file, "tokens", f"{identity} {CODING}", _packed, _unpacked)
 
 
 def _packed(tokens: StoredTokens) -> bytes:
@@ -231,7 +132,3 @@ def _unpacked(content: bytes) -> StoredTokens:
     factors = np.frombuffer(content, _FACTOR, n_tokens, after_spans)
     codes = np.frombuffer(content, np.uint8, n_tokens * N_BYTES, after_spans + factors.nbytes)
     return StoredTokens(TokenCodes(codes.reshape(n_tokens, N_BYTES), factors), spans)
-
-
-def _digest(content: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

@@ -5,9 +5,8 @@ of the question (`reranking`), and which of its sentences does (`answering`). Wh
 there; the model's files live in `local_model`.
 """
 
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.fastembed_model import side_by_side
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
 
@@ -26,7 +26,6 @@ Spans = npt.NDArray[np.int32]
 MAX_KEPT_MB = 64.0
 """About 260 passages of 160 tokens with 384 numbers each, or 4,000 coded ones."""
 _BYTES_PER_MB = 1_000_000
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -68,40 +67,17 @@ class LocalTokenEncoder:
         return f"tokens-{self._model.facts.identity}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return self._side_by_side(lambda text: self._encoded(text)[1], texts)
+        return side_by_side(lambda text: self._encoded(text)[1], texts, self._n_threads)
 
     def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
         """For each text its vector by the embedder of this model, and its tokens, in one pass of the model."""
-        return self._side_by_side(self._embedded_and_coded, texts)
-
-    def _embedded_and_coded(self, text: str) -> tuple[Vectors, StoredTokens]:
-        pooled, tokens = self._encoded(text)
-        return pooled, coded(turned(tokens))
+        made = side_by_side(self._encoded, texts, self._n_threads)
+        return [(pooled, coded(turned(tokens))) for pooled, tokens in made]
 
     def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
         pooled, hidden, spans = self._model.pooled_and_tokens(text)
         lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
         return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
-
-    def _side_by_side(self, work: Callable[[str], _Made], texts: Sequence[str]) -> list[_Made]:
-        if len(texts) < 2:
-            return [work(text) for text in texts]
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            return list(pool.map(work, texts))
-
-
-class RotatedTokenEncoder:
-    """A TokenEncoder whose vectors can be compared with those that a TokenStore keeps."""
-
-    def __init__(self, encoder: TokenEncoder) -> None:
-        self._encoder = encoder
-
-    @property
-    def identity(self) -> str:
-        return f"{self._encoder.identity}-{CODING}"
-
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [turned(tokens) for tokens in self._encoder.encode(texts)]
 
 
 def turned(tokens: TokenVectors) -> TokenVectors:
@@ -113,12 +89,7 @@ def coded(tokens: TokenVectors) -> StoredTokens:
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
 
 
-class TextWithPaper(Protocol):
-    """A passage, or any other text of a known paper."""
-
-    @property
-    def paper_id(self) -> str: ...
-
+class HasText(Protocol):
     @property
     def text(self) -> str: ...
 
@@ -163,8 +134,8 @@ class PassageTokens:
     """
 
     def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
-        """store: where codes of passages may have been kept, read before anything is encoded; the encoder then makes
-        rotated vectors. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+        """store: where codes of passages may have been kept, read before anything is encoded; all vectors are rotated
+        then. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
         """
         self._encoder = encoder
         self._store = store
@@ -174,41 +145,35 @@ class PassageTokens:
 
     @property
     def identity(self) -> str:
-        return self._encoder.identity
+        return f"{self._encoder.identity}-{CODING}" if self._store else self._encoder.identity
 
-    def of(self, passages: Sequence[TextWithPaper]) -> list[TokenVectors]:
+    def of(self, passages: Sequence[HasText]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
 
         With a store they are restored from codes, whether they were stored or are made now: their products with the
         vectors of a question are cosines, about, those with each other are not.
         """
+        texts = [passage.text for passage in passages]
         if self._store is None:
-            return self.of_texts([passage.text for passage in passages])
-        codes = self._codes_of({passage.text: passage.paper_id for passage in passages}, self._store)
-        found = [codes[passage.text] for passage in passages]
-        return [TokenVectors(vectors_of(tokens.codes), tokens.spans) for tokens in found]
+            return self.of_texts(texts)
+        codes = self._kept_codes.found(texts)
+        codes |= self._store.found(text for text in texts if text not in codes)
+        missing = [text for text in dict.fromkeys(texts) if text not in codes]
+        codes |= {text: coded(tokens) for text, tokens in zip(missing, self._encoded(missing), strict=True)}
+        self._kept_codes.keep(codes)
+        return [TokenVectors(vectors_of(codes[text].codes), codes[text].spans) for text in texts]
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The exact vectors of questions, and of whatever else is compared with passages."""
         known = self._kept.found(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
+        known |= dict(zip(missing, self._encoded(missing), strict=True))
         self._kept.keep(known)
         return [known[text] for text in texts]
 
-    def _codes_of(self, papers: Mapping[str, str], store: TokenStore) -> dict[str, StoredTokens]:
-        """By text. papers: paper_id by text."""
-        known = self._kept_codes.found(papers)
-        by_paper: defaultdict[str, list[str]] = defaultdict(list)
-        for text, paper_id in papers.items():
-            if text not in known:
-                by_paper[paper_id].append(text)
-        for paper_id, texts in by_paper.items():
-            known |= store.get(paper_id, texts)
-        missing = [text for text in papers if text not in known]
-        known |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
-        self._kept_codes.keep(known)
-        return known
+    def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
+        tokens = self._encoder.encode(texts)
+        return [turned(one) for one in tokens] if self._store else tokens
 
 
 def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:

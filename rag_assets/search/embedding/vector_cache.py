@@ -1,234 +1,158 @@
-"""A cache of vectors by model and text: no text is embedded twice by the same model.
+"""What models made of passages, kept by content: no text is given to the same model twice.
 
-A vector's key is a hash of model and text. Below the cache folder each model has its own folder with
-
-- `pending/`: a journal with one small file per finished batch, so that a kill loses the running batch at most;
-- `0.parquet` ... `f.parquet`: the published vectors by the first digit of their keys, sorted by key.
-
-`publish` folds the journal into the shards and forgets what is no longer wanted. What it leaves depends on the wanted
-keys and the model only, whatever happened before. One process writes at a time. A damaged file counts as absent.
-Embedding what is missing is in `missing_vectors`, what is kept of other models in `earlier_models`.
+Vectors, sparse vectors and token vectors are entries of one file (`core.kept`), by a hash of model and text. A batch is
+committed as a whole, so a kill loses the running batch at most. `keep_only` and `prune_other_models` forget what is no
+longer wanted: nothing may remain of a deleted paper. Making what is missing is in `missing_vectors`.
 """
 
-import io
+import json
 import logging
-import shutil
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import fingerprint, write_atomically
+from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.incremental import fingerprint, unsealed
+from rag_assets.core.kept import Entry, Kept, KeptFile
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors
 
 logger = logging.getLogger(__name__)
-
-_SHARDS = "0123456789abcdef"
-_PENDING = "pending"
-
-
-def vector_key(identity: str, text: str) -> str:
-    """32 hex digits that name the vector of `text` by that model."""
-    return fingerprint(identity, text)
-
-
-@dataclass(frozen=True)
-class PublishedVectors:
-    """What a `publish` changed."""
-
-    n_added: int
-    n_removed: int
-    n_unchanged: int
-    n_files_written: int
+Value = TypeVar("Value")
+_VECTORS = "vectors"
+_PAPERS = "papers of models"
+"""Kind of the one entry that says of which papers the vectors of each model are; the model used last is last."""
+_BYTES_PER_MB = 1_000_000
+_MOST_MB = 2000.0
+_EARLIER_FOLDERS = ("embeddings", "sparse_vectors", "token_vectors")
 
 
-class VectorCache:
-    """The vectors of one model below `folder`."""
+def vector_file(path: Path) -> KeptFile:
+    """The file of a data folder. It takes over the vectors that earlier versions kept in folders beside it."""
+    return KeptFile(path, None, _earlier_vectors, _EARLIER_FOLDERS)
 
-    def __init__(self, folder: Path, facts: EmbedderFacts) -> None:
-        self.facts = facts
-        self._folder = folder / fingerprint(facts.identity)
-        self._pending_folder = self._folder / _PENDING
-        self._pending: dict[str, Path] = {}
-        for path in sorted(self._pending_folder.glob(f"*{SUFFIX}")):
-            self._register_batch(path)
 
-    @property
-    def folder(self) -> Path:
-        """Where the vectors of this model lie; beside it those of others."""
-        return self._folder
+class MadeOfTexts(Generic[Value]):
+    """What one model made of texts."""
+
+    def __init__(
+        self, file: KeptFile, kind: str, identity: str, dump: Callable[[Value], bytes], load: Callable[[bytes], Value]
+    ) -> None:
+        """kind: of value. identity: of the model."""
+        self.file = file
+        self.identity = identity
+        self.kind = f"{kind} {fingerprint(identity)}"
+        self._kept = Kept(file, self.kind, dump, load)
 
     def key_of(self, text: str) -> str:
-        """The key of the vector of `text` by this cache's model."""
-        return vector_key(self.facts.identity, text)
+        """32 hex digits that name what this model makes of `text`."""
+        return fingerprint(self.identity, text)
 
-    def missing(self, keys: Iterable[str]) -> list[str]:
-        """The keys that have no vector, sorted, each once."""
-        return sorted(key for key in set(keys) if key not in self._published[key[0]] and key not in self._pending)
+    def missing(self, texts: Iterable[str]) -> list[str]:
+        """The texts of which nothing is kept, or something that is damaged; each once, in the order given."""
+        by_key = {self.key_of(text): text for text in texts}
+        return [by_key[key] for key in self._kept.missing(by_key)]
 
-    def add(self, keys: Sequence[str], vectors: Vectors) -> None:
-        """Keep a finished batch; it survives a kill from here on. Raises ValueError for vectors of another shape."""
-        wanted = (len(keys), self.facts.dimension)
-        if vectors.shape != wanted:
-            raise ValueError(f"vectors have the shape {vectors.shape}, their keys and the model ask for {wanted}")
-        if keys:
-            path = self._pending_folder / f"{fingerprint(sorted(keys))}{SUFFIX}"
-            write_file(path, keys, vectors)
-            self._pending.update(dict.fromkeys(keys, path))
+    def add(self, texts: Sequence[str], values: Iterable[Value]) -> None:
+        """Keep a finished batch; it survives a kill from here on. Raises ReadOnlyFolder when it cannot be written."""
+        if not self._kept.put_all(dict(zip(map(self.key_of, texts), values, strict=True))):
+            raise ReadOnlyFolder.at(self.file.path.parent)
 
-    def load(self, keys: Sequence[str]) -> Vectors:
-        """The vectors of `keys` in that order, shape (len(keys), dimension).
+    def found(self, texts: Iterable[str]) -> dict[str, Value]:
+        """What is kept, by text."""
+        by_key = {self.key_of(text): text for text in texts}
+        return {by_key[key]: value for key, value in self._kept.get_all(by_key).items()}
 
-        Raises MissingInput when one is missing or its file is damaged by now.
-        """
-        vectors = np.empty((len(keys), self.facts.dimension), np.float32)
-        wanted: dict[Path, list[int]] = defaultdict(list)
-        for row, key in enumerate(keys):
-            wanted[self._pending.get(key) or self._shard_path(key[0])].append(row)
-        missing: set[str] = set()
-        for path, rows in sorted(wanted.items()):
-            file = read_file(path, self.facts.dimension)
-            places = {key: place for place, key in enumerate(file.keys)} if file else {}
-            found = [row for row in rows if keys[row] in places]
-            missing.update(keys[row] for row in rows if keys[row] not in places)
-            if file and found:
-                vectors[found] = file.rows[[places[keys[row]] for row in found]]
-        if missing:
+    def load(self, texts: Sequence[str]) -> list[Value]:
+        """What is kept of the texts, in that order. Raises MissingInput when one is missing or damaged by now."""
+        found = self.found(texts)
+        if n_missing := sum(text not in found for text in texts):
             raise MissingInput(
-                f"{self._folder} has no vector for {len(missing)} of {len(keys)} passages. "
+                f"{self.file.path} has no vector for {n_missing} of {len(texts)} passages. "
                 "Materialize `embeddings` first: rag-assets run --select embeddings"
             )
-        return vectors
+        return [found[text] for text in texts]
 
-    def publish(self, wanted: Iterable[str]) -> PublishedVectors:
-        """Make the shards hold exactly the vectors of `wanted`; then drop the journal.
-
-        Raises MissingInput, before anything is changed, when one of `wanted` is missing. Only shards that change are
-        written. Killed half way, it is completed by the next `publish`.
-        """
-        wanted_keys = frozenset(wanted)
-        if missing := self.missing(wanted_keys):
-            raise MissingInput(
-                f"{self._folder} has no vector for {len(missing)} of {len(wanted_keys)} passages; nothing was "
-                "published. Materialize `embeddings` again: what is missing is embedded then."
-            )
-        before = frozenset().union(*self._published.values())
-        n_files = sum(self._publish_shard(shard, keys) for shard, keys in _by_shard(wanted_keys))
-        self._tidy()
-        return PublishedVectors(
-            n_added=len(wanted_keys - before),
-            n_removed=len(before - wanted_keys),
-            n_unchanged=len(wanted_keys & before),
-            n_files_written=n_files,
-        )
-
-    @cached_property
-    def _published(self) -> dict[str, frozenset[str]]:
-        """Keys of each shard, read when they are first asked for."""
-        return {shard: self._keys_of_shard(shard) for shard in _SHARDS}
-
-    def _shard_path(self, shard: str) -> Path:
-        return self._folder / f"{shard}{SUFFIX}"
-
-    def _keys_of_shard(self, shard: str) -> frozenset[str]:
-        """Read in full, so that damage shows while the vectors can still be made again."""
-        path = self._shard_path(shard)
-        if not path.exists():
-            return frozenset()
-        rows = read_file(path, self.facts.dimension)
-        if rows is None:
-            logger.warning("%s is damaged; `embeddings` computes its vectors again.", path)
-            return frozenset()
-        return frozenset(rows.keys)
-
-    def _register_batch(self, path: Path) -> None:
-        rows = read_file(path, self.facts.dimension)
-        if rows is None:
-            logger.warning("%s is damaged; `embeddings` computes its batch again.", path)
-            return
-        self._pending.update(dict.fromkeys(rows.keys, path))
-
-    def _publish_shard(self, shard: str, wanted: frozenset[str]) -> int:
-        """Files written: 1 or 0. A shard left without vectors is removed by `_tidy`."""
-        if wanted == self._published[shard]:
-            return 0
-        if wanted:
-            keys = sorted(wanted)
-            write_file(self._shard_path(shard), keys, self.load(keys))
-        self._published[shard] = wanted
-        return int(bool(wanted))
-
-    def _tidy(self) -> None:
-        """Remove what is not published: journal, emptied shards, unfinished files of killed runs."""
-        self._pending.clear()
-        published = {self._shard_path(shard) for shard, keys in self._published.items() if keys}
-        for path in self._folder.glob("*"):
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path not in published:
-                path.unlink()
+    def keep_only(self, texts: Iterable[str]) -> int:
+        """Forget what was made of all other texts; returns of how many."""
+        gone = self._kept.keys() - {self.key_of(text) for text in texts}
+        if gone:
+            self._kept.drop(gone)
+        return len(gone)
 
 
-def _by_shard(keys: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    """All shards, with their part of the keys."""
-    parts: dict[str, set[str]] = {shard: set() for shard in _SHARDS}
-    for key in keys:
-        parts[key[0]].add(key)
-    return ((shard, frozenset(part)) for shard, part in parts.items())
+class VectorCache(MadeOfTexts[Vectors]):
+    """The vectors of one model, shape (dimension,) each."""
+
+    def __init__(self, file: KeptFile, facts: EmbedderFacts) -> None:
+        super().__init__(file, _VECTORS, facts.identity, lambda one: one.astype("<f4").tobytes(), self._vector_of)
+        self.facts = facts
+
+    def _vector_of(self, content: bytes) -> Vectors:
+        vector = np.frombuffer(content, "<f4")
+        if vector.shape != (self.facts.dimension,):
+            raise ValueError(f"{self.facts.identity} has vectors of {self.facts.dimension} numbers")
+        return vector
 
 
-SUFFIX = ".parquet"
+def note_papers(file: KeptFile, made: Mapping[MadeOfTexts[Any], Mapping[str, Iterable[str]]]) -> None:
+    """Write down whose vectors there are, before the first of them is made. made: texts by paper_id, by cache."""
+    known = _notes(file).get(_PAPERS) or {}
+    wanted = {
+        cache.kind: {paper: sorted({cache.key_of(text) for text in own}) for paper, own in sorted(papers.items())}
+        for cache, papers in made.items()
+    }
+    noted = {kind: papers for kind, papers in known.items() if kind not in wanted} | wanted
+    if list(noted.items()) != list(known.items()):
+        _notes(file).put(_PAPERS, noted)
 
 
-class KeyedVectors(NamedTuple):
-    """The content of a file."""
+def prune_other_models(
+    file: KeptFile, in_use: Iterable[MadeOfTexts[Any]], papers: Collection[str], *, max_mb: float = _MOST_MB
+) -> None:
+    """Delete what models that are not in use have of papers that are not among `papers`; then all of the models that
+    were not used for longest, until the others take `max_mb`.
 
-    keys: list[str]
-    """Sorted."""
-    rows: Vectors
-    """Shape (len(keys), dimension)."""
-
-
-def write_file(path: Path, keys: Sequence[str], vectors: Vectors) -> None:
-    """Write or replace a file with vectors, shape (len(keys), dimension), at least one; equal ones give equal bytes."""
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    rows = np.asarray(vectors, np.float32)[order]
-    column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
-    table = pa.table({"key": pa.array([keys[at] for at in order], pa.string()), "vector": column})
-    sink = io.BytesIO()
-    # vectors neither repeat nor compress: without both attempts the files are written several times faster
-    pq.write_table(table, sink, compression="none", use_dictionary=False, write_page_checksum=True)
-    write_atomically(path, sink.getvalue())
-
-
-def read_file(path: Path, dimension: int | None) -> KeyedVectors | None:
-    """None when the file is absent, damaged (page checksums are compared) or of another dimension than is given."""
-    try:
-        with pa.OSFile(str(path)) as file:
-            # in Arrow's own memory: its threads must not touch Python objects when the process exits
-            content = file.read_buffer()
-        table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
-        column = table["vector"].combine_chunks()
-        found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
-        if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
-            return None
-        return KeyedVectors(table["key"].to_pylist(), column.flatten().to_numpy().reshape(-1, found))
-    except (pa.ArrowException, OSError, ValueError, KeyError):
-        return None
+    The rest is kept, so that going back to an earlier model is not paid for again. What is not known to be of a paper
+    goes too.
+    """
+    used, known = {cache.kind for cache in in_use}, _notes(file).get(_PAPERS) or {}
+    kept, left = dict(known), max_mb * _BYTES_PER_MB
+    for kind in sorted(file.kinds().keys() - used - {_PAPERS}, key=[*known, *file.kinds()].index, reverse=True):
+        entries = Kept(file, kind, bytes, bytes)
+        kept[kind] = {paper: keys for paper, keys in known.get(kind, {}).items() if paper in papers}
+        entries.drop(entries.keys() - {key for keys in kept[kind].values() for key in keys})
+        left -= file.kinds().get(kind, 0)
+        if left < 0:
+            logger.info("The %s are deleted: what earlier models made takes more than %.0f MB.", kind, max_mb)
+            entries.drop(entries.keys())
+    there = used | file.kinds().keys()
+    if (kept := {kind: own for kind, own in kept.items() if kind in there}) != known:
+        _notes(file).put(_PAPERS, kept)
 
 
-def keep_rows(path: Path, keys: Collection[str]) -> None:
-    """Leave only the vectors of `keys` in a file of any dimension; delete it when it is damaged or none is left."""
-    held = read_file(path, None)
-    kept = [at for at, key in enumerate(held.keys) if key in keys] if held else []
-    if held is None or not kept:
-        path.unlink()
-    elif len(kept) < len(held.keys):
-        write_file(path, [held.keys[at] for at in kept], held.rows[kept])
+def _notes(file: KeptFile) -> Kept[dict[str, dict[str, list[str]]]]:
+    """Keys by paper_id, by kind."""
+    return file.replies(_PAPERS, dict[str, dict[str, list[str]]])
+
+
+def _earlier_vectors(folder: Path) -> Iterator[Entry]:
+    """The vectors of passages of version 0.1, which kept a folder per model with shards and a list of papers.
+    Sparse and token vectors come from models that run here, and are made again."""
+    papers = {}
+    for model in sorted((folder / _EARLIER_FOLDERS[0]).glob("*/"), key=lambda one: one.stat().st_mtime_ns):
+        kind = f"{_VECTORS} {model.name}"
+        for path in sorted(model.rglob("*.parquet")):
+            with suppress(pa.ArrowException, OSError, ValueError, KeyError):
+                with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+                    table = file.read()
+                vectors = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+                yield from ((kind, str(key), row.tobytes()) for key, row in zip(table["key"], vectors, strict=True))
+        with suppress(OSError):
+            papers[kind] = (unsealed(model.with_name(f"{model.name}.papers.json").read_bytes()) or {}).get("keys", {})
+    if papers:
+        yield _PAPERS, _PAPERS, json.dumps(papers).encode()

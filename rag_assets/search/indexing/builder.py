@@ -1,18 +1,18 @@
 """Brings an index in step with the passages: plan by row hash, write, audit, publish.
 
 The version that readers see is never written to. Where versions are kept and how one is published is decided by the
-target (`IndexTarget`): a folder that is swapped, or a server whose alias is switched.
+target (`Index`): a folder that is swapped, or a server whose alias is switched.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 from rag_assets.core.errors import GuardrailBroken, RagAssetsError
 from rag_assets.core.incremental import UpdatePlan, plan_update
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
+from rag_assets.search.indexing.protocols import Index, IndexManifest, IndexRow, IndexVersion, Report
 
 logger = logging.getLogger(__name__)
 _SAMPLE_SIZE = 64
@@ -62,53 +62,44 @@ class StagedIndex:
         self.version.publish(self.manifest)
 
 
-def update_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+def update_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
     """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
     staged = stage_index(target, rows, report=report)
     staged.publish()
     return staged.plan
 
 
-def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
+def stage_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
     """Write a version of the index that holds exactly `rows`, and audit it.
 
     Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
-    from nothing (`IndexTarget.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
+    from nothing (`Index.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
     """
-    wanted = _Wanted.of(rows, report or _no_report)
-    manifest = IndexManifest.of(target.identity, wanted.fingerprints)
+    wanted = {row.passage_id: row for row in rows}
+    fingerprints = {row.passage_id: row.fingerprint for row in rows}
+    report = report or (lambda *_: None)
+    manifest = IndexManifest.of(target.identity, fingerprints)
     published = target.published()
     if published == manifest:
-        return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted.rows))), published)
+        return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted))), published)
     can_go_on = published is not None and published.identity == target.identity
-    plan = plan_update(target.fingerprints() if can_go_on else {}, wanted.fingerprints)
+    plan = plan_update(target.fingerprints() if can_go_on else {}, fingerprints)
     n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
     if plan.unchanged and n_changed <= target.most_changed * len(rows):
-        updated = _updated(target, wanted)
+        updated = _updated(target, wanted, report)
         if updated is not None:
             return StagedIndex(plan, replace(manifest, n_changed=n_changed), updated[1], updated[0])
     version = target.stage_empty()
-    return StagedIndex(plan, manifest, _written(version, wanted), version)
+    return StagedIndex(plan, manifest, _written(version, wanted, report), version)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    rows: Mapping[str, IndexRow]
-    """By passage_id."""
-    fingerprints: Mapping[str, str]
-    """By passage_id."""
-    report: Report
-
-    @classmethod
-    def of(cls, rows: Sequence[IndexRow], report: Report) -> Self:
-        return cls({row.passage_id: row for row in rows}, {row.passage_id: row.fingerprint for row in rows}, report)
-
-
-def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit] | None:
+def _updated(
+    target: Index[Any], wanted: Mapping[str, IndexRow], report: Report
+) -> tuple[IndexVersion, IndexAudit] | None:
     """An updated copy of the published version with its audit; None when it does not fit and was discarded."""
     version = target.stage()
     try:
-        audit = _written(version, wanted)
+        audit = _written(version, wanted, report)
         if audit.holds:
             return version, audit
         reason = f"its updated copy does not fit the passages ({audit})"
@@ -121,21 +112,17 @@ def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexA
     return None
 
 
-def _written(version: IndexVersion, wanted: _Wanted) -> IndexAudit:
+def _written(version: IndexVersion, wanted: Mapping[str, IndexRow], report: Report) -> IndexAudit:
     """Write the rows and audit what the version holds then; a version that cannot be written is discarded."""
     try:
-        version.write(wanted.rows, wanted.report)
-        difference = plan_update(version.fingerprints(), wanted.fingerprints)
-        ids = sorted(wanted.rows)
-        faulty = version.faulty([wanted.rows[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
+        version.write(wanted, report)
+        difference = plan_update(version.fingerprints(), {id_: row.fingerprint for id_, row in wanted.items()})
+        ids = sorted(wanted)
+        faulty = version.faulty([wanted[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
     except RagAssetsError:
         version.discard()
         raise
     return IndexAudit(difference.to_build, difference.removed, faulty)
-
-
-def _no_report(done: int, to_do: int) -> None:
-    """For callers that show no progress."""
 
 
 def _not_in_step(staged: StagedIndex) -> Offenders:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
+from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import opened_for_reading
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored, Vectors
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored, Vectors, VectorStore
 
 if TYPE_CHECKING:
     from chromadb.api import ServerAPI
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
+EXACT_UP_TO_BYTES = 1_024_000_000
+"""Vectors in a file of up to this size (about 660,000 passages) are compared with a question one by one, so that none
+is missed; above, Chroma's graph is asked."""
 
 
 def started(folder: Path) -> "tuple[System, ServerAPI]":
@@ -89,7 +92,10 @@ class ChromaStore:
             return []
         allowed: Any = {}
         if scope is not None and scope.passage_ids is not None:
-            allowed = {"ids": list(scope.passage_ids)}
+            known = self._collection.get(ids=list(scope.passage_ids), include=[])["ids"]
+            if not known:  # an unknown id is an error to a query
+                return []
+            allowed = {"ids": known}
         elif scope is not None:
             allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
         nearest = self._collection.query(query_embeddings=question[np.newaxis], n_results=limit, include=[], **allowed)
@@ -187,6 +193,12 @@ class ChromaFiles:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
         return tuple(id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR))
+
+    def open(self, folder: Path) -> VectorStore:
+        """Searched exactly unless there are very many, see `EXACT_UP_TO_BYTES`."""
+        if (folder / VECTORS_FILE).stat().st_size <= EXACT_UP_TO_BYTES:
+            return ExactVectors.open(folder)
+        return ChromaStore.open(folder)
 
     def _opened(self, folder: Path) -> "_WritableStore":
         system, api = started(folder)

@@ -15,11 +15,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from rag_assets.core.checksums import flush_folder, sealed, sha256_of, unsealed
-from rag_assets.core.incremental import STAGED_SUFFIX, recover_folder, replace_folder, write_atomically
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report
+from rag_assets.core.incremental import (
+    STAGED_SUFFIX,
+    flush_folder,
+    recover_folder,
+    replace_folder,
+    sealed,
+    sha256_of,
+    unsealed,
+    write_atomically,
+)
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Opened, Report
 
 MANIFEST_FILE = "manifest.json"
 
@@ -74,16 +82,17 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 logger = logging.getLogger(__name__)
-Index = TypeVar("Index")
+Reader = TypeVar("Reader")
 _LOCK = ".lock"
 
 
-class IndexFiles(Protocol):
-    """How one engine keeps an index in a folder. Everything is closed again when a method returns."""
+class IndexFiles(Protocol[Opened]):
+    """How one engine keeps an index in a folder. Everything but what is opened for reading is closed again when a
+    method returns."""
 
     @property
     def most_changed(self) -> float:
-        """See `IndexTarget`."""
+        """See `Index`."""
         ...
 
     @property
@@ -101,13 +110,17 @@ class IndexFiles(Protocol):
         """See `IndexVersion.faulty`."""
         ...
 
+    def open(self, folder: Path) -> Opened:
+        """See `Index.open`."""
+        ...
+
 
 @dataclass(frozen=True)
-class FolderTarget:
-    """An index published in `folder`; see `IndexTarget`."""
+class FolderIndex(Generic[Opened]):
+    """An index published in `folder`; see `Index`."""
 
     folder: Path
-    files: IndexFiles
+    files: IndexFiles[Opened]
 
     @property
     def identity(self) -> IndexIdentity:
@@ -116,6 +129,18 @@ class FolderTarget:
     @property
     def most_changed(self) -> float:
         return self.files.most_changed
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def manifest(self) -> IndexManifest | None:
+        return read_manifest(self.folder)
+
+    def is_intact(self) -> bool:
+        return is_intact(self.folder)
+
+    def open(self) -> Opened:
+        return self.files.open(self.folder)
 
     def published(self) -> IndexManifest | None:
         recover_folder(self.folder)
@@ -142,13 +167,13 @@ class FolderTarget:
         return self.folder.with_name(self.folder.name + STAGED_SUFFIX)
 
 
+@dataclass(frozen=True)
 class FolderVersion:
     """A folder beside the published one; see `IndexVersion`."""
 
-    def __init__(self, folder: Path, final: Path, files: IndexFiles) -> None:
-        self._folder = folder
-        self._final = final
-        self._files = files
+    _folder: Path
+    _final: Path
+    _files: IndexFiles[Any]
 
     def fingerprints(self) -> dict[str, str]:
         return self._files.fingerprints(self._folder)
@@ -167,7 +192,7 @@ class FolderVersion:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def opened_for_reading(folder: Path, open_index: Callable[[Path], Index], copied: Collection[str] = ()) -> Index:
+def opened_for_reading(folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()) -> Reader:
     """`open_index(folder)`; where the folder cannot be written, of a temporary folder of links to its files.
 
     Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search needs either.

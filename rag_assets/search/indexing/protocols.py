@@ -1,12 +1,13 @@
 """What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
-Indexes are read through `VectorStore` and `LexicalIndex`, and written through `IndexTarget` by `builder`. How the two
+Indexes are read through `VectorStore` and `LexicalIndex`, and written through `Index` by `builder`. How the two
 kinds of scores are combined is decided in `retrieval.fusion`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, NoReturn, Protocol, Self, runtime_checkable
+from pathlib import Path
+from typing import NamedTuple, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -227,12 +228,20 @@ class IndexVersion(Protocol):
         ...
 
 
-class IndexTarget(Protocol):
-    """Where one index is published. Readers see one whole version while the next is made beside it.
+Opened = TypeVar("Opened", bound="VectorStore | LexicalIndex", covariant=True)
+
+
+class Index(Protocol[Opened]):
+    """One index of the published passages. Readers see one whole version while the next is made beside it.
 
     A folder stages a copy and publishes it by a rename (`folders`); a server fills another collection and publishes
-    it by pointing an alias there. Both fit here: nothing in this protocol or in `builder` is about files.
+    it by pointing an alias there.
     """
+
+    @property
+    def folder(self) -> Path:
+        """Where its manifest is, which is replaced whenever a version is published."""
+        ...
 
     @property
     def most_changed(self) -> float:
@@ -242,6 +251,10 @@ class IndexTarget(Protocol):
     @property
     def identity(self) -> IndexIdentity:
         """Identity of the index that is wanted."""
+        ...
+
+    def __str__(self) -> str:
+        """Where it is, for messages."""
         ...
 
     def published(self) -> IndexManifest | None:
@@ -260,18 +273,23 @@ class IndexTarget(Protocol):
         """A version without passages, of the wanted identity."""
         ...
 
+    def manifest(self) -> IndexManifest | None:
+        """The manifest of the published version, if any. Changes nothing, and is cheap enough to be read before each
+        question."""
+        ...
 
-COLUMNS = (
-    "passage_id",
-    "chunk_id",
-    "paper_id",
-    "section_title",
-    "page_start",
-    "page_end",
-    "row_hash",
-    "text",
-    "heading_text",
-    "summary",
+    def is_intact(self) -> bool:
+        """Whether the published version is as it was published. Raises StoreUnavailable or StoreRefused when a server
+        does not answer."""
+        ...
+
+    def open(self) -> Opened:
+        """Open the published version, whatever is published later. Raises what its library raises."""
+        ...
+
+
+COLUMNS = tuple(
+    "passage_id chunk_id paper_id section_title page_start page_end row_hash text heading_text summary".split()
 )
 """In the order of the fields of a row."""
 

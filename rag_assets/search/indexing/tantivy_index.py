@@ -208,6 +208,9 @@ class TantivyFiles:
         index = TantivyIndex.open(folder)
         return tuple(row.passage_id for row in sample if not index.finds(row))
 
+    def open(self, folder: Path) -> TantivyIndex:
+        return TantivyIndex.open(folder)
+
     def _held(self, folder: Path) -> "_Held":
         """Everything in the folder; empty for an empty folder. A copy of the folder that was read last is not read: its
         meta file names the same segments, which tantivy never changes once they are written.

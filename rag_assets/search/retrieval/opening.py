@@ -21,8 +21,8 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.indexing.folders import MANIFEST_FILE
-from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
-from rag_assets.search.indexing.stores import Index, published_indexes, vector_index, word_index
+from rag_assets.search.indexing.protocols import Index, IndexManifest, LexicalIndex, SparseSource, VectorStore
+from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library

@@ -16,12 +16,10 @@ from rag_assets.core.errors import BudgetExhausted, InvalidSettings, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import QuerySettings, Settings
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.asking import FaultPause
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import require_price
-from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
+from rag_assets.hosted.connections import Connections, FaultPause, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions import read
 
 WRITER_VERSION = 1

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.core.errors import CorpusConflict, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.library.paper_uploads import PaperTrash, PaperUploads
-from rag_assets.library.paper_uploads.papers_folder import present_papers
+from rag_assets.library.paper_uploads.trash import present_papers
 from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_record_moves_nothing(settings: Settings, papers: Path) -> Non
 
 
 def _set_state(settings: Settings, trash_id: str, state: str) -> None:
-    from rag_assets.core.checksums import sealed
+    from rag_assets.core.incremental import sealed
 
     record = settings.paths.trash / trash_id / "trash.json"
     content = json.loads(record.read_text("utf-8")) | {"state": state}

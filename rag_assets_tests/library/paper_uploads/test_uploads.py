@@ -13,53 +13,47 @@ import pytest
 from rag_assets.core.errors import CorpusConflict, MissingInput, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
 from rag_assets.library.paper_uploads import PaperUploads, UploadedPaper
-from rag_assets.library.paper_uploads.papers_folder import present_papers
+from rag_assets.library.paper_uploads.trash import present_papers
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
 
+NAMES = [
+    ("smith2020.pdf", PDF, "smith2020.pdf"),
+    ("smith2020.tei.xml", TEI, "smith2020.tei.xml"),
+    ("smith2020.PDF", PDF, "smith2020.pdf"),
+    ("notes.txt", TEXT, "notes.txt"),
+    ("notes.md", TEXT, "notes.md"),
+    ("2301.00001", PDF, "2301.00001.pdf"),
+    ("paper.txt", PDF, "paper.pdf"),
+    ("download.bin", TEI, "download.bin.grobid.tei.xml"),
+    ("Müller & Söhne (2020).pdf", PDF, "Müller & Söhne (2020).pdf"),
+    (unicodedata.normalize("NFD", "Müller.pdf"), PDF, unicodedata.normalize("NFC", "Müller.pdf")),
+    ("../../etc/passwd.pdf", PDF, "passwd.pdf"),
+    ("C:\\papers\\smith.pdf", PDF, "smith.pdf"),
+    ("/etc/cron.d/x.txt", TEXT, "x.txt"),
+]
 
-@pytest.mark.parametrize(
-    ("name", "content", "kept"),
-    [
-        ("smith2020.pdf", PDF, "smith2020.pdf"),
-        ("smith2020.tei.xml", TEI, "smith2020.tei.xml"),
-        ("smith2020.PDF", PDF, "smith2020.pdf"),
-        ("notes.txt", TEXT, "notes.txt"),
-        ("notes.md", TEXT, "notes.md"),
-        ("2301.00001", PDF, "2301.00001.pdf"),
-        ("paper.txt", PDF, "paper.pdf"),
-        ("download.bin", TEI, "download.bin.grobid.tei.xml"),
-        ("Müller & Söhne (2020).pdf", PDF, "Müller & Söhne (2020).pdf"),
-        (unicodedata.normalize("NFD", "Müller.pdf"), PDF, unicodedata.normalize("NFC", "Müller.pdf")),
-        ("../../etc/passwd.pdf", PDF, "passwd.pdf"),
-        ("C:\\papers\\smith.pdf", PDF, "smith.pdf"),
-        ("/etc/cron.d/x.txt", TEXT, "x.txt"),
-    ],
-)
-def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(
-    name: str, content: bytes, kept: str, settings: Settings, uploads: PaperUploads
-) -> None:
+
+def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(settings: Settings, uploads: PaperUploads) -> None:
     """Browsers send any name; the corpus must find the paper under the id that was told."""
-    uploaded = upload(uploads, name, content)
+    for name, content, kept in NAMES:
+        uploaded = upload(uploads, name, content)
 
-    assert uploaded.file_name == kept
-    assert (settings.paths.papers / kept).read_bytes() == content
-    assert uploaded.is_new
-    assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
-    assert set(tree(settings.data_dir)) == {"papers/jones2021.txt", f"papers/{kept}"}
+        assert (uploaded.file_name, uploaded.is_new) == (kept, True)
+        assert (settings.paths.papers / kept).read_bytes() == content
+        assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
+        assert set(tree(settings.data_dir)) == {"papers/jones2021.txt", f"papers/{kept}"}
+        (settings.paths.papers / kept).unlink()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["a#b?c.pdf", "a\x00b.pdf", "a\u202eb.pdf", "a\nb: c.pdf", "x" * 400 + ".pdf", "論文" * 90 + ".pdf", "<b>.pdf"],
-)
-def test_unusual_names_become_ids_that_lead_to_the_paper(name: str, settings: Settings, uploads: PaperUploads) -> None:
+def test_unusual_names_become_ids_that_lead_to_the_paper(settings: Settings, uploads: PaperUploads) -> None:
     """An id with a slash, a line end or 400 characters breaks links, logs and file systems."""
-    uploaded = upload(uploads, name, PDF)
+    for name in ("a#b?c.pdf", "a\x00b.pdf", "a\u202eb.pdf", "a\nb: c.pdf", "x" * 400 + ".pdf", "論文" * 90 + ".pdf"):
+        uploaded = upload(uploads, name, PDF)
 
-    assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
-    assert len(uploaded.file_name.encode()) < 230
-    assert uploaded.paper_id.isprintable()
+        assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
+        assert len(uploaded.file_name.encode()) < 230
+        assert uploaded.paper_id.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -75,31 +69,28 @@ def test_names_that_would_be_hidden_are_refused(name: str, settings: Settings, u
     assert tree(settings.data_dir) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "reason"),
-    [
-        ("x.pdf", b"", '"x.pdf" is empty (0 bytes). Upload the paper again.'),
-        ("x.pdf", b"PK\x03\x04rest", '"x.pdf" is a ZIP archive or an Office file. Export the paper as PDF.'),
-        ("x.txt", b"\x00\x01\x02\xff" * 500, "binary data in no known format"),
-        ("x.pdf", b"<html><body>404 Not Found</body></html>", '"x.pdf" is a .html file by content.'),
-        ("x.pdf", b"404 Not Found", '"x.pdf" is no PDF: it has no %PDF- header but holds plain text.'),
-        ("x.csv", b"a,b\n1,2\n", '"x.csv" holds plain text. If it is the paper, give its name the ending .txt or .md.'),
-        ("x.json", b'{"a": 1}', "neither a DoclingDocument nor an ADE export"),
-        ("x.html", b"<!DOCTYPE html><html><body>Ferritin</body></html>", "pip install 'rag_assets[docling]'"),
-        ("x.exe", b"MZ\x90\x00" + bytes(500), "binary data"),
-    ],
-)
-def test_what_cannot_be_a_paper_is_refused_with_the_reason(
-    name: str, content: bytes, reason: str, settings: Settings, uploads: PaperUploads
-) -> None:
+NO_PAPERS = [
+    ("x.pdf", b"", '"x.pdf" is empty (0 bytes). Upload the paper again.'),
+    ("x.pdf", b"PK\x03\x04rest", '"x.pdf" is a ZIP archive or an Office file. Export the paper as PDF.'),
+    ("x.txt", b"\x00\x01\x02\xff" * 500, "binary data in no known format"),
+    ("x.pdf", b"<html><body>404 Not Found</body></html>", '"x.pdf" is a .html file by content.'),
+    ("x.pdf", b"404 Not Found", '"x.pdf" is no PDF: it has no %PDF- header but holds plain text.'),
+    ("x.csv", b"a,b\n1,2\n", '"x.csv" holds plain text. If it is the paper, give its name the ending .txt or .md.'),
+    ("x.json", b'{"a": 1}', "neither a DoclingDocument nor an ADE export"),
+    ("x.html", b"<!DOCTYPE html><html><body>Ferritin</body></html>", "pip install 'rag_assets[docling]'"),
+    ("x.exe", b"MZ\x90\x00" + bytes(500), "binary data"),
+]
+
+
+def test_what_cannot_be_a_paper_is_refused_with_the_reason(settings: Settings, uploads: PaperUploads) -> None:
     """The user must learn at once what is wrong, and nothing may be left of the file."""
     before = tree(settings.data_dir)
+    for name, content, reason in NO_PAPERS:
+        with pytest.raises(UploadRefused) as refused:
+            upload(uploads, name, content)
 
-    with pytest.raises(UploadRefused) as refused:
-        upload(uploads, name, content)
-
-    assert reason in str(refused.value)
-    assert tree(settings.data_dir) == before
+        assert reason in str(refused.value)
+        assert tree(settings.data_dir) == before
 
 
 def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) -> None:
@@ -124,15 +115,14 @@ def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) 
     assert tree(settings.data_dir) == before
 
 
-@pytest.mark.parametrize("name", ["jones2021.txt", "JONES2021.txt", "jones2021.TXT", "Jones2021.pdf"])
-def test_a_paper_that_is_there_is_not_overwritten(name: str, settings: Settings, uploads: PaperUploads) -> None:
+def test_a_paper_that_is_there_is_not_overwritten(settings: Settings, uploads: PaperUploads) -> None:
     """Another paper of the same name must not replace what answers cite."""
     before = tree(settings.data_dir)
+    for name in ("jones2021.txt", "JONES2021.txt", "jones2021.TXT", "Jones2021.pdf"):
+        with pytest.raises(CorpusConflict, match=r"already\. Delete it first, or give the file another name"):
+            upload(uploads, name, PDF if name.endswith("pdf") else b"Other text of another paper.")
 
-    with pytest.raises(CorpusConflict, match=r"already\. Delete it first, or give the file another name"):
-        upload(uploads, name, PDF if name.endswith("pdf") else b"Other text of another paper.")
-
-    assert tree(settings.data_dir) == before
+        assert tree(settings.data_dir) == before
 
 
 def test_a_pdf_joins_the_text_of_its_paper(settings: Settings, uploads: PaperUploads) -> None:

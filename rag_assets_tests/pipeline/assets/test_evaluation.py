@@ -1,7 +1,7 @@
 """The evaluation as the Dagster UI shows it."""
 
 from rag_assets.answering.evaluation.metrics import METRICS
-from rag_assets.pipeline.assets.evaluation import history_table, results_table
+from rag_assets.pipeline.assets.qa import history_table, results_table
 
 
 def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:

@@ -7,8 +7,8 @@ from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.records import append_audit
 from rag_assets.answering.wording import NEAR_A_REFUSAL
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS
 from rag_assets.pipeline.assets.qa import MAX_ANSWERS, answers_page, audit_table
-from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS
 
 FILE = Path("data/output/qa.jsonl")
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20

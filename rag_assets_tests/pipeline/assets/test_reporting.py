@@ -7,12 +7,12 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from rag_assets.pipeline.assets.publishing import materialized
-from rag_assets.pipeline.assets.reporting import (
+from rag_assets.pipeline.assets.publishing import (
     MAX_CELL_CHARS,
     MAX_MARKDOWN_CHARS,
     histogram,
     markdown_table,
+    materialized,
     progress,
 )
 

@@ -24,6 +24,15 @@ def float32(models_folder: Path) -> Embedder:
     return open_embedder(FLOAT32, models_folder, n_threads=2)
 
 
+def hub_folder_with(model: Path, repository: str, folder: Path) -> Path:
+    """A models folder with a model in it as huggingface_hub leaves it after a download; returns the folder of files."""
+    snapshot = folder / repository / "snapshots" / "0123"
+    shutil.copytree(model, snapshot)
+    (folder / repository / "refs").mkdir()
+    (folder / repository / "refs" / "main").write_text("0123")
+    return snapshot
+
+
 @pytest.fixture(scope="session")
 def int8(models_folder: Path) -> Embedder:
     return open_embedder(INT8, models_folder, n_threads=2)

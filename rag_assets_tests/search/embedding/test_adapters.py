@@ -1,6 +1,5 @@
 """What every embedding model must do, wherever it runs."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import ADAPTERS, open_embedder
 from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
+from rag_assets_tests.search.embedding.conftest import hub_folder_with
 
 MODELS = {
     "local": "local:all-MiniLM-L6-v2-int8",
@@ -36,10 +36,8 @@ def embedder(
     settings, folder = EmbeddingSettings(model=MODELS[request.param]), models_folder
     if request.param == "fastembed":
         float32.embed_query("ferritin")
-        folder, repository = tmp_path, tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
-        shutil.copytree(models_folder / float32.identity, repository / "snapshots" / "0123")
-        (repository / "refs").mkdir()
-        (repository / "refs" / "main").write_text("0123")
+        folder = tmp_path
+        hub_folder_with(models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", folder)
     if request.param not in PROTOCOLS:
         yield open_embedder(settings, folder, n_threads=2)
         return

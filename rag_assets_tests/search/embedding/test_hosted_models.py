@@ -1,8 +1,6 @@
 """A model behind an API is known, or refused, before anything is sent."""
 
 import logging
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -174,27 +172,6 @@ def test_sizes_of_a_model_that_runs_here_are_not_settings(tmp_path: Path) -> Non
     """Accepted and ignored, they would be believed."""
     with pytest.raises(InvalidSettings, match=r"embedding\.dimensions is for models behind an API"):
         require_embedder(EmbeddingSettings(dimensions=128), tmp_path, ModelAccessSettings())
-
-
-def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:
-    """Every step of a run asks for the facts; an SDK costs each of them a second."""
-    script = f"""
-import sys
-from pathlib import Path
-from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.hosted.connections import Connections
-from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
-for model in ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text"):
-    embedder_facts(EmbeddingSettings(model=model), Path({str(tmp_path)!r}))
-    connections = Connections(ModelAccessSettings())
-    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1, connections=connections)
-names = ("pydantic_ai", "openai", "google.genai", "httpx2", "genai_prices", "fastembed", "onnxruntime")
-print([name for name in names if name in sys.modules])
-"""
-
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-
-    assert result.stdout == "[]\n"
 
 
 TOKENS = StandInTokenizer()

@@ -7,26 +7,26 @@ import pytest
 
 from rag_assets.search.embedding.missing_vectors import VectorProblem, embed_missing, without_unit_vector
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.embedding.vector_cache import VectorCache
+from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 
-def keyed(cache: VectorCache, texts: list[str]) -> dict[str, str]:
-    return {cache.key_of(text): text for text in texts}
+def opened(folder: Path, embedder: HashedEmbedder) -> VectorCache:
+    return VectorCache(vector_file(folder / "vectors.sqlite3"), embedder.facts)
 
 
 def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
     """An edit of one paper must cost that paper's passages, not the corpus."""
     embedder = HashedEmbedder()
-    cache = VectorCache(tmp_path, embedder.facts)
-    embed_missing(cache, embedder, keyed(cache, ["one", "two"]), batch_size=8)
+    cache = opened(tmp_path, embedder)
+    embed_missing(cache, embedder, ["one", "two"], batch_size=8)
     reports: list[tuple[int, int]] = []
 
     run = embed_missing(
         cache,
         embedder,
-        keyed(cache, ["one", "two", "three", "four", "five"]),
+        ["one", "two", "three", "four", "five"],
         batch_size=2,
         report=lambda done, total: reports.append((done, total)),
     )
@@ -39,10 +39,9 @@ def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
 def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
     """A run on an unchanged corpus should take no longer than reading what is there."""
     embedder = open_embedder(INT8, tmp_path / "models", n_threads=1)
-    facts = HashedEmbedder(embedder.identity, embedder.facts.dimension).facts
-    cache = VectorCache(tmp_path / "vectors", facts)
+    cache = opened(tmp_path, HashedEmbedder(embedder.identity, embedder.facts.dimension))
 
-    run = embed_missing(cache, embedder, {}, batch_size=8)
+    run = embed_missing(cache, embedder, [], batch_size=8)
 
     assert (run.n_embedded, run.vectors_per_s) == (0, 0.0)
     assert not (tmp_path / "models").exists()
@@ -50,28 +49,25 @@ def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
 
 def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:
     """Vectors of two models in one index cannot be compared."""
-    cache = VectorCache(tmp_path, HashedEmbedder("hashed-1").facts)
+    cache = opened(tmp_path, HashedEmbedder("hashed-1"))
 
     with pytest.raises(ValueError, match="the cache is for hashed-1, the embedder is hashed-2"):
-        embed_missing(cache, HashedEmbedder("hashed-2"), {}, batch_size=1)
-
-
-def keys_of(cache: VectorCache, texts: list[str]) -> dict[str, str]:
-    return {f"id of {text}": cache.key_of(text) for text in texts}
+        embed_missing(cache, HashedEmbedder("hashed-2"), [], batch_size=1)
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:
-    """A missing, infinite or short vector makes its passage unfindable, or found by everything."""
+    """A missing, infinite or short vector makes its passage unfindable, or found by everything; a false alarm withholds
+    a good publication."""
     embedder = HashedEmbedder()
-    cache = VectorCache(tmp_path, embedder.facts)
+    cache = opened(tmp_path, embedder)
     texts = ["right", "not a number", "short", "empty", "also right"]
     vectors = embedder.embed_passages(texts)
     vectors[1, 4] = np.nan
     vectors[2] *= 0.9
     vectors[3] = 0
-    cache.add([cache.key_of(text) for text in texts], vectors)
+    cache.add(texts, vectors)
 
-    problems = without_unit_vector(cache, keys_of(cache, [*texts, "missing"]) | {"same text": cache.key_of("right")})
+    problems = without_unit_vector(cache, {f"id of {text}": text for text in [*texts, "missing"]} | {"same": "right"})
 
     assert problems == [
         VectorProblem("id of not a number", "length nan, not 1"),
@@ -79,17 +75,3 @@ def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> No
         VectorProblem("id of empty", "length 0.0000, not 1"),
         VectorProblem("id of missing", "no vector"),
     ]
-
-
-@pytest.mark.parametrize("is_published", [True, False])
-def test_right_vectors_pass(is_published: bool, tmp_path: Path) -> None:
-    """A false alarm withholds a good publication."""
-    embedder = HashedEmbedder()
-    cache = VectorCache(tmp_path, embedder.facts)
-    texts = [f"passage {n}" for n in range(50)]
-    keys = [cache.key_of(text) for text in texts]
-    cache.add(keys, embedder.embed_passages(texts))
-    if is_published:
-        cache.publish(keys)
-
-    assert without_unit_vector(cache, keys_of(cache, texts)) == []

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,11 @@ from safetensors.numpy import save_file
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.base import FASTEMBED, Embedder, fastembed_prefixes
 from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.search.embedding.local_model import packaged_tokenizer
-from rag_assets.search.embedding.prefixes import FASTEMBED, fastembed_prefixes
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets_tests.search.embedding.conftest import FLOAT32
+from rag_assets_tests.search.embedding.conftest import FLOAT32, hub_folder_with
 from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
 
 BGE = EmbeddingSettings(model="fastembed:BAAI/bge-small-en-v1.5")
@@ -83,17 +81,9 @@ def test_a_model_that_is_newer_than_the_table_warns(caplog: pytest.LogCaptureFix
 def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
     """A models folder with bge-small-en-v1.5 as the hub would leave it; inside is a model of the same shape."""
     float32.embed_query(QUESTION)
-    snapshot = _snapshot(tmp_path, "models--qdrant--bge-small-en-v1.5-onnx-q")
-    shutil.copytree(models_folder / float32.identity, snapshot)
+    snapshot = hub_folder_with(models_folder / float32.identity, "models--qdrant--bge-small-en-v1.5-onnx-q", tmp_path)
     (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
     return tmp_path
-
-
-def _snapshot(models_folder: Path, repository: str) -> Path:
-    revision = "0123456789abcdef0123456789abcdef01234567"
-    (models_folder / repository / "refs").mkdir(parents=True)
-    (models_folder / repository / "refs" / "main").write_text(revision)
-    return models_folder / repository / "snapshots" / revision
 
 
 def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_passage(hub_folder: Path) -> None:
@@ -129,8 +119,8 @@ def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path
 
 def test_a_static_model_works_as_any_other(tmp_path: Path) -> None:
     """potion models are a table of vectors without tokenizer_config.json: nearly all of fastembed is not all of it."""
-    snapshot = _snapshot(tmp_path, "models--minishlab--potion-base-8M")
-    snapshot.mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
+    snapshot = hub_folder_with(tmp_path / "empty", "models--minishlab--potion-base-8M", tmp_path)
     tokenizer = json.loads(packaged_tokenizer().read_text("utf-8"))
     (snapshot / "tokenizer.json").write_text(json.dumps(tokenizer), "utf-8")
     draw = np.random.default_rng(1)

@@ -3,7 +3,6 @@
 The hub is out of reach of all tests (see the conftest of all tests).
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
+from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8, hub_folder_with
 from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
 
 HUB = EmbeddingSettings(model="fastembed:sentence-transformers/all-MiniLM-L6-v2")
@@ -49,16 +48,22 @@ def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
     assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362")
 
 
-def test_facts_and_opening_load_no_engine(tmp_path: Path) -> None:
-    """Every step of a run asks for the facts; with an engine each would pay a second for it."""
+def test_facts_and_opening_load_no_engine_and_no_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step of a run asks for the facts; with an engine or an SDK each would pay a second for it."""
+    for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(variable, "key")
     script = f"""
 import sys
 from pathlib import Path
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.core.settings import EmbeddingSettings
-embedder_facts(EmbeddingSettings(), Path({str(tmp_path)!r}))
-open_embedder(EmbeddingSettings(), Path({str(tmp_path)!r}), n_threads=1)
-print([name for name in ("onnx", "onnxruntime", "fastembed", "pandas", "huggingface_hub") if name in sys.modules])
+models = ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text")
+for settings in (EmbeddingSettings(), *(EmbeddingSettings(model=model) for model in models)):
+    embedder_facts(settings, Path({str(tmp_path)!r}))
+    open_embedder(settings, Path({str(tmp_path)!r}), connections=Connections(ModelAccessSettings()))
+names = "onnx onnxruntime fastembed pandas huggingface_hub pydantic_ai openai google.genai httpx2 genai_prices".split()
+print([name for name in names if name in sys.modules])
 """
 
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -70,11 +75,7 @@ print([name for name in ("onnx", "onnxruntime", "fastembed", "pandas", "huggingf
 def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
     """A models folder with a hub model in it, laid out as huggingface_hub leaves it after a download."""
     float32.embed_query(QUESTION)
-    revision = "0123456789abcdef0123456789abcdef01234567"
-    repository = tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
-    shutil.copytree(models_folder / float32.identity, repository / "snapshots" / revision)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text(revision)
+    hub_folder_with(models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", tmp_path)
     return tmp_path
 
 

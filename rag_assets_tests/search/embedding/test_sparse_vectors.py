@@ -10,13 +10,13 @@ import pytest
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings, MissingInput, MissingModel
 from rag_assets.core.settings import Settings
+from rag_assets.search.embedding.missing_vectors import ignore_progress
 from rag_assets.search.embedding.sparse_vectors import (
-    MOST_TERMS,
     SparseModel,
     SparseVectors,
     open_sparse_vectors,
-    publish_sparse_vectors,
 )
+from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets_tests.search.embedding.sparse_onnx import MODEL, SYNONYM, WORD, number_of, write_sparse_model
 
 
@@ -114,68 +114,31 @@ class Counting:
         ]
 
 
-def passages(*texts: str) -> dict[str, list[str]]:
-    """Each in a paper of its own."""
-    return {f"paper{n}": [text] for n, text in enumerate(texts)}
+def opened(folder: Path, model: Counting) -> SparseVectors:
+    return SparseVectors(vector_file(folder / "vectors.sqlite3"), model)
 
 
-def test_no_text_is_embedded_twice(tmp_path: Path) -> None:
-    """A sparse model takes as long as a dense one, and an edit concerns one passage."""
-    items, model = passages("Ferritin fell.", "Basalt takes up water."), Counting()
-    SparseVectors(tmp_path, model).embed(items, batch_size=1)
+def embedded(folder: Path, model: Counting, *texts: str) -> int:
+    return opened(folder, model).embed(texts, batch_size=1, report=ignore_progress)
 
-    n_made = SparseVectors(tmp_path, model).embed(passages("Ferritin fell.", "Granite is hard."), batch_size=8)
+
+def test_no_text_is_embedded_twice_and_vectors_come_back_as_they_were_made(tmp_path: Path) -> None:
+    """A sparse model takes as long as a dense one, and an edit concerns one passage; a text may be without a term."""
+    model = Counting()
+    embedded(tmp_path, model, "Ferritin fell.", "Basalt takes up water.", "")
+
+    n_made = embedded(tmp_path, model, "Ferritin fell.", "Granite is hard.")
 
     assert n_made == 1
-    assert sorted(model.asked) == ["Basalt takes up water.", "Ferritin fell.", "Granite is hard."]
-
-
-def test_kept_vectors_come_back_as_they_were_made(tmp_path: Path) -> None:
-    """Through a file, in the order asked for; a text without a term as well."""
-    items, model = passages("Ferritin fell.", "Basalt takes up water."), Counting()
-    vectors = SparseVectors(tmp_path, model)
-    vectors.embed(items, batch_size=8)
-    vectors.publish(items)
-
-    texts = ["Basalt takes up water.", "Ferritin fell."]
-    assert SparseVectors(tmp_path, model).of(texts) == model.vectors(texts)
+    assert model.asked == ["Ferritin fell.", "Basalt takes up water.", "", "Granite is hard."]
+    texts = ["Basalt takes up water.", "", "Ferritin fell."]
+    assert opened(tmp_path, model).cache.load(texts) == Counting().vectors(texts)
     with pytest.raises(MissingInput):
-        vectors.of(["unknown"])
-
-
-def test_a_vector_with_all_its_terms_is_kept_whole(tmp_path: Path) -> None:
-    """The widest row there can be."""
-
-    class Wide(Counting):
-        def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
-            return [
-                SparseVector(tuple(range(MOST_TERMS)), tuple(float(n + 1) for n in range(MOST_TERMS))) for _ in texts
-            ]
-
-    items = passages("Ferritin fell.")
-    vectors = SparseVectors(tmp_path, Wide())
-    vectors.embed(items, batch_size=8)
-
-    assert vectors.of(["Ferritin fell."]) == Wide().vectors(["x"])
+        opened(tmp_path, model).cache.load(["unknown"])
 
 
 def settings_of(data: Path, **groups: Any) -> Settings:
     return Settings.model_validate({"data_dir": data, **groups})
-
-
-def test_nothing_remains_of_a_deleted_paper_when_the_model_is_turned_off(tmp_path: Path) -> None:
-    """Vectors of a withdrawn paper tell what it was about."""
-    settings = settings_of(tmp_path)
-    items = passages("Ferritin fell.", "Basalt takes up water.")
-    vectors = SparseVectors(settings.paths.sparse_vectors, Counting())
-    vectors.embed(items, batch_size=8)
-    publish_sparse_vectors(vectors, items, settings)
-
-    publish_sparse_vectors(None, passages("Ferritin fell."), settings)
-
-    assert SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Ferritin fell."])
-    with pytest.raises(MissingInput):
-        SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Basalt takes up water."])
 
 
 def test_a_sparse_model_without_a_store_for_it_is_refused(tmp_path: Path) -> None:

@@ -1,254 +1,229 @@
-"""The cache ends in the same bytes whatever happened on the way, and never gives out a damaged vector."""
+"""Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go with their paper."""
 
-import logging
+import io
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.core.errors import MissingInput
+from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.incremental import fingerprint, sealed
 from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
+from rag_assets.search.embedding.vector_cache import VectorCache, note_papers, prune_other_models, vector_file
+from rag_assets_tests.kept_entries import all_contents, damage
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 TEXTS = [f"passage {n}" for n in range(120)]
+PAPERS = {paper: [f"{paper} says {n}" for n in range(30)] for paper in ("jones", "smith", "lee")}
+PAPERS["lee"].append(PAPERS["smith"][0])
+OLD, NEW = HashedEmbedder("hashed-1"), HashedEmbedder("hashed-2", dimension=12)
 
 
-def opened(folder: Path, embedder: HashedEmbedder | None = None) -> VectorCache:
-    return VectorCache(folder, (embedder or HashedEmbedder()).facts)
+def opened(folder: Path, embedder: HashedEmbedder = OLD) -> VectorCache:
+    return VectorCache(vector_file(folder / "vectors.sqlite3"), embedder.facts)
 
 
-def keyed(cache: VectorCache, texts: Iterable[str]) -> dict[str, str]:
-    return {cache.key_of(text): text for text in texts}
-
-
-def published(folder: Path, texts: Iterable[str], embedder: HashedEmbedder | None = None) -> PublishedVectors:
+def embedded(folder: Path, texts: Sequence[str], embedder: HashedEmbedder | None = None) -> int:
+    """Embed what is missing and keep only these texts; returns how many others were forgotten."""
     embedder = embedder or HashedEmbedder()
     cache = opened(folder, embedder)
-    wanted = keyed(cache, texts)
-    embed_missing(cache, embedder, wanted, batch_size=16)
-    return cache.publish(wanted)
+    embed_missing(cache, embedder, texts, batch_size=16)
+    return cache.keep_only(texts)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def used(folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]], max_mb: float = 1.0) -> None:
+    """Embed the papers with a model and publish, as a run does."""
+    cache = opened(folder, embedder)
+    note_papers(cache.file, {cache: papers})
+    embedded(folder, [text for texts in papers.values() for text in texts], embedder)
+    prune_other_models(cache.file, [cache], papers, max_mb=max_mb)
 
 
-def stamps(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+def n_missing(folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]] = PAPERS) -> int:
+    return len(opened(folder, embedder).missing(text for texts in papers.values() for text in texts))
 
 
 def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
     """A vector under another passage's id is a wrong answer that nothing else would notice."""
-    embedder = HashedEmbedder()
-    published(tmp_path, TEXTS)
+    embedded(tmp_path, TEXTS)
     asked = [TEXTS[7], TEXTS[99], TEXTS[7], TEXTS[0]]
 
-    cache = opened(tmp_path)
-    vectors = cache.load([cache.key_of(text) for text in asked])
-
-    assert np.array_equal(vectors, embedder.embed_passages(asked))
-
-
-def test_unpublished_batches_survive_and_can_be_loaded(tmp_path: Path) -> None:
-    """The audits look at the vectors before they are published; a kill must lose the running batch at most."""
-    first = opened(tmp_path)
-    embed_missing(first, HashedEmbedder(), keyed(first, TEXTS[:50]), batch_size=16)
-
-    cache = opened(tmp_path)
-
-    assert cache.missing(keyed(cache, TEXTS)) == sorted(keyed(cache, TEXTS[50:]))
-    loaded = cache.load([cache.key_of(text) for text in TEXTS[:50]])
-    assert np.array_equal(loaded, HashedEmbedder().embed_passages(TEXTS[:50]))
-
-
-def test_the_end_state_does_not_depend_on_history(tmp_path: Path) -> None:
-    """If it did, "unchanged" could not be told by comparing bytes, here or on another machine."""
-    published(tmp_path / "straight", TEXTS)
-
-    published(tmp_path / "winding", [*TEXTS[40:], "a passage that was edited later"])
-    cache = opened(tmp_path / "winding")
-    embed_missing(cache, HashedEmbedder(), keyed(cache, TEXTS[10:30]), batch_size=3)
-    published(tmp_path / "winding", reversed(TEXTS))
-
-    assert contents(tmp_path / "winding") == contents(tmp_path / "straight")
-    assert not list(tmp_path.rglob("pending"))
-
-
-def test_publishing_the_same_again_touches_no_file(tmp_path: Path) -> None:
-    """A second run that rewrites files wakes everything downstream."""
-    published(tmp_path, TEXTS)
-    before = stamps(tmp_path)
-
-    result = published(tmp_path, TEXTS)
-
-    assert stamps(tmp_path) == before
-    assert result == PublishedVectors(n_added=0, n_removed=0, n_unchanged=len(TEXTS), n_files_written=0)
-
-
-def test_one_new_text_rewrites_one_shard(tmp_path: Path) -> None:
-    """At a million passages the difference is a gigabyte written for every edit."""
-    published(tmp_path, TEXTS)
-    before = stamps(tmp_path)
-
-    result = published(tmp_path, [*TEXTS, "one more"])
-
-    changed = [path for path, stamp in stamps(tmp_path).items() if before.get(path) != stamp and path.is_file()]
-    assert [path.stem for path in changed] == [opened(tmp_path).key_of("one more")[0]]
-    assert result == PublishedVectors(n_added=1, n_removed=0, n_unchanged=len(TEXTS), n_files_written=1)
-
-
-def test_vectors_of_removed_texts_are_gone(tmp_path: Path) -> None:
-    """A deleted paper must leave nothing behind."""
-    published(tmp_path, TEXTS)
-
-    result = published(tmp_path, TEXTS[:1])
-
-    cache = opened(tmp_path)
-    assert result.n_removed == len(TEXTS) - 1
-    assert cache.missing(keyed(cache, TEXTS)) == sorted(keyed(cache, TEXTS[1:]))
-    assert len(contents(tmp_path)) == 1
-    published(tmp_path, [])
-    assert contents(tmp_path) == {}
-
-
-def test_vectors_of_another_model_are_left_alone(tmp_path: Path) -> None:
-    """An interrupted change of model must leave a pipeline that can answer, and going back is not to be paid for."""
-    old, new = HashedEmbedder("hashed-1"), HashedEmbedder("hashed-2", dimension=12)
-    published(tmp_path, TEXTS, old)
-    before = contents(tmp_path)
-
-    cache = opened(tmp_path, new)
-    published(tmp_path, TEXTS, new)
-
-    assert before.items() <= contents(tmp_path).items()
-    assert np.array_equal(opened(tmp_path, new).load([cache.key_of("passage 3")])[0], new.embed_query("passage 3"))
-
-
-def test_publishing_without_all_vectors_changes_nothing(tmp_path: Path) -> None:
-    """A set with holes would pass for a complete one in every later step."""
-    published(tmp_path, TEXTS)
-    before = contents(tmp_path)
-    cache = opened(tmp_path)
-
-    with pytest.raises(MissingInput, match="no vector for 1 of 121 passages; nothing was published"):
-        cache.publish(keyed(cache, [*TEXTS, "never embedded"]))
-
-    assert contents(tmp_path) == before
-
-
-def test_loading_what_was_never_embedded_names_the_remedy(tmp_path: Path) -> None:
-    """The reader of an index step has to learn which step to run first."""
-    published(tmp_path, TEXTS)
-    cache = opened(tmp_path)
-
+    assert np.array_equal(opened(tmp_path).load(asked), OLD.embed_passages(asked))
     with pytest.raises(MissingInput) as caught:
-        cache.load([cache.key_of("never embedded"), cache.key_of(TEXTS[0])])
-
-    (folder,) = tmp_path.iterdir()
+        opened(tmp_path).load(["never embedded", TEXTS[0]])
     assert str(caught.value) == (
-        f"{folder} has no vector for 1 of 2 passages. "
+        f"{tmp_path / 'vectors.sqlite3'} has no vector for 1 of 2 passages. "
         "Materialize `embeddings` first: rag-assets run --select embeddings"
     )
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "emptied"])
-@pytest.mark.parametrize("kind", ["batch", "shard"])
-def test_a_damaged_file_is_computed_again(
-    kind: str, damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """After a power loss the pipeline has to mend itself, not to stop with a message about parquet's magic bytes."""
-    published(tmp_path / "expected", TEXTS)
-    cache = opened(tmp_path / "damaged")
-    embed_missing(cache, HashedEmbedder(), keyed(cache, TEXTS), batch_size=16)
-    if kind == "shard":
-        cache.publish(keyed(cache, TEXTS))
-    victim = max((tmp_path / "damaged").rglob("*.parquet"))
-    content = victim.read_bytes()
-    at = len(content) // 3
-    flipped = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-    victim.write_bytes({"truncated": content[:-10], "flipped": flipped, "emptied": b""}[damage])
+def test_the_end_state_does_not_depend_on_history(tmp_path: Path) -> None:
+    """An edit costs its own passages, a deleted text leaves nothing, and the same again writes nothing."""
+    embedded(tmp_path / "straight", TEXTS)
+
+    embedded(tmp_path / "winding", [*TEXTS[40:], "a passage that was edited later"])
+    n_forgotten = embedded(tmp_path / "winding", TEXTS[::-1])
+
+    file = tmp_path / "winding" / "vectors.sqlite3"
+    assert n_forgotten == 1
+    assert all_contents(file) == all_contents(tmp_path / "straight" / "vectors.sqlite3")
+    stamp, again = file.stat().st_mtime_ns, HashedEmbedder()
+    embedded(tmp_path / "winding", TEXTS, again)
+    assert (file.stat().st_mtime_ns, again.n_texts_embedded) == (stamp, 0)
+    embedded(tmp_path / "winding", [])
+    assert all_contents(file) == {}
+
+
+def test_a_damaged_vector_is_computed_again(tmp_path: Path) -> None:
+    """A vector with one wrong number still has nearly length 1; only a checksum sees it."""
+    embedded(tmp_path, TEXTS[:4])
+    damage(tmp_path / "vectors.sqlite3", opened(tmp_path).kind, n_entries=1)
+    assert len(opened(tmp_path).missing(TEXTS[:4])) == 1
 
     embedder = HashedEmbedder()
-    with caplog.at_level(logging.WARNING):
-        published(tmp_path / "damaged", TEXTS, embedder)
+    embedded(tmp_path, TEXTS[:4], embedder)
 
-    assert contents(tmp_path / "damaged") == contents(tmp_path / "expected")
-    assert 0 < embedder.n_texts_embedded < len(TEXTS)
-    what = "its batch" if kind == "batch" else "its vectors"
-    assert caplog.messages == [f"{victim} is damaged; `embeddings` computes {what} again."]
+    assert embedder.n_texts_embedded == 1
+    assert np.array_equal(opened(tmp_path).load(TEXTS[:4]), OLD.embed_passages(TEXTS[:4]))
 
 
-def test_any_flipped_byte_of_the_vectors_is_noticed(tmp_path: Path) -> None:
-    """A vector with one wrong number still has nearly length 1; only a checksum sees it."""
-    texts = TEXTS[:4]
-    published(tmp_path, texts)
-    (*_, shard) = sorted(tmp_path.rglob("*.parquet"))
-    content = shard.read_bytes()
-    vectors = {text: HashedEmbedder().embed_query(text).tobytes() for text in texts}
-    (at,) = (content.index(vector) for vector in vectors.values() if vector in content)
-
-    shard.write_bytes(content[: at + 5] + bytes([content[at + 5] ^ 0x10]) + content[at + 6 :])
-
-    cache = opened(tmp_path)
-    assert len(cache.missing(keyed(cache, texts))) == 1
-
-
-def test_vectors_of_another_shape_are_refused(tmp_path: Path) -> None:
+def test_a_vector_of_another_length_counts_as_none(tmp_path: Path) -> None:
     """A mixed-up dimension would surface much later, inside the vector index."""
-    cache = opened(tmp_path)
+    opened(tmp_path).add(["one"], [np.ones(7, np.float32)])
 
-    with pytest.raises(ValueError, match=r"shape \(2, 7\).* ask for \(2, 8\)"):
-        cache.add(["aa", "bb"], np.ones((2, 7), np.float32))
+    assert opened(tmp_path).found(["one"]) == {}
+
+
+def test_what_cannot_be_kept_ends_the_run(tmp_path: Path) -> None:
+    """On a full disk the whole corpus would be paid for, and nothing of it be kept."""
+    (tmp_path / "file").touch()
+
+    with pytest.raises(ReadOnlyFolder, match="file cannot be written"):
+        embedded(tmp_path / "file", TEXTS)
 
 
 KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
-from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.vector_cache import VectorCache
-from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
-from rag_assets_tests.search.embedding.test_vector_cache import TEXTS, keyed
+from rag_assets.core.kept import Kept
+from rag_assets_tests.search.embedding.test_vector_cache import TEXTS, embedded
 
-folder, n_renames = Path(sys.argv[1]), int(sys.argv[2])
-rename = Path.replace
+put_all, n_batches = Kept.put_all, int(sys.argv[2])
 
-def counted(self, target):
-    global n_renames
-    n_renames -= 1
-    if n_renames < 0:
+def counted(self, values):
+    global n_batches
+    n_batches -= 1
+    if n_batches < 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return rename(self, target)
+    return put_all(self, values)
 
-Path.replace = counted
-embedder = HashedEmbedder()
-cache = VectorCache(folder, embedder.facts)
-wanted = keyed(cache, TEXTS)
-embed_missing(cache, embedder, wanted, batch_size=16)
-cache.publish(wanted)
+Kept.put_all = counted
+embedded(Path(sys.argv[1]), TEXTS)
 """
 
 
-@pytest.mark.parametrize("n_files_finished", [0, 5, 8, 13])
-def test_a_killed_run_is_completed_by_the_next_one(n_files_finished: int, tmp_path: Path) -> None:
-    """Embedding takes hours at scale: what was finished before a kill must count, and end in the same bytes.
-
-    Of 8 batches and 16 shards, `n_files_finished` are in place when the kill comes.
-    """
-    published(tmp_path / "expected", TEXTS)
-    command = [sys.executable, "-c", KILLED_RUN, str(tmp_path / "killed"), str(n_files_finished)]
-
+@pytest.mark.parametrize("n_batches", [0, 5])
+def test_a_killed_run_is_completed_by_the_next_one(n_batches: int, tmp_path: Path) -> None:
+    """Embedding takes hours at scale: what was finished before a kill must count."""
+    command = [sys.executable, "-c", KILLED_RUN, str(tmp_path), str(n_batches)]
     killed = subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    drafts = list((tmp_path / "killed").rglob("*.staged"))
     embedder = HashedEmbedder()
-    published(tmp_path / "killed", TEXTS, embedder)
+    embedded(tmp_path, TEXTS, embedder)
 
     assert killed.returncode == -signal.SIGKILL
-    assert len(drafts) == 1, "the kill should hit a file half way"
-    assert contents(tmp_path / "killed") == contents(tmp_path / "expected")
-    assert embedder.n_texts_embedded == max(0, len(TEXTS) - 16 * n_files_finished)
+    assert embedder.n_texts_embedded == len(TEXTS) - 16 * n_batches
+    assert np.array_equal(opened(tmp_path).load(TEXTS), OLD.embed_passages(TEXTS))
+
+
+def test_going_back_to_an_earlier_model_embeds_nothing(tmp_path: Path) -> None:
+    """Vectors of a model behind an API were paid for; trying another one must not cost them."""
+    used(tmp_path, OLD, PAPERS)
+    used(tmp_path, NEW, PAPERS)
+    again = HashedEmbedder("hashed-1")
+
+    used(tmp_path, again, PAPERS)
+
+    assert again.n_texts_embedded == 0
+    assert n_missing(tmp_path, NEW) == 0
+
+
+def test_a_deleted_paper_leaves_no_vector_of_any_model(tmp_path: Path) -> None:
+    """Who withdraws a paper is told that nothing of it remains; what another paper says as well stays that paper's."""
+    used(tmp_path, OLD, PAPERS)
+    kept = {paper: texts for paper, texts in PAPERS.items() if paper != "smith"}
+
+    used(tmp_path, NEW, PAPERS)
+    used(tmp_path, NEW, kept)
+
+    assert n_missing(tmp_path, OLD, kept) == 0
+    assert n_missing(tmp_path, OLD, {"smith": PAPERS["smith"]}) == 29, "all but the one that lee has too"
+    assert b"smith" not in (tmp_path / "vectors.sqlite3").read_bytes()
+
+
+def test_vectors_of_a_run_that_was_killed_are_kept_too(tmp_path: Path) -> None:
+    """They were paid for like the others."""
+    used(tmp_path, OLD, PAPERS)
+    cache = opened(tmp_path, NEW)
+    note_papers(cache.file, {cache: {paper: PAPERS[paper] for paper in ("jones", "smith")}})
+    embed_missing(cache, NEW, PAPERS["jones"] + PAPERS["smith"], batch_size=16)
+
+    used(tmp_path, OLD, {"jones": PAPERS["jones"], "lee": PAPERS["lee"]})
+
+    assert n_missing(tmp_path, NEW, {"jones": PAPERS["jones"]}) == 0
+    assert n_missing(tmp_path, NEW, {"smith": PAPERS["smith"]}) == 30
+
+
+def test_beyond_the_bound_the_model_not_used_for_longest_goes(tmp_path: Path) -> None:
+    """A cache that only grows fills the disk of whoever tries models."""
+    models = [HashedEmbedder(f"tried-{n}") for n in (3, 1, 2)]
+    for model in models:
+        used(tmp_path, model, PAPERS)
+
+    used(tmp_path, NEW, PAPERS, max_mb=2.1 * 90 * 8 * 4 / 1e6)
+    assert [n_missing(tmp_path, model) for model in models] == [90, 0, 0]
+    used(tmp_path, NEW, PAPERS, max_mb=0)
+
+    assert [n_missing(tmp_path, model) for model in (*models, NEW)] == [90, 90, 90, 0]
+
+
+def test_vectors_of_which_no_paper_is_known_are_not_kept(tmp_path: Path) -> None:
+    """They may be of a paper that was deleted since."""
+    used(tmp_path, OLD, PAPERS)
+    damage(tmp_path / "vectors.sqlite3", "papers of models")
+
+    used(tmp_path, NEW, PAPERS)
+
+    assert n_missing(tmp_path, OLD) == 90
+
+
+def test_vectors_of_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
+    """Vectors were paid for: an upgrade must not ask for them again, nor forget whose they are, nor leave folders."""
+    shards = tmp_path / "embeddings" / fingerprint(OLD.identity)
+    (shards / "pending").mkdir(parents=True)
+    (tmp_path / "token_vectors").mkdir()
+    for path, texts in ((shards / "0.parquet", PAPERS["jones"]), (shards / "pending" / "b.parquet", PAPERS["smith"])):
+        numbers = pa.array(OLD.embed_passages(texts).ravel())
+        vectors = pa.FixedSizeListArray.from_arrays(numbers, OLD.facts.dimension)
+        sink = io.BytesIO()
+        pq.write_table(pa.table({"key": [opened(tmp_path / "any").key_of(t) for t in texts], "vector": vectors}), sink)
+        path.write_bytes(sink.getvalue())
+    (shards / "f.parquet").write_bytes(b"torn")
+    keys = {paper: [opened(tmp_path / "any").key_of(text) for text in PAPERS[paper]] for paper in ("jones", "smith")}
+    shards.with_name(f"{shards.name}.papers.json").write_text(json.dumps(sealed({"keys": keys})))
+    shutil.rmtree(tmp_path / "any", ignore_errors=True)
+
+    assert n_missing(tmp_path, OLD) == 30
+    assert np.array_equal(opened(tmp_path).load(PAPERS["smith"]), OLD.embed_passages(PAPERS["smith"]))
+    assert [path.name for path in tmp_path.iterdir()] == ["vectors.sqlite3"]
+    used(tmp_path, NEW, {"jones": PAPERS["jones"]})
+    assert n_missing(tmp_path, OLD, {"jones": PAPERS["jones"]}) == 0
+    assert n_missing(tmp_path, OLD, {"smith": PAPERS["smith"]}) == 30

@@ -12,7 +12,7 @@ from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     HybridStore,
@@ -22,7 +22,7 @@ from rag_assets.search.indexing.protocols import (
     SparseSource,
     VectorStore,
 )
-from rag_assets.search.indexing.qdrant.points import WordWeights
+from rag_assets.search.indexing.qdrant.store import WordWeights
 from rag_assets.search.indexing.stores import Index, vector_index
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
@@ -114,7 +114,7 @@ def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(t
     vocabulary = [f"w{n}" for n in range(300)]
     random = np.random.default_rng(0)
     rows = [row(f"p{n}#0", " ".join(random.choice(vocabulary, 75).tolist())) for n in range(60)]
-    words = FolderTarget(tmp_path / "bm25", TantivyFiles())
+    words = FolderIndex(tmp_path / "bm25", TantivyFiles())
     update_index(words, rows)
     index = index_of(tmp_path, "")
     update_index(index, rows)
@@ -231,7 +231,7 @@ def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> No
 def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     """Qdrant refuses a vector that has a place twice."""
     numbers: Mapping[str, int] = {"iron": 7, "ferritin": 7}
-    monkeypatch.setattr("rag_assets.search.indexing.qdrant.points._number_of", lambda term: numbers.get(term, 1))
+    monkeypatch.setattr("rag_assets.search.indexing.qdrant.store._number_of", lambda term: numbers.get(term, 1))
 
     vector = WordWeights().of_question("iron ferritin basalt")
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets_tests.search.indexing.folders import is_current
 from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_torn_folders import N_PASSAGES, TARGET, WANTED, kill_while_updating
@@ -20,11 +20,11 @@ def test_a_kill_at_any_moment_costs_one_update(tmp_path: Path) -> None:
     random, n_staged = Random(0), 0
     for number in range(N_ROUNDS):
         folder = tmp_path / str(number) / "index"
-        update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES))
+        update_index(FolderIndex(folder, TARGET), numbered_rows(N_PASSAGES))
         kill_while_updating(folder, random.uniform(0, LONGEST_S))
         n_staged += folder.with_name("index.staged").exists()
 
-        update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
+        update_index(FolderIndex(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
 
         assert is_current(folder, TARGET.identity, WANTED), number
     assert n_staged, "no kill came in the middle of an update"

@@ -19,7 +19,7 @@ from rag_assets.core.errors import InvalidSettings, RagAssetsError, StaleIndex, 
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.protocols import IndexRow, VectorStore
-from rag_assets.search.indexing.qdrant import points
+from rag_assets.search.indexing.qdrant import store
 from rag_assets.search.indexing.stores import Index, vector_index
 from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, Reply, qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, vectors_of
@@ -185,7 +185,7 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, 
     collection = index.collection  # type: ignore[attr-defined]
     assert index.is_intact()
 
-    server.stored.delete(collection, models.PointIdsList(points=[points.point_id("c0003#0")]))
+    server.stored.delete(collection, models.PointIdsList(points=[store.point_id("c0003#0")]))
     assert not index.is_intact()
 
     opened = index.open()
@@ -225,7 +225,7 @@ def test_what_a_collection_holds_is_read_page_by_page(
 ) -> None:
     """All payloads of a large corpus in one reply would not fit into memory."""
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
-    monkeypatch.setattr(points, "_PAGE", 5)
+    monkeypatch.setattr(store, "_PAGE", 5)
     n_before = len(server.requests)
 
     assert index_of(tmp_path, server.url).fingerprints() == wanted(numbered_rows(12))
@@ -243,7 +243,7 @@ def test_a_request_stays_below_what_a_server_takes(
     tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Servers refuse more than 32 MB at once."""
-    monkeypatch.setattr(points, "_REQUEST_BYTES", 40_000)
+    monkeypatch.setattr(store, "_REQUEST_BYTES", 40_000)
 
     update_index(index_of(tmp_path, server.url), numbered_rows(100))
 

@@ -13,21 +13,21 @@ from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import stage_index, update_index
 from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import (
+    Index,
     IndexManifest,
     IndexRow,
-    IndexTarget,
     IndexVersion,
     Report,
     Scope,
     VectorStore,
 )
-from rag_assets.search.indexing.stores import VECTOR_STORES, Index, vector_index, word_index
+from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
-MakeTarget = Callable[[Path], IndexTarget]
-VECTOR_INDEXES = ["chroma", "qdrant", "qdrant server"]
+MakeTarget = Callable[[Path], Index]
+VECTOR_INDEXES = ["chroma", "chroma graph", "qdrant", "qdrant server"]
 
 
 def settings_of(root: Path, store: str, url: str) -> Settings:
@@ -44,7 +44,7 @@ def server_url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
+@pytest.fixture(params=["chroma", "qdrant", "qdrant server", "tantivy"])
 def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
     """Opens the target below a folder, as a process of its own would."""
     store: str = request.param
@@ -54,11 +54,19 @@ def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
 
 
 @pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
-def index(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> Index[Any]:
+def index(
+    request: pytest.FixtureRequest, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Index[Any]:
     store: str = request.param
+    _search_the_graph(store, monkeypatch)
     if store == "tantivy":
         return word_index(Settings(data_dir=tmp_path))
     return vector_index(settings_of(tmp_path, store, server_url), "m", vectors_of)
+
+
+def _search_the_graph(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if store == "chroma graph":
+        monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
 
 
 def test_every_store_is_held_to_this_contract() -> None:
@@ -133,7 +141,10 @@ def test_a_search_keeps_to_its_scope(index: Index[Any]) -> None:
 
 
 @pytest.fixture(params=VECTOR_INDEXES)
-def vector_settings(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> Settings:
+def vector_settings(
+    request: pytest.FixtureRequest, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Settings:
+    _search_the_graph(request.param, monkeypatch)
     return settings_of(tmp_path, request.param, server_url)
 
 
@@ -234,7 +245,7 @@ def test_the_version_of_what_is_published_follows_from_the_passages(tmp_path: Pa
 class Losing:
     """A target whose versions lose the last passage they are given, as a library with a bug might."""
 
-    target: IndexTarget
+    target: Index
 
     @property
     def identity(self) -> object:

@@ -16,7 +16,7 @@ from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
-from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, Vectors, index_rows
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.reranking.base import SkippingReranker
@@ -180,8 +180,8 @@ class Corpus:
         """Both indexes below `folder`, in `chroma` and `bm25`."""
         embedder = HashedWords()
         target = ChromaFiles(model_id, lambda rows: embedder.embed_passages([row.text for row in rows]))
-        update_index(FolderTarget(folder / "chroma", target), self.rows)
-        update_index(FolderTarget(folder / "bm25", TantivyFiles()), self.rows)
+        update_index(FolderIndex(folder / "chroma", target), self.rows)
+        update_index(FolderIndex(folder / "bm25", TantivyFiles()), self.rows)
 
     def searcher(
         self,

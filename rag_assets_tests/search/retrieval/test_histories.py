@@ -10,8 +10,7 @@ from rag_assets.core.domain import Chunk
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderTarget
-from rag_assets.search.indexing.stores import open_vectors
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.search import Searcher
@@ -45,7 +44,7 @@ def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
     exact = found(fresh, chunks, questions)
 
     assert found(after, chunks, questions) == exact
-    monkeypatch.setattr("rag_assets.search.indexing.stores.EXACT_UP_TO_BYTES", 0)
+    monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
     assert found(after, chunks, questions) != exact, "a graph that misses nothing would prove nothing"
 
 
@@ -72,13 +71,13 @@ def chunk(number: int, random: Random) -> Chunk:
 
 def build(folder: Path, chunks: Sequence[Chunk]) -> None:
     rows = Corpus(chunks).rows
-    update_index(FolderTarget(folder / "chroma", ChromaFiles(HashedWords.identity, vectors_of)), rows)
-    update_index(FolderTarget(folder / "bm25", TantivyFiles()), rows)
+    update_index(FolderIndex(folder / "chroma", ChromaFiles(HashedWords.identity, vectors_of)), rows)
+    update_index(FolderIndex(folder / "bm25", TantivyFiles()), rows)
 
 
 def found(folder: Path, chunks: Sequence[Chunk], questions: Sequence[str]) -> list[list[tuple[str, float]]]:
     """The chunks found for each question, with their fused scores to the last digit."""
-    dense = DenseSearch(open_vectors(folder / "chroma"), HashedWords())
+    dense = DenseSearch(ChromaFiles(HashedWords.identity, vectors_of).open(folder / "chroma"), HashedWords())
     words = TantivyIndex.open(folder / "bm25")
     with Searcher(Corpus(chunks).library, dense, words, SETTINGS, WordCounter()) as searcher:
         return [[(hit.chunk.chunk_id, hit.score) for hit in searcher.hits(searcher.rank(one), 10)] for one in questions]

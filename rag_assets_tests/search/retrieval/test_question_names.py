@@ -11,7 +11,7 @@ from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaStore
-from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.question_names import PaperNames, SectionNames, sections_named
@@ -167,7 +167,7 @@ PASSAGES = {
 def names(tmp_path_factory: pytest.TempPathFactory) -> PaperNames:
     folder: Path = tmp_path_factory.mktemp("words") / "bm25"
     update_index(
-        FolderTarget(folder, TantivyFiles()), [row(f"{id_}#0", text, paper_id=id_) for id_, text in PASSAGES.items()]
+        FolderIndex(folder, TantivyFiles()), [row(f"{id_}#0", text, paper_id=id_) for id_, text in PASSAGES.items()]
     )
     rows = []
     for paper_id, page in REPORTS.items():

@@ -27,6 +27,7 @@ from rag_assets.core.errors import (
     StoreUnavailable,
 )
 from rag_assets.core.settings import QdrantSettings, environment
+from rag_assets.hosted.access import is_address
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -104,9 +105,11 @@ class QdrantConnection:
         return self._not_understood()
 
     def _not_understood(self) -> Exception:
+        from importlib.metadata import version
+
         return StoreRefused(
-            f"What answers at {self} is not Qdrant, or a version that this client ({_client_version()}) does not "
-            f"understand. Correct indexing.qdrant.url, or install a server of about that version; {_WITHOUT_SERVER}"
+            f"What answers at {self} is not Qdrant, or a version that this client ({version('qdrant-client')}) does "
+            f"not understand. Correct indexing.qdrant.url, or install a server of about that version; {_WITHOUT_SERVER}"
         )
 
     def _refused(self, error: "UnexpectedResponse") -> Exception:
@@ -195,20 +198,9 @@ def _close(client: "QdrantClient", lock: FileLock | None) -> None:
 
 def _host(url: str) -> str:
     """Raises InvalidSettings for an address that is invalid or holds a password."""
-    try:
-        address = urlsplit(url)
-        is_address = address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address or address.username or address.password:
+    if not is_address(url) or "@" in urlsplit(url).netloc:
         raise InvalidSettings(
             "indexing.qdrant.url is not an address. Write it as http://host:6333 or https://host:6333, with a path if "
             f"the server needs one; a key belongs into {KEY_VARIABLE}."
         )
-    return address.hostname or ""
-
-
-def _client_version() -> str:
-    from importlib.metadata import version
-
-    return version("qdrant-client")
+    return urlsplit(url).hostname or ""

@@ -16,10 +16,19 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import QdrantSettings, RetrievalSettings
 from rag_assets.search.indexing.folders import manifest_content, read_manifest, save_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report, VectorSource
-from rag_assets.search.indexing.qdrant import points
 from rag_assets.search.indexing.qdrant.connection import QdrantConnection, connect
-from rag_assets.search.indexing.qdrant.points import WORDS_VERSION, WordWeights
-from rag_assets.search.indexing.qdrant.store import Collection, QdrantStore
+from rag_assets.search.indexing.qdrant.store import (
+    SPARSE,
+    WORDS,
+    WORDS_VERSION,
+    Collection,
+    PassageVectors,
+    QdrantStore,
+    WordWeights,
+    create_collection,
+    fingerprints_in,
+    write_points,
+)
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 
 logger = logging.getLogger(__name__)
@@ -29,7 +38,7 @@ _VECTOR_ERROR = 1e-4
 
 
 class QdrantIndex:
-    """The vectors of one model in Qdrant, for writing (`IndexTarget`) and for reading (`Index`)."""
+    """The vectors of one model in Qdrant, for writing (`Index`) and for reading (`Index`)."""
 
     most_changed = 0.0
     """Nothing is copied: each version is written as a whole."""
@@ -48,14 +57,14 @@ class QdrantIndex:
 
     @property
     def identity(self) -> IndexIdentity:
-        words = (WORDS_VERSION, TantivyFiles().identity.settings) if points.WORDS in self.sparse_names else None
+        words = (WORDS_VERSION, TantivyFiles().identity.settings) if WORDS in self.sparse_names else None
         sparse = self.source.sparse.model_id if self.source.sparse else None
         return IndexIdentity("qdrant", self.source.model_id, fingerprint(words, sparse))
 
     @property
     def sparse_names(self) -> frozenset[str]:
         """Names of the sparse vectors that are stored beside the dense ones."""
-        kept = {points.WORDS: self._reading.is_fused_by_server, points.SPARSE: self.source.sparse is not None}
+        kept = {WORDS: self._reading.is_fused_by_server, SPARSE: self.source.sparse is not None}
         return frozenset(name for name, is_kept in kept.items() if is_kept)
 
     @cached_property
@@ -80,7 +89,7 @@ class QdrantIndex:
         return None
 
     def fingerprints(self) -> dict[str, str]:
-        return points.fingerprints_in(self.connection, self.collection)
+        return fingerprints_in(self.connection, self.collection)
 
     def stage(self) -> "QdrantVersion":
         return self.stage_empty()
@@ -108,14 +117,14 @@ class QdrantIndex:
         collection = Collection(self.collection, manifest.n_passages, self.sparse_names)
         return QdrantStore(self.connection, collection, self._reading)
 
-    def vectors_of(self, rows: Sequence[IndexRow]) -> points.PassageVectors:
+    def vectors_of(self, rows: Sequence[IndexRow]) -> PassageVectors:
         """Everything that is stored of some passages."""
         sparse: dict[str, Sequence[SparseVector]] = {}
-        if points.WORDS in self.sparse_names:
-            sparse[points.WORDS] = [self._words.of_passage(row) for row in rows]
+        if WORDS in self.sparse_names:
+            sparse[WORDS] = [self._words.of_passage(row) for row in rows]
         if self.source.sparse is not None:
-            sparse[points.SPARSE] = self.source.sparse.vectors_of(rows)
-        return points.PassageVectors(self.source.vectors_of(rows), sparse)
+            sparse[SPARSE] = self.source.sparse.vectors_of(rows)
+        return PassageVectors(self.source.vectors_of(rows), sparse)
 
     @cached_property
     def _words(self) -> WordWeights:
@@ -131,19 +140,19 @@ class QdrantVersion:
         self._collection = collection
 
     def fingerprints(self) -> dict[str, str]:
-        return points.fingerprints_in(self._connection, self._collection)
+        return fingerprints_in(self._connection, self._collection)
 
     def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
         to_write = list(rows.values())
         if not rows:
-            points.create_collection(self._connection, self._collection, 1, self._index.sparse_names)
+            create_collection(self._connection, self._collection, 1, self._index.sparse_names)
         for start in range(0, len(to_write), _ROWS_AT_ONCE):
             some = to_write[start : start + _ROWS_AT_ONCE]
             vectors = self._index.vectors_of(some)
             if start == 0:
                 dimension = vectors.dense.shape[1]
-                points.create_collection(self._connection, self._collection, dimension, self._index.sparse_names)
-            points.write_points(self._connection, self._collection, some, vectors)
+                create_collection(self._connection, self._collection, dimension, self._index.sparse_names)
+            write_points(self._connection, self._collection, some, vectors)
             report(start + len(some), len(to_write))
 
     def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""Asset `paper_summaries`: what each paper asked, did and found, and what limits it, by a model; empty without one."""
+"""Assets that a model writes, empty while none is named: `summaries`, a sentence about each chunk, and
+`paper_summaries`, what each paper asked, did and found, and what limits it."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,14 +21,71 @@ from rag_assets.answering.summarizers import (
     open_summarizer,
 )
 from rag_assets.core.domain import Chunk
+from rag_assets.core.kept import kept_file
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import Published, published_or_empty, read_columns, required_table
-from rag_assets.core.tables import PAPER_SUMMARIES, chunks_from, rows_of
+from rag_assets.core.tables import PAPER_SUMMARIES, SUMMARIES, chunks_from, rows_of
+from rag_assets.corpus.summaries.update import (
+    CHUNK_COLUMNS,
+    SUMMARIZER_VERSION,
+    SUMMARY_PROMISES,
+    Summarizer,
+    SummaryUpdate,
+    update_summaries,
+    without_summaries,
+)
+from rag_assets.corpus.summaries.update import (
+    model_name as summary_model,
+)
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.chunks import chunks
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
-from rag_assets.pipeline.assets.reporting import markdown_table, progress, usage_facts
+from rag_assets.pipeline.assets.chunks import chunks, titles_by_paper
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, specs, usage_facts
+
+
+@dg.asset(
+    group_name="chunks",
+    deps=[chunks],
+    metadata={"also_reads": "parsed_index"},
+    check_specs=specs("summaries", SUMMARY_PROMISES),
+    output_required=False,
+    code_version=str(SUMMARIZER_VERSION),
+    kinds={"parquet"},
+)
+def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+    """What each chunk is about and whose it is, in one sentence by a model; `data/cache/summaries.parquet`.
+
+    Empty unless `summaries.model` names a model. The sentences are searched with the passages of the chunk and are
+    never quoted. A sentence is asked for once, and again only when its chunk changes.
+    """
+    published = published_or_empty(settings.paths.summaries, SUMMARIES)
+    spent_before = models.budget.spent
+    made = _summarised(settings, models, published)
+    spent = models.budget.since(spent_before)
+    provenance = {"settings": settings.summaries.fingerprint()}
+    update = TableUpdate(settings.paths.summaries, made.table, made.plan, published, provenance)
+    yield from update.audited(
+        check_all(SUMMARY_PROMISES, made),
+        {"summaries": settings.summaries},
+        facts={"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(spent),
+        previews={"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)},
+    )
+
+
+def _summarised(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
+    if settings.summaries.model == NO_MODEL:
+        return without_summaries(published.table)
+    paths = settings.paths
+    summarizer = Summarizer(settings.summaries, models, kept_file(settings))
+    return update_summaries(
+        published.table,
+        read_columns(paths.chunks, CHUNK_COLUMNS),
+        titles_by_paper(paths),
+        summarizer,
+        n_at_once=models.settings.limits_of(summary_model(settings.summaries).provider).max_concurrent,
+        report=progress("summaries", "chunks"),
+    )
+
 
 _N_SHOWN = 8
 
