@@ -4,6 +4,7 @@ The walk over the tree (`structure`) and the count of the text it must not lose 
 """
 
 import re
+from enum import Enum, auto
 
 from lxml import etree
 
@@ -43,6 +44,40 @@ FLOATS = frozenset({"figure", "note", "table"})
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
 _ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
 _STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
+_RAISED = re.compile(r"\bsup(?:er(?:script)?)?\b", re.IGNORECASE)
+_LOWERED = re.compile(r"\bsub(?:script)?\b", re.IGNORECASE)
+_MARK_TYPES = frozenset({"bibr", "biblio", "foot"})
+_MARK_NUMBERS = re.compile(r"\s*[1-9]\d{0,2}(?:\s?[,;–—-]\s?[1-9]\d{0,2})*\s?[,;–—-]?\s*")
+_GOES_ON = re.compile(r"[.,]?\d|%")
+"""Behind a mark, this makes it a number that GROBID took for one."""
+
+
+class Script(Enum):
+    """How text is set against its line."""
+
+    NONE = auto()
+    RAISED = auto()
+    LOWERED = auto()
+    MARK = auto()
+    """Raised, and the number of a note or reference."""
+
+
+def script_of(element: etree._Element, name: str) -> Script:
+    """Whether an element is raised or lowered by its name or its `rend`, `style` and `rendition`."""
+    said = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
+    return Script.RAISED if _RAISED.search(said) else Script.LOWERED if _LOWERED.search(said) else Script.NONE
+
+
+def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
+    """Whether an element holds nothing but numbers of notes or references: GROBID does not say that they are raised.
+
+    before: the characters that it touches. One without a target must touch a word, a number or the end of a sentence,
+    or follow white space: GROBID takes some numbers in prose for references.
+    """
+    if name != "ref" or element.get("type") not in _MARK_TYPES or _GOES_ON.match(element.tail or ""):
+        return False
+    is_alone = element.get("target") is None and before.endswith((",", ";", "-", "="))
+    return not is_alone and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None
 
 
 def name_of(element: etree._Element) -> str:

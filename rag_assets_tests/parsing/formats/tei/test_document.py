@@ -1,5 +1,6 @@
 """From a TEI file to blocks: text, kinds, sections and zones."""
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -365,7 +366,7 @@ def test_whole_papers_lose_no_text(path: Path) -> None:
 
 
 def letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text)))
 
 
 def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
