@@ -62,6 +62,16 @@ def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
     assert (zone_of["We thank all."], zone_of["Lund A. 2020."]) == (Zone.STATEMENTS, Zone.BACK)
 
 
+def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
+    """GROBID repeats the grants of a statement in a list of their own: chunks of three tokens that answer nothing."""
+    back = (
+        "<div type='funding'><div><head>Funding</head><p>Paid by grant FOR 2293.</p></div></div>"
+        "<listOrg type='funding'><org><idno type='grant-number'>FOR 2293</idno></org></listOrg>"
+    )
+
+    assert texts(parsed(tmp_path, tei("<div><p>c</p></div>", back=back))) == ["c", "Funding", "Paid by grant FOR 2293."]
+
+
 def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
     """Annexes may be nested where the body is flat."""
     back = "<div type='appendix'><head>Annex</head><div><head>Rows</head><p>a</p></div><p>b</p></div>"
