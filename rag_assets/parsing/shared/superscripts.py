@@ -5,7 +5,10 @@ they are ("1st", "Tmax").
 """
 
 import re
+from collections.abc import Callable
 
+Written = Callable[[str, str], str]
+"""From the text before and a text that is raised or lowered behind it to how this is written."""
 _SUPERSCRIPT = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 _SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _EXPONENT_N = re.compile(r"(?<![^\W\d_])n(?![^\W\d_])")
@@ -29,6 +32,10 @@ def raised(text: str) -> str:
 def lowered(text: str) -> str:
     """`text` in subscript characters, as far as they exist."""
     return text.translate(_SUBSCRIPT)
+
+
+def lowered_after(_before: str, text: str) -> str:
+    return lowered(text)
 
 
 def raised_after(before: str, text: str) -> str:

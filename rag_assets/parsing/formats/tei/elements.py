@@ -4,12 +4,12 @@ The walk over the tree (`structure`) and the count of the text it must not lose 
 """
 
 import re
-from enum import Enum, auto
 
 from lxml import etree
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.text.section_names import names_references, names_statement
+from rag_assets.parsing.shared.superscripts import Written, lowered_after, raised_after
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})
@@ -52,20 +52,10 @@ _GOES_ON = re.compile(r"[.,]?\d|%")
 """Behind a mark, this makes it a number that GROBID took for one."""
 
 
-class Script(Enum):
-    """How text is set against its line."""
-
-    NONE = auto()
-    RAISED = auto()
-    LOWERED = auto()
-    MARK = auto()
-    """Raised, and the number of a note or reference."""
-
-
-def script_of(element: etree._Element, name: str) -> Script:
-    """Whether an element is raised or lowered by its name or its `rend`, `style` and `rendition`."""
+def script_of(element: etree._Element, name: str) -> Written | None:
+    """How the digits of an element are written; None unless its name, `rend`, `style` or `rendition` sets it apart."""
     said = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
-    return Script.RAISED if _RAISED.search(said) else Script.LOWERED if _LOWERED.search(said) else Script.NONE
+    return raised_after if _RAISED.search(said) else lowered_after if _LOWERED.search(said) else None
 
 
 def is_number_mark(element: etree._Element, name: str, before: str) -> bool:

@@ -14,7 +14,6 @@ from rag_assets.parsing.formats.tei.elements import (
     RUNNING,
     SEPARATED,
     TEXT_UNITS,
-    Script,
     is_block_note,
     is_number_mark,
     is_unread,
@@ -23,10 +22,9 @@ from rag_assets.parsing.formats.tei.elements import (
     script_of,
 )
 from rag_assets.parsing.shared.files.xml_trees import entity_text
-from rag_assets.parsing.shared.superscripts import lowered, mark_after, raised_after
+from rag_assets.parsing.shared.superscripts import Written, mark_after, raised_after
 
 _HYPHENS = "-\u2010\u00ad"
-_LOOK_BACK_PARTS, _LOOK_BACK_CHARS = 4, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class TextRun:
         """Ids that the text refers to."""
         self._parts: list[str] = []
         self._length = 0
-        self._n_open_brackets = 0
+        self.n_open_brackets = 0
         self._break_counts: list[tuple[int, int]] = []
         self._gap_follows = False
         self._line_ended_in_hyphen = False
@@ -64,12 +62,8 @@ class TextRun:
 
     @property
     def glued_end(self) -> str:
-        """The last characters, if the next ones follow without white space."""
-        return "" if self._gap_follows else "".join(self._parts[-_LOOK_BACK_PARTS:])[-_LOOK_BACK_CHARS:]
-
-    @property
-    def is_in_brackets(self) -> bool:
-        return self._n_open_brackets > 0
+        """The last 4 characters, if the next ones follow without white space."""
+        return "" if self._gap_follows else "".join(self._parts[-4:])[-4:]
 
     @property
     def next_start(self) -> int:
@@ -163,7 +157,7 @@ class TextRun:
         self._parts.append(words)
         self._length += len(words)
         n_open = sum(words.count(bracket) for bracket in "([") - sum(words.count(bracket) for bracket in ")]")
-        self._n_open_brackets = max(0, self._n_open_brackets + n_open)
+        self.n_open_brackets = max(0, self.n_open_brackets + n_open)
         self._gap_follows = self._line_ended_in_hyphen = self._joins_next = False
 
     def _drop_hyphen(self) -> None:
@@ -185,18 +179,11 @@ class InlineReader:
         """`@n` of each page break so far."""
         self.n_running = 0
         """Headers, footers and page numbers passed over so far."""
-        self._script = Script.NONE
+        self._written: Written | None = None
 
     def string(self, text: str | None, run: TextRun) -> None:
         """Add text at the reader's place."""
-        match self._script if text else Script.NONE:
-            case Script.RAISED:
-                text = raised_after(run.glued_end, text or "")
-            case Script.MARK:
-                text = mark_after(run.glued_end, text or "")
-            case Script.LOWERED:
-                text = lowered(text or "")
-        run.add(text, len(self.page_labels))
+        run.add(self._written(run.glued_end, text) if self._written and text else text, len(self.page_labels))
 
     def verbatim(self, text: str, run: TextRun) -> None:
         """Add text whose white space matters."""
@@ -239,26 +226,26 @@ class InlineReader:
     def _content(self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None) -> None:
         if name in SEPARATED:
             run.space()
-        start, script = run.next_start, self._script
-        self._script = self._script_in(element, name, run)
+        start, written = run.next_start, self._written
+        self._written = self._written_in(element, name, run)
         self.string(element.text, run)
         for child in element:
             self.element(child, run, aside)
             self.string(child.tail, run)
-        self._script = script
+        self._written = written
         run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
         if name == "ref":
             run.targets.append((element.get("target") or "").removeprefix("#"))
         if name in SEPARATED:
             run.space()
 
-    def _script_in(self, element: etree._Element, name: str, run: TextRun) -> Script:
-        """How the text in an element is set; a mark at the beginning of a text or in brackets is no raised one."""
+    def _written_in(self, element: etree._Element, name: str, run: TextRun) -> Written | None:
+        """How digits in an element are written; a mark at the beginning of a text or in brackets is no raised one."""
         own = script_of(element, name)
-        is_raised = Script.RAISED in (own, self._script)
-        if is_number_mark(element, name, run.glued_end) and (is_raised or (len(run) and not run.is_in_brackets)):
-            return Script.MARK
-        return self._script if own is Script.NONE or self._script is Script.MARK else own
+        is_raised = raised_after in (own, self._written)
+        if is_number_mark(element, name, run.glued_end) and (is_raised or (len(run) and not run.n_open_brackets)):
+            return mark_after
+        return self._written if own is None or self._written is mark_after else own
 
 
 @dataclass(frozen=True, slots=True)
