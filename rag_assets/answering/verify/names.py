@@ -14,6 +14,7 @@ from functools import cached_property
 from rapidfuzz.distance import OSA
 
 from rag_assets.core.domain import Context
+from rag_assets.core.text.folding import scripts_as_plain
 from rag_assets.core.text.terms import stem_of
 from rag_assets.questions.reading import STUDY
 
@@ -93,7 +94,7 @@ def names_in(question: str) -> list[Name]:
     The first word of a sentence is a name only if it is a code. A question in title case or in capitals has no proper
     names and no acronyms.
     """
-    question = _FISCAL_YEAR_BEFORE.sub("", question)
+    question = scripts_as_plain(_FISCAL_YEAR_BEFORE.sub("", question))
     told = question if _tells_names_by_capitals(question) else question.casefold()
     found: dict[str, Name] = {}
     for run in _runs(told):
@@ -289,7 +290,7 @@ def _without_ordinary_parts(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     found: list[str] = []
-    for match in WORD.finditer(text):
+    for match in WORD.finditer(scripts_as_plain(text)):
         is_number = match[0][0].isdigit() and match[0].replace(",", "").replace(".", "").isdigit()
         found += [_SEPARATORS.sub("", match[0])] if is_number else _SEPARATORS.split(match[0])
     return [word for word in found if word]

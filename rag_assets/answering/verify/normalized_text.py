@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rag_assets.core.text.folding import Folded
+from rag_assets.core.text.folding import Folded, scripts_as_plain
 
 RAISED_MARK = re.compile(r"(?<![\w)])[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*")
 """A raised number apart from what is before it, as in "exacerbated.²⁹" and "reviews ⁵⁴": a mark, not a quantity."""
@@ -49,10 +49,6 @@ _DROPPED = re.compile(
     r"|(?<=\w)--(?=\w)|(?<=\s)-(?=-)|(?<=\d)\^(?=-?\d)|(?<=[^\W\d])(?:\^-?|-)(?=\d)"
 )
 _DIGIT_GROUP = re.compile(r"(?<=\d)\^[-−]?\d+|\d+")
-_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_EXPONENT = re.compile(r"(?<=\d)⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_INDEX = re.compile(r"(?<=[^\W\d])(?:⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁₂₃₄₅₆₇₈₉]+)")
 
 
 @lru_cache(maxsize=128)
@@ -86,9 +82,7 @@ def digit_groups(text: str) -> list[str]:
 
     Exponents stay apart: "10⁵" and "10^5" are neither "105" nor "10-5".
     """
-    plain = _EXPONENT.sub(lambda match: "^" + match[0].translate(_RAISED), text)
-    plain = _INDEX.sub(lambda match: match[0].translate(_RAISED).translate(_LOWERED), plain)
-    plain = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), plain)
+    plain = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), scripts_as_plain(text))
     return [group.replace("−", "-") for group in _DIGIT_GROUP.findall(_BARE_DECIMAL.sub("0.", plain))]
 
 

@@ -21,6 +21,9 @@ _FOLDS = {
     **dict.fromkeys(INVISIBLE, ""),
     "…": "...",
 }
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
+_SCRIPT_RUN = re.compile(r"(?<=[^\W⁰¹²³⁴-⁹])(?P<raised>[⁰¹²³⁴-⁹⁺⁻ⁿ]+)|[₀-₎]+")
 _HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")
 
 
@@ -75,6 +78,26 @@ class Folded:
         dropped = {i for match in pattern.finditer(self.text) for i in range(*match.span())}
         kept = [i for i in range(len(self.text)) if i not in dropped]
         return Folded("".join(self.text[i] for i in kept), tuple(self.origins[i] for i in kept))
+
+
+def lowered_as_plain(text: str) -> str:
+    """`text` with plain digits for lowered ones, every character in its place."""
+    return text.translate(_LOWERED)
+
+
+def scripts_as_plain(text: str) -> str:
+    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²".
+
+    Behind a digit they stay apart from it: "10^5" for "10⁵". A raised number that touches no word is the mark of a note
+    or reference, and stays as it is.
+    """
+
+    def plain(run: re.Match[str]) -> str:
+        is_behind_digit = text[max(0, run.start() - 1) : run.start()].isdecimal()
+        sign = ("^" if run["raised"] else "_") if is_behind_digit else ""
+        return sign + run[0].translate(_RAISED).translate(_LOWERED)
+
+    return _SCRIPT_RUN.sub(plain, text)
 
 
 def _fold(character: str) -> str:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Set
 from itertools import pairwise
 
+from rag_assets.core.text.folding import scripts_as_plain
+
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
@@ -35,7 +37,7 @@ _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1
 
 def words_of(text: str) -> list[str]:
     """All words, case folded, in order; a word keeps the hyphens inside it."""
-    return [match.group().casefold() for match in _WORD.finditer(text)]
+    return [match.group().casefold() for match in _WORD.finditer(scripts_as_plain(text))]
 
 
 def words_of_file_name(paper_id: str) -> list[str]:
@@ -53,13 +55,14 @@ def words_of_file_name(paper_id: str) -> list[str]:
 
 def joined_pairs(text: str) -> list[str]:
     """Each two neighbouring words as one, case folded: files are called "FootLocker" or "10K"."""
-    pieces = [match.group().casefold() for match in _PIECE.finditer(text)]
+    pieces = [match.group().casefold() for match in _PIECE.finditer(scripts_as_plain(text))]
     return [first + second for first, second in pairwise(pieces)]
 
 
 def words_written_as_names(question: str) -> set[str]:
     """The words that are written as names, case folded: with a capital (not only that of a sentence), or with letters
     and digits. Empty for a longer text in title case or capitals."""
+    question = scripts_as_plain(question)
     words = list(_WORD.finditer(question))
     names = {word.group().casefold() for word in words if _is_name(word, question)}
     is_title_case = len(words) > _FEW_WORDS and len(names) > _MAX_SHARE_CAPITALISED * len(words)

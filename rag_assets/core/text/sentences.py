@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import sentencex
 
+from rag_assets.core.text.folding import lowered_as_plain
+
 _ENDS_WITH_ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:Eqs?|Sects?|Secs?|Figs?|Tabs?|Refs?|Nos?|Vols?|Chaps?|Apps?|Suppl|pp?|cf|ca|approx|resp|vs|al|"
     r"e\.g|i\.e|viz|Dr|Prof|St|spp?|var|subsp)\.[\s\u00a0]*$",
@@ -85,7 +87,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _segments(text: str) -> Iterator[int]:
-    text = _SURROGATE.sub("\ufffd", _with_quiet_brackets(_PERIOD_APART.sub(". ", text)))
+    text = _SURROGATE.sub("\ufffd", lowered_as_plain(_with_quiet_brackets(_PERIOD_APART.sub(". ", text))))
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
         if end - at > _MAX_UNBROKEN_CHARS:

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer
 
+from rag_assets.core.text.folding import scripts_as_plain
+
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
 _GREEK = dict(
@@ -29,8 +31,8 @@ QUESTION_WORDS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written; a hyphenated word is one."""
-    return WORD.findall(text)
+    """The words of a text as written, but for raised and lowered digits; a hyphenated word is one."""
+    return WORD.findall(scripts_as_plain(text))
 
 
 def in_small_latin_letters(text: str) -> str:

@@ -3,9 +3,9 @@
 A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
 section has the heading as its section title and not in its text; runs keep it for chunks of several sections.
 
-A section shorter than the minimum (a stray line, a grant number, the sentence before the first subsection) joins the
-neighbour with which it shares the nearest heading; of two that are equally near, the shorter one. Runs of different
-zones or authors, and runs with back matter between them, are never merged.
+A section shorter than the minimum (a stray line, the sentence before the first subsection) joins the neighbour with
+which it shares the nearest heading; of two that are equally near, the shorter one. Sections without a common heading,
+runs of different zones or authors, and runs with back matter between them are never merged.
 """
 
 import heapq
@@ -215,9 +215,11 @@ class _Merging:
         if first is None or second not in self._groups or not self._runs[second].follows:
             return
         one, other = self._groups[first], self._groups[second]
-        if self._is_short(one) or self._is_short(other):
-            depth = len(common_path([one.section_path, other.section_path]))
-            entry = (-depth, one.n_tokens + other.n_tokens, one.first, other.first, other.last)
+        common = common_path([one.section_path, other.section_path])
+        if any(heading.section_path == common for heading in self._runs[second].headings):
+            common = common[:-1]  # two sections of one name
+        if common and (self._is_short(one) or self._is_short(other)):
+            entry = (-len(common), one.n_tokens + other.n_tokens, one.first, other.first, other.last)
             heapq.heappush(self._pairs, entry)
 
     def _is_short(self, group: _Group) -> bool:

@@ -5,7 +5,7 @@ keep their ids, by which a caller finds their place on the page.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,11 +112,14 @@ def _text_of(node: Any) -> str:
     from lxml import etree
 
     parts: list[str] = []
+    scripts: list[Callable[[str], str]] = [str]
     for event, inner in etree.iterwalk(node, events=("start", "end")):
         if event == "start":
+            scripts.append(_SCRIPTS.get(inner.tag, scripts[-1]))
             parts.append(" " if inner.tag in _BREAKS else "")
-            parts.append(_SCRIPTS.get(inner.tag, str)(inner.text or ""))
-        elif inner is not node:
+            parts.append(scripts[-1](inner.text or ""))
+        else:
+            scripts.pop()
             parts.append(" " if inner.tag in _BREAKS else "")
-            parts.append(inner.tail or "")
+            parts.append(scripts[-1]((inner is not node and inner.tail) or ""))
     return " ".join("".join(parts).split())

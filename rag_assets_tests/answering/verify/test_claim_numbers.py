@@ -66,6 +66,16 @@ def test_a_share_in_words_is_held_by_numbers(claim: str, quote: str) -> None:
     assert checked(claim, quote).missing == ()
 
 
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [("1.2 mmol of Ca2+", "1.2 mmol of Ca²⁺"), ("41 µg of PM2.5", "41 µg of PM₂.₅"), ("5 kg m-2", "5 kg m⁻²")],
+)
+def test_raised_and_lowered_digits_hold_plain_ones(typed: str, printed: str) -> None:
+    """Models write plain digits where the paper has raised ones."""
+    assert checked(f"It held {typed}.", f"It held {printed}.").missing == ()
+    assert checked(f"It held {printed}.", f"It held {typed}.").missing == ()
+
+
 def test_the_unit_of_a_number_may_stand_around_its_quote() -> None:
     """Papers name a unit once; a unit that they never name is an invention."""
     claim, quote = "The goats were given 5 mg.", "The goats were given 5."

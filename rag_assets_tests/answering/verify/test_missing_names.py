@@ -9,7 +9,7 @@ STUDY = (
     "Self-control predicted unemployment in two British cohorts from 1974 to 2008. The coronavirus SARS-CoV-2 was "
     "found in thirty-one samples by YOLO v5x6. Personal protective equipment was worn by 1,250 nurses in China and "
     "Germany. The World Health Organization treated Clostridium difficile with oseltamivir. "
-    "ACE2 is a receptor of MERS-CoV."
+    "ACE2 is a receptor of MERS-CoV. The air held PM₂.₅ and CO₂, the milk Ca²⁺ and H2O2, 10⁵ cells in each m²."
 )
 
 
@@ -53,6 +53,7 @@ def test_a_name_that_stands_nowhere_is_missing(question: str, names: list[str]) 
         "What are Coronaviruses?",
         "Are anti-MERS-CoV drugs known?",
         "What happened on 5th March?",
+        "Did the air hold PM2.5, CO2, Ca2+, H₂O₂ or 10^5 cells per m2?",
         "What was paid in USD in Q2 FY2008?",
         "Which approach worked best, and which hardship followed?",
     ],

@@ -20,6 +20,7 @@ def read_alike(one: str, other: str) -> bool:
         ("a 3 × 3 table", "a 3x3 table"),
         ("a 3×3 table", "a 3 x 3 table"),
         ("the CO₂ there", "the CO2 there"),
+        ("the PM₂.₅ there", "the PM2.5 there"),
         ("10 m² of it", "10 m2 of it"),
         ("10 m² of it", "10 m^2 of it"),
         ("60 min⁻¹ then", "60 min−1 then"),

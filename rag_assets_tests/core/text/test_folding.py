@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.core.text.folding import Folded
+from rag_assets.core.text.folding import Folded, scripts_as_plain
+from rag_assets.core.text.terms import terms_of
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,23 @@ def test_a_quote_is_found_across_typesetting(quote: str, text: str) -> None:
 def test_a_quote_that_is_not_there_is_not_found(quote: str, text: str) -> None:
     """A lenient match would verify what the paper does not say."""
     assert Folded.of(text).find(Folded.of(quote)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("CO₂ and H₂O₂", "CO2 and H2O2"),
+        ("41 µg of PM₂.₅", "41 µg of PM2.5"),
+        ("Ca²⁺ and NO₃⁻", "Ca2+ and NO3-"),
+        ("2.4 m² s⁻¹", "2.4 m2 s-1"),
+        ("3 × 10⁵ or 10⁻⁵", "3 × 10^5 or 10^-5"),
+        ("exacerbated.²⁹ In reviews ⁵⁴ of it", "exacerbated.²⁹ In reviews ⁵⁴ of it"),
+    ],
+)
+def test_raised_and_lowered_digits_are_found_by_plain_ones(text: str, plain: str) -> None:
+    """Nobody types CO₂; but 10⁵ is not 105, and the mark of a reference is no number of the paper."""
+    assert scripts_as_plain(text) == plain
+    assert terms_of(text) >= terms_of(plain)
 
 
 @given(st.text(max_size=80))

@@ -2,7 +2,13 @@
 
 import pytest
 
-from rag_assets.core.text.names import joined_pairs, periods_in, words_of_file_name, words_written_as_names
+from rag_assets.core.text.names import (
+    joined_pairs,
+    periods_in,
+    words_of,
+    words_of_file_name,
+    words_written_as_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +45,13 @@ def test_a_name_is_a_word_with_a_capital_that_starts_no_sentence(question: str, 
 def test_title_case_marks_no_names() -> None:
     """In "What Was The Adjusted Margin In The Second Half" each word would be taken for a name."""
     assert words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
+
+
+def test_a_name_with_lowered_digits_is_the_one_with_plain_ones() -> None:
+    """A question names the title "Air of CO₂ barns" as "CO2"."""
+    assert words_of("CO₂ barns") == words_of("CO2 barns")
+    assert words_written_as_names("air of CO₂") == {"co2"}
+    assert joined_pairs("CO₂ barns") == ["co2barns"]
 
 
 def test_neighbouring_words_are_also_one() -> None:

@@ -15,6 +15,7 @@ from rag_assets_tests.cpu_limit import ends_in_time
         ("In Sect. 4.1 we show k = 60. Then more.", ["In Sect. 4.1 we show k = 60.", "Then more."]),
         ("It was found [12]. [13] It is new.", ["It was found [12]. [13]", "It is new."]),
         ("Colds were exacerbated.²⁹,³⁰ Iron fell.¹", ["Colds were exacerbated.²⁹,³⁰", "Iron fell.¹"]),
+        ("Cows breathed PM₂.₅ in Bergen. It fell.", ["Cows breathed PM₂.₅ in Bergen.", "It fell."]),
         ("The Board named Ms. Lund. She agreed.", ["The Board named Ms. Lund.", "She agreed."]),
         ("It was treated as MS. Patients agreed.", ["It was treated as MS.", "Patients agreed."]),
         ("Smith et al. (2020) agree. We do not.", ["Smith et al. (2020) agree.", "We do not."]),

@@ -30,20 +30,36 @@ def test_a_short_section_is_read_with_its_neighbour_below_its_own_heading() -> N
     """A section of 29 tokens that alone spoke of its subject was left out, and its question refused."""
     rng = random.Random(1)
     blocks = [
-        *section(rng, 40, "Results"),
-        heading("Storage"),
-        paragraph("Serum was stored at -80 degrees.", "Storage", page=7),
+        *section(rng, 40, "Methods", "Assays"),
+        heading("Methods", "Storage"),
+        paragraph("Serum was stored at -80 degrees.", "Methods", "Storage", page=7),
     ]
 
     (chunk,) = chunked(blocks, DEFAULTS)
 
-    assert chunk.text == f"Results\n\n{blocks[1].text}\n\nStorage\n\nSerum was stored at -80 degrees."
-    assert (chunk.section_path, chunk.section_title) == ("", "")
+    assert chunk.text == f"Assays\n\n{blocks[1].text}\n\nStorage\n\nSerum was stored at -80 degrees."
+    assert (chunk.section_path, chunk.section_title) == ("Methods", "Methods")
     assert [(part.section_title, chunk.text[part.body_start : part.end]) for part in chunk.sections] == [
-        ("Results", blocks[1].text),
+        ("Assays", blocks[1].text),
         ("Storage", "Serum was stored at -80 degrees."),
     ]
     assert chunk.spans[-1].page_start == 7
+
+
+def test_short_sections_without_a_common_heading_stay_apart() -> None:
+    """The last sentences of "Results" would be cited without a section, because a line of "Conclusion" follows them."""
+    rng = random.Random(9)
+    blocks = [
+        paragraph("Ada Lund"),
+        *section(rng, 60, "Results"),
+        *section(rng, 5, "Conclusion"),
+        *section(rng, 5, "Funding"),
+        *section(rng, 5, "Funding"),
+    ]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    assert [chunk.section_path for chunk in chunks] == ["", "Results", "Conclusion", "Funding", "Funding"]
 
 
 def test_the_neighbour_below_the_nearest_common_heading_is_taken() -> None:
@@ -67,10 +83,10 @@ def test_short_sections_are_merged_with_each_other_before_a_long_one() -> None:
     """A long section keeps its own title where its neighbours can do without it."""
     rng = random.Random(3)
     blocks = [
-        *section(rng, 60, "Results"),
-        *section(rng, 20, "Funding"),
-        *section(rng, 20, "Data"),
-        *section(rng, 60, "Discussion"),
+        *section(rng, 60, "Part", "Results"),
+        *section(rng, 20, "Part", "Funding"),
+        *section(rng, 20, "Part", "Data"),
+        *section(rng, 60, "Part", "Discussion"),
     ]
 
     chunks = chunked(blocks, DEFAULTS)
@@ -82,12 +98,12 @@ def test_only_the_chunk_that_holds_the_short_section_loses_the_long_ones_path() 
     """A section of 5,000 words is cited under its title, whatever line follows it."""
     rng = random.Random(4)
     text = " ".join(sentence(rng, 25) for _ in range(200))
-    blocks = [heading("Results"), paragraph(text, "Results"), *section(rng, 5, "Storage")]
+    blocks = [heading("A", "Results"), paragraph(text, "A", "Results"), *section(rng, 5, "A", "Storage")]
 
     chunks = chunked(blocks, DEFAULTS)
 
     assert len(chunks) > 3
-    assert [chunk.section_path for chunk in chunks[:-1]] == ["Results"] * (len(chunks) - 1)
+    assert [chunk.section_path for chunk in chunks[:-1]] == ["A > Results"] * (len(chunks) - 1)
     assert titles_of(chunks[-1]) == ["Results", "Storage"]
     assert not chunks[0].text.startswith("Results")
 
@@ -95,10 +111,11 @@ def test_only_the_chunk_that_holds_the_short_section_loses_the_long_ones_path() 
 def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone() -> None:
     """A moved id is paid for twice: a needless embedding, and a citation that points nowhere."""
     rng = random.Random(5)
-    long = [heading("Results"), paragraph(" ".join(sentence(rng, 25) for _ in range(400)), "Results")]
+    text = " ".join(sentence(rng, 25) for _ in range(400))
+    long = [heading("A", "Results"), paragraph(text, "A", "Results")]
 
     before = {chunk.chunk_id for chunk in chunked(long, DEFAULTS)}
-    after = {chunk.chunk_id for chunk in chunked([*long, *section(rng, 5, "Storage")], DEFAULTS)}
+    after = {chunk.chunk_id for chunk in chunked([*long, *section(rng, 5, "A", "Storage")], DEFAULTS)}
 
     assert after != before, "an edit nobody saw would prove nothing"
     assert len(after - before) <= 3
@@ -108,10 +125,11 @@ def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone
 def test_a_long_section_is_cut_the_same_with_and_without_its_heading_in_the_text() -> None:
     """The first chunk of a section must not change because a later one took in a short neighbour."""
     rng = random.Random(6)
-    long = [heading("Results"), paragraph(" ".join(sentence(rng, 25) for _ in range(200)), "Results")]
+    text = " ".join(sentence(rng, 25) for _ in range(200))
+    long = [heading("A", "Results"), paragraph(text, "A", "Results")]
 
     alone = chunked(long, DEFAULTS)[0]
-    merged = chunked([*long, *section(rng, 5, "Storage")], DEFAULTS)[0]
+    merged = chunked([*long, *section(rng, 5, "A", "Storage")], DEFAULTS)[0]
 
     assert (merged.text, merged.chunk_id) == (alone.text, alone.chunk_id)
 
@@ -152,7 +170,7 @@ def test_a_paper_of_one_short_section_is_one_chunk() -> None:
 
 def test_a_paper_of_short_sections_loses_none() -> None:
     """Slides and forms are all short sections."""
-    blocks = [block for n in range(50) for block in section(random.Random(n), 6, f"Slide {n}")]
+    blocks = [block for n in range(50) for block in section(random.Random(n), 6, "Slides", f"Slide {n}")]
 
     chunks = chunked(blocks, DEFAULTS)
 
@@ -165,7 +183,7 @@ def test_a_short_abstract_stays_by_itself_when_the_front_is_included() -> None:
     """The setting exists because a two-line abstract is still the best summary there is."""
     blocks = [
         paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
-        paragraph("Iron; ferritin; trial.", "Keywords", zone=Zone.FRONT),
+        paragraph("Iron; ferritin; trial.", "Abstract", "Keywords", zone=Zone.FRONT),
     ]
 
     merged = chunked(blocks, DEFAULTS)
@@ -205,7 +223,7 @@ def test_a_caption_without_a_table_is_read_too() -> None:
 def test_passages_hold_each_title_once_and_with_its_own_text() -> None:
     """A question about a short section is found by the words of its heading."""
     rng = random.Random(8)
-    blocks = [*section(rng, 40, "Results"), *section(rng, 8, "Storage of serum")]
+    blocks = [*section(rng, 40, "A", "Results"), *section(rng, 8, "A", "Storage of serum")]
     (chunk,) = chunked(blocks, DEFAULTS)
 
     passages = cut_passages([chunk], PassageSettings(target_tokens=30), words_and_two, 60)

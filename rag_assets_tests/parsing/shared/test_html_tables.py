@@ -81,7 +81,7 @@ def test_cell_ids_follow_the_cells_they_belong_to() -> None:
 
 def test_raised_and_lowered_digits_stay_apart_from_their_base() -> None:
     """10<sup>9</sup> must not read 109."""
-    table = only_table("<table><tr><td>10<sup>9</sup> CFU</td><td>H<sub>2</sub>O<br>pure</td></tr></table>")
+    table = only_table("<table><tr><td>10<sup>9</sup> CFU</td><td>H<sub><b>2</b></sub>O<br>pure</td></tr></table>")
 
     assert [cell.text for cell in table.cells] == ["10⁹ CFU", "H₂O pure"]
 

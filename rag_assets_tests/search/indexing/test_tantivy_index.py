@@ -66,6 +66,12 @@ def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str
     assert ids(index, question) == wanted
 
 
+@pytest.mark.parametrize(("typed", "printed"), [("CO2", "CO₂"), ("PM2.5", "PM₂.₅"), ("m2", "m²"), ("10^5", "10⁵")])
+def test_plain_digits_find_raised_and_lowered_ones(typed: str, printed: str) -> None:
+    """Papers print CO₂, and nobody types it; a question in print finds papers in plain digits."""
+    assert Analyser().terms(f"the {typed} of barns") == Analyser().terms(f"the {printed} of barns")
+
+
 @pytest.mark.parametrize("question", ["BMS-986158", "bms 986158", "986158"])
 def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, question: str) -> None:
     """Compounds, genes and viruses are written with and without the hyphen."""

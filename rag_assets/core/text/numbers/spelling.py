@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from rag_assets.core.text.folding import scripts_as_plain
 from rag_assets.core.text.numbers.units import SYMBOL
 
 _PERCENT = r"(?:%|percent\b|per[ -]?cent\b|pct\b)"
 _TAG = re.compile(r"<(?:(sup)|/?[a-z]{1,6})>", re.IGNORECASE)
-_RAISED = re.compile(r"(?<=\w)[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_LOWERED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _SIGNS = str.maketrans({"º": "°", "˚": "°", "½": ".5", "¼": ".25", "¾": ".75", "٪": "%", "⁒": "%", "٫": "."})
 _AFTER_FOLDING = str.maketrans(
     {"μ": "µ", "\u039c": "µ", "−": "-", "‐": "-", "‑": "-", "﹣": "-", "\u0131": "i", "\u0130": "I"}
@@ -52,8 +51,7 @@ the middle of the line, a blank inside "2, 000"."""
 def normalized_numbers(text: str) -> str:
     """The text in plain characters and single blanks, powers as "10^5", numbers beside their unit."""
     untagged = _TAG.sub(lambda match: "^" if match[1] else "", text)
-    raised = _RAISED.sub(lambda match: "^" + match[0].translate(_LOWERED), untagged.translate(_SIGNS))
-    folded = unicodedata.normalize("NFKC", raised).translate(_AFTER_FOLDING)
+    folded = unicodedata.normalize("NFKC", scripts_as_plain(untagged.translate(_SIGNS))).translate(_AFTER_FOLDING)
     visible = "".join(_plain(character) for character in folded)
     plain = _LETTER_O.sub(lambda match: match[1] + match[2].translate(_AS_ZERO), _BLANKS.sub(" ", visible))
     for pattern, written in _REWRITTEN:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.core.domain import BlockKind, Cell
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.shared.superscripts import lowered, raised_after
+from rag_assets.parsing.shared.superscripts import lowered, mark_after, raised_after, with_scripts
 from rag_assets.parsing.shared.table_rows import (
     plain_rows,
     table_lines,
@@ -25,6 +25,7 @@ from rag_assets.parsing.shared.table_rows import (
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
     from markdown_it.tree import SyntaxTreeNode
 
 Dialect = Literal["file", "ade"]
@@ -33,6 +34,7 @@ _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
+_SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,18 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    parser.core.ruler.before("inline", "scripts", _scripts_rule)
     if dialect == "ade":
         return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
     parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
     return parser.enable("strikethrough")
+
+
+def _scripts_rule(state: "StateCore") -> None:
+    """Before "$_2$" is read as emphasis."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.content = with_scripts(token.content)
 
 
 def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> bool:
@@ -147,13 +157,14 @@ def _inline(nodes: Sequence["SyntaxTreeNode"]) -> str:
     open_tag = ""
     for node in nodes:
         if node.type == "html_inline":
-            tag = node.content.strip("<>/ ").lower()
-            parts.append("\n" if tag == "br" else "")
-            open_tag = "" if node.content.startswith("</") else tag
+            parts.append("\n" if node.content.strip("<>/ ").lower() == "br" else "")
+            if script := _SCRIPT_TAG.match(node.content):
+                open_tag = "" if script[1] else script[2].lower()
             continue
         text = _inline_node(node)
         if open_tag == "sup":
-            text = raised_after(next((part for part in reversed(parts) if part), ""), text)
+            raise_after = mark_after if node.type == "link" else raised_after
+            text = raise_after(next((part for part in reversed(parts) if part), ""), text)
         parts.append(lowered(text) if open_tag == "sub" else text)
     return "".join(parts)
 
@@ -193,7 +204,7 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
             cells = tuple(with_inferred_header(piece.cells))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
         else:
-            text = html.unescape(_TAG.sub(" ", piece))
+            text = html.unescape(_TAG.sub(" ", with_scripts(piece)))
             rows = plain_rows(text)
             paragraphs = [" ".join(text.split())] if rows is None else rows
             yield from (MarkdownPart(BlockKind.PARAGRAPH, one) for one in paragraphs if one)

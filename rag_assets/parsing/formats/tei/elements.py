@@ -9,6 +9,7 @@ from lxml import etree
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.text.section_names import names_references, names_statement
+from rag_assets.parsing.shared.superscripts import Written, lowered_after, raised_after
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})
@@ -43,6 +44,30 @@ FLOATS = frozenset({"figure", "note", "table"})
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
 _ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
 _STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
+_RAISED = re.compile(r"\bsup(?:er(?:script)?)?\b", re.IGNORECASE)
+_LOWERED = re.compile(r"\bsub(?:script)?\b", re.IGNORECASE)
+_MARK_TYPES = frozenset({"bibr", "biblio", "foot"})
+_MARK_NUMBERS = re.compile(r"\s*[1-9]\d{0,2}(?:\s?[,;–—-]\s?[1-9]\d{0,2})*\s?[,;–—-]?\s*")
+_GOES_ON = re.compile(r"[.,]?\d|%")
+"""Behind a mark, this makes it a number that GROBID took for one."""
+
+
+def script_of(element: etree._Element, name: str) -> Written | None:
+    """How the digits of an element are written; None unless its name, `rend`, `style` or `rendition` sets it apart."""
+    said = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
+    return raised_after if _RAISED.search(said) else lowered_after if _LOWERED.search(said) else None
+
+
+def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
+    """Whether an element holds nothing but numbers of notes or references: GROBID does not say that they are raised.
+
+    before: the characters that it touches. One without a target must touch a word, a number or the end of a sentence,
+    or follow white space: GROBID takes some numbers in prose for references.
+    """
+    if name != "ref" or element.get("type") not in _MARK_TYPES or _GOES_ON.match(element.tail or ""):
+        return False
+    is_alone = element.get("target") is None and before.endswith((",", ";", "-", "="))
+    return not is_alone and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None
 
 
 def name_of(element: etree._Element) -> str:
@@ -52,11 +77,14 @@ def name_of(element: etree._Element) -> str:
 
 
 def is_unread(element: etree._Element, name: str) -> bool:
-    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures."""
+    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures, and the
+    list of grants that GROBID makes of the statements (all 274 grants of 106 files stand in their text as well)."""
     if name in RUNNING or name in REFERENCES or name in _SILENT:
         return True
     if name == "note":
         return (element.get("place") or "").startswith("head")
+    if name == "listOrg":
+        return element.get("type") == "funding"
     return name == "div" and _REFERENCE_TYPES.search(element.get("type") or "") is not None
 
 

@@ -15,11 +15,14 @@ from rag_assets.parsing.formats.tei.elements import (
     SEPARATED,
     TEXT_UNITS,
     is_block_note,
+    is_number_mark,
     is_unread,
     name_of,
     reading_of,
+    script_of,
 )
 from rag_assets.parsing.shared.files.xml_trees import entity_text
+from rag_assets.parsing.shared.superscripts import Written, mark_after, raised_after
 
 _HYPHENS = "-\u2010\u00ad"
 
@@ -44,6 +47,7 @@ class TextRun:
         """Ids that the text refers to."""
         self._parts: list[str] = []
         self._length = 0
+        self.n_open_brackets = 0
         self._break_counts: list[tuple[int, int]] = []
         self._gap_follows = False
         self._line_ended_in_hyphen = False
@@ -55,6 +59,11 @@ class TextRun:
     @property
     def text(self) -> str:
         return "".join(self._parts)
+
+    @property
+    def glued_end(self) -> str:
+        """The last 4 characters, if the next ones follow without white space."""
+        return "" if self._gap_follows else "".join(self._parts[-4:])[-4:]
 
     @property
     def next_start(self) -> int:
@@ -147,6 +156,8 @@ class TextRun:
             self._break_counts.append((self._length, n_breaks))
         self._parts.append(words)
         self._length += len(words)
+        n_open = sum(words.count(bracket) for bracket in "([") - sum(words.count(bracket) for bracket in ")]")
+        self.n_open_brackets = max(0, self.n_open_brackets + n_open)
         self._gap_follows = self._line_ended_in_hyphen = self._joins_next = False
 
     def _drop_hyphen(self) -> None:
@@ -168,10 +179,11 @@ class InlineReader:
         """`@n` of each page break so far."""
         self.n_running = 0
         """Headers, footers and page numbers passed over so far."""
+        self._written: Written | None = None
 
     def string(self, text: str | None, run: TextRun) -> None:
         """Add text at the reader's place."""
-        run.add(text, len(self.page_labels))
+        run.add(self._written(run.glued_end, text) if self._written and text else text, len(self.page_labels))
 
     def verbatim(self, text: str, run: TextRun) -> None:
         """Add text whose white space matters."""
@@ -214,16 +226,26 @@ class InlineReader:
     def _content(self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None) -> None:
         if name in SEPARATED:
             run.space()
-        start = run.next_start
+        start, written = run.next_start, self._written
+        self._written = self._written_in(element, name, run)
         self.string(element.text, run)
         for child in element:
             self.element(child, run, aside)
             self.string(child.tail, run)
+        self._written = written
         run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
         if name == "ref":
             run.targets.append((element.get("target") or "").removeprefix("#"))
         if name in SEPARATED:
             run.space()
+
+    def _written_in(self, element: etree._Element, name: str, run: TextRun) -> Written | None:
+        """How digits in an element are written; a mark at the beginning of a text or in brackets is no raised one."""
+        own = script_of(element, name)
+        is_raised = raised_after in (own, self._written)
+        if is_number_mark(element, name, run.glued_end) and (is_raised or (len(run) and not run.n_open_brackets)):
+            return mark_after
+        return self._written if own is None or self._written is mark_after else own
 
 
 @dataclass(frozen=True, slots=True)

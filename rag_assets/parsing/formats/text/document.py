@@ -22,6 +22,7 @@ from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.shared.running_text import PlacedLine, running
 from rag_assets.parsing.shared.sections import OpenSections
+from rag_assets.parsing.shared.superscripts import with_scripts
 
 _MAX_HEADING_CHARS = 90
 _TITLE_PARAGRAPHS = 10
@@ -51,7 +52,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     for binary content and DocumentLimit for more than `limits.max_pages` pages.
     """
     source = decoded(file.content)
-    pages = lines_of(source.text)
+    pages = lines_of(with_scripts(source.text))
     max_pages = settings.limits.max_pages
     if len(pages) > max_pages:
         raise DocumentLimit(

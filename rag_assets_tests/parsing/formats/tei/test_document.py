@@ -1,5 +1,6 @@
 """From a TEI file to blocks: text, kinds, sections and zones."""
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
 
     zone_of = {block.text: block.zone for block in document.blocks}
     assert (zone_of["We thank all."], zone_of["Lund A. 2020."]) == (Zone.STATEMENTS, Zone.BACK)
+
+
+def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
+    """GROBID repeats the grants of a statement in a list of their own: chunks of three tokens that answer nothing."""
+    back = (
+        "<div type='funding'><div><head>Funding</head><p>Paid by grant FOR 2293.</p></div></div>"
+        "<listOrg type='funding'><org><idno type='grant-number'>FOR 2293</idno></org></listOrg>"
+    )
+
+    assert texts(parsed(tmp_path, tei("<div><p>c</p></div>", back=back))) == ["c", "Funding", "Paid by grant FOR 2293."]
 
 
 def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
@@ -365,7 +376,7 @@ def test_whole_papers_lose_no_text(path: Path) -> None:
 
 
 def letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text)))
 
 
 def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
