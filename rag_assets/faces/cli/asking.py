@@ -156,16 +156,22 @@ def retrieve(
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
         from rag_assets.engine import open_engine
+        from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.batch import evidence_row, retrieve_batch
 
-        with open_engine(options.settings()) as engine:
+        settings = options.settings()
+        titles = titles_of(settings)  # first, as in `ask`
+        with open_engine(settings) as engine:
             find = partial(engine.evidence, where=options.filter, budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
                 row = evidence_row(asked(question), find(question))
-                (rendering.print_json if options.json_ else rendering.print_hits)(row)
+                if options.json_:
+                    rendering.print_json(row)
+                else:
+                    rendering.print_hits(row, titles)
 
 
 def report(

@@ -24,8 +24,14 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
         if json_:
             rendering.print_json({**facts, "quarantined": files})
         else:
+            measured = facts.pop("last_evaluation") or {"last_evaluation": None}
+            shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
+            origin = {name: facts.pop(name) for name in ("tokenizer", "index_version")}
             rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
-            rendering.print_table(files, title="Quarantined files")
+            rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
+            rendering.print_facts(origin, title="\nMade with")
+            for file in files:
+                rendering.print_line(f"\nQuarantined: {file['file']} [{file['paper_id']}]\n    {file['reason']}")
 
 
 def papers(
@@ -47,8 +53,10 @@ def papers(
         rows = papers_listed(settings) if paper_id is None else paper_told(settings, paper_id)
         if json_:
             rendering.print_json(rows)
+        elif paper_id is None:
+            rendering.print_papers(rows, title=f"{len(rows)} papers of {settings.data_dir}")
         else:
-            rendering.print_table(rows, title=f"Papers of {settings.data_dir}" if paper_id is None else paper_id)
+            rendering.print_points(rows, title=paper_id)
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

@@ -1,12 +1,11 @@
 """What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
@@ -20,9 +19,12 @@ if TYPE_CHECKING:  # runs import Dagster, which most commands do without
     from rag_assets.pipeline.runs.materialize import RunReport
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
+COUNTED = "counted"
+"""The fact of an asset that says what its counts count: papers, passages, questions."""
 _NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
 _NONE = "-"
+_INDENT = 4
 
 
 def out() -> Console:
@@ -45,31 +47,31 @@ def print_line(text: str) -> None:
     out().print(text, soft_wrap=True)
 
 
-def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
-    """Records as a table; its columns are the keys of the first record. Without records, stderr says so."""
-    if not rows:
-        err().print(f"{title}: none")
-        return
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for column in rows[0]:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*("" if value is None else legible(str(value)) for value in row.values()))
-    out().print(table)
+def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
+    """Rows of equal length, numbers below a heading to the right. Nothing is wrapped or cut, so an id can be copied."""
+    console = out()
+    console.print(Text(legible(title), "bold"), soft_wrap=True)
+    columns = []
+    for column in zip(*rows, strict=True):
+        texts = [legible(_readable(value)) for value in column]
+        width = max(map(cell_len, texts))
+        blanks = [" " * (width - cell_len(text)) for text in texts]
+        is_text = any(isinstance(value, str) for value in column[1:])
+        cells = zip(texts, blanks, strict=True)
+        columns.append([f"{text}{blank}" if is_text else f"{blank}{text}" for text, blank in cells])
+    for row in zip(*columns, strict=True):
+        console.print("  ".join(row).rstrip(), soft_wrap=True)
 
 
 def print_run(report: "RunReport") -> None:
     """What every asset of a run did, and what stopped it."""
+    counts = [count.removeprefix("n_") for count in COUNTS]
     rows = [
-        {
-            "asset": asset.asset,
-            "rows": asset.facts.get("dagster/row_count"),
-            **{count.removeprefix("n_"): asset.facts.get(count) for count in COUNTS},
-            "seconds": f"{asset.seconds:.1f}",
-        }
+        [asset.asset, asset.facts.get(COUNTED, ""), *map(asset.facts.get, COUNTS), f"{asset.seconds:7.1f}"]
         for asset in report.assets
     ]
-    print_table(rows, title=f"Run {report.run_id[:8]}")
+    if rows:
+        print_columns([["asset", "counted", *counts, "seconds"], *rows], title=f"Run {report.run_id[:8]}")
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
         what = (
@@ -107,18 +109,6 @@ def print_ended(report: "RunReport") -> None:
     )
 
 
-def print_answers(results: Sequence[QAResult]) -> None:
-    """Questions and answers, if there are any; each claim ends with the place it is cited from."""
-    if not results:
-        return
-    table = Table(show_lines=True, header_style="bold")
-    table.add_column("question", overflow="fold", ratio=2)
-    table.add_column("answer [paper, page]", overflow="fold", ratio=5)
-    for result in results:
-        table.add_row(legible(f"{result.question_id}  {result.question}"), legible(result.answer))
-    out().print(table)
-
-
 def print_places(settings: Settings) -> None:
     """Where everything lies, and how to look at it."""
     from rag_assets.search.indexing.stores import published_indexes  # Arrow, which most commands print without
@@ -135,43 +125,55 @@ def print_places(settings: Settings) -> None:
 
 def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
     """One fact per line, for people: shares and scores with three decimals, what is missing as a dash."""
-    table = Table(title=title, title_justify="left", show_header=False)
-    for name, value in facts.items():
-        within = value.items() if isinstance(value, Mapping) else [("", value)]
-        for part, one in within:
-            table.add_row(f"{name} {part}".strip(), legible(_readable(one)))
-    out().print(table)
+    rows = [
+        (f"{name} {part}".strip().replace("_", " "), one)
+        for name, value in facts.items()
+        for part, one in (value.items() if isinstance(value, Mapping) else [("", value)])
+    ]
+    print_columns(rows, title=title)
 
 
-def print_hits(record: Mapping[str, Any]) -> None:
-    """The hits of one question, with the best passage of each and where it stands; and which of the queries found it,
-    where there are several."""
+def print_papers(rows: Iterable[Mapping[str, str]], *, title: str) -> None:
+    """Papers by title, each with its id, which can be copied, its state and what is told of it."""
+    print_line(legible(title))
+    for row in rows:
+        out().print()
+        _print_named(row["title"], row["paper_id"], 0)
+        for told in filter(None, ("" if row["state"] == "ready" else row["state"], row["abstract"])):
+            _print_indented(told)
+
+
+def print_points(rows: Iterable[Mapping[str, str]], *, title: str) -> None:
+    """What is told of one paper, point by point, with the pages where it is known."""
+    print_line(legible(title))
+    for row in rows:
+        print_line(f"\n{row['point']}")
+        for told in filter(None, (row["says"], row["where"])):
+            _print_indented(told)
+
+
+def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+    """The best passage of each hit as an answer shows a quote, and how well it matches the question; and which of the
+    queries found it, where there are several."""
     queries = record["queries"] if len(record["queries"]) > 1 else []
-    has_bands = any(hit["band"] for hit in record["hits"])
     for number, query in enumerate(queries, start=1):
         print_line(legible(f"query {number} ({query['origin']}): {query['text']}"))
-    rows = [
-        {
-            "rank": hit["rank"],
-            "score": _readable(hit["score"]),
-            "similarity": _readable(hit["similarity"]),
-            **({"band": hit["band"]} if has_bands else {}),
-            **({"query": ", ".join(str(number + 1) for number in hit["found_by"])} if queries else {}),
-            "stands in": _place_of_hit(hit),
-            "best passage": hit["passage"],
-        }
-        for hit in record["hits"]
-    ]
-    print_table(rows, title=str(record["id"]))
-
-
-def _place_of_hit(hit: Mapping[str, Any]) -> str:
-    """Paper, section, page and number of boxes of the passage, one per line, as far as they are known."""
-    pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
-    n_boxes = len(hit["boxes"])
-    boxes = f"{n_boxes} box{'' if n_boxes == 1 else 'es'}" if n_boxes else ""
-    place = ", ".join(part for part in (f"p. {pages}" if pages else "", boxes) if part)
-    return "\n".join(part for part in (hit["paper_id"], hit["section"], place) if part)
+    for hit in record["hits"]:
+        out().print(legible(f"{hit['rank']}. {hit['passage']}"))
+        pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
+        sign = "p." if hit["passage_page_start"] == hit["passage_page_end"] else "pp."
+        place = (titles.get(hit["paper_id"]), f"{sign} {pages}" if pages else "")
+        _print_named(", ".join(filter(None, place)), hit["paper_id"])
+        found_by = ", ".join(str(number + 1) for number in hit["found_by"])
+        facts = [
+            f"“{hit['section']}”" if hit["section"] else "",
+            f"{hit['band']} search match" if hit["band"] else "",
+            f"score {_readable(hit['score'])}",
+            f"similarity {_readable(hit['similarity'])}",
+            f"found by query {found_by}" if queries else "",
+        ]
+        _print_indented(", ".join(filter(None, facts)))
+        out().print()
 
 
 def counting(what: str) -> Callable[[int, int], None]:
@@ -184,48 +186,86 @@ def counting(what: str) -> Callable[[int, int], None]:
     return report
 
 
+def print_answers(results: Sequence[QAResult], titles: Mapping[str, str]) -> None:
+    """Answers below their questions, if there are any."""
+    for result in results:
+        out().print(Text(legible(f"\n{result.question_id}  {result.question}\n"), "bold"))
+        _print_answer(result, titles)
+    _print_origin(results)
+
+
 def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
     titles: titles of papers by id. An extractive claim is its own quote, so it is not quoted again.
     """
+    _print_answer(result, titles)
+    _print_origin([result])
+
+
+def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if result.refused:
-        console.print(legible(result.answer), soft_wrap=False)
+        console.print(legible(result.answer))
     for claim in result.claims:
         _print_claim(console, claim, titles)
-    for remark in told_beside(result):
+    told = told_beside(result)
+    for remark in told:
         console.print(legible(f"  {remark}" if result.refused else remark))
-    if result.model.startswith(EXTRACTIVE) and not result.refused:
-        console.print(_NOT_WRITTEN)
     if result.nearest:
-        console.print(f"\n{nearest_heading(result)}")
+        if told or result.refused:
+            console.print()
+        console.print(nearest_heading(result))
     for claim in result.nearest:
-        _print_indented(console, claim.text, 2)
+        _print_indented(claim.text, 2)
         for citation in claim.citations:
-            _print_indented(console, _source_of(citation, titles))
+            _print_source(citation, titles)
+
+
+def _print_origin(results: Sequence[QAResult]) -> None:
+    """Say once that nobody wrote the answers, where that is so."""
+    if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in results):
+        out().print(f"\n{_NOT_WRITTEN}")
 
 
 def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> None:
     console.print(legible(claim.text))
     if note := claim_note(claim):
-        _print_indented(console, note)
+        _print_indented(note)
     for citation in claim.citations:
         if citation.quote != claim.text:
-            _print_indented(console, f"“{citation.quote}”")
-        _print_indented(console, _source_of(citation, titles))
+            _print_indented(f"“{citation.quote}”")
+        _print_source(citation, titles)
     console.print()
 
 
-def _print_indented(console: Console, text: str, n_blanks: int = 4) -> None:
-    console.print(Padding(legible(text), (0, 0, 0, n_blanks), expand=False))
+def _print_indented(text: str, n_blanks: int = _INDENT) -> None:
+    for line in _lines(text, n_blanks):
+        out().print(" " * n_blanks + line, soft_wrap=True)
 
 
-def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:
-    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id alone where the paper has no title."""
+def _lines(text: str, n_blanks: int) -> list[str]:
+    """The text as lines that fit the terminal behind so many blanks."""
+    console = out()
+    return [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
+
+
+def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
+    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id and the page where the paper has no title."""
     title = titles.get(citation.paper_id, "").strip()
-    place = place_of(citation)
-    return f"{title}{place.removeprefix(citation.paper_id)} [{citation.paper_id}]" if title else place
+    place = place_of(citation).removeprefix(citation.paper_id)
+    _print_named(f"{title}{place}".lstrip(", "), citation.paper_id)
+
+
+def _print_named(text: str, paper_id: str, n_blanks: int = _INDENT) -> None:
+    """A text and the id of its paper, which is never broken over lines: it is there to be copied."""
+    console = out()
+    mark = f"[{legible(paper_id)}]"
+    lines = _lines(text, n_blanks)
+    if lines and n_blanks + cell_len(f"{lines[-1]} {mark}") <= console.width:
+        mark = f"{lines.pop()} {mark}"
+    for line in [*lines, mark]:
+        console.print(" " * n_blanks + line, soft_wrap=True)
 
 
 def _readable(value: Any) -> str:

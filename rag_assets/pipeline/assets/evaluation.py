@@ -54,6 +54,7 @@ def smoke_eval(
             "n_removed": 0,
             "n_unchanged": int(not evaluation.is_new),
         },
+        counted="evaluations",
         n_rows=latest["n_judged"],
         path=settings.paths.evaluation / LATEST,
         settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},

@@ -76,6 +76,7 @@ def _materialized(file: AnsweredFile, spent: Usage, settings: Settings) -> dg.Ma
     return materialized(
         version=data_version(row_fingerprints(results)),
         counts=file.update.plan.counts(),
+        counted="questions",
         n_rows=len(results),
         path=file.asked.answers,
         settings={"retrieval": settings.retrieval, "answering": settings.answering},
