@@ -112,20 +112,18 @@ def ask(
     Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
     """
     with reported():
-        from rag_assets.core.errors import GuardrailBroken
         from rag_assets.engine import open_engine
         from rag_assets.faces.cli.folder_facts import titles_of
+        from rag_assets.faces.dialogue import sound_result
 
         settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            trace = engine.trace(question, options.filter)
-        if trace.broken:
-            raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
+            result = sound_result(engine.trace(question, options.filter))
         if options.json_:
-            rendering.print_json(asdict(trace.result))
+            rendering.print_json(asdict(result))
         else:
-            rendering.print_answer(trace.result, titles)
+            rendering.print_answer(result, titles)
 
 
 @taking_options

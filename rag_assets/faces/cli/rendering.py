@@ -17,6 +17,7 @@ from rag_assets.core.text.display import legible
 
 if TYPE_CHECKING:  # runs import Dagster, which most commands do without
     from rag_assets.pipeline.runs.materialize import RunReport
+    from rag_assets.questions.conversations import Rewritten
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 COUNTED = "counted"
@@ -37,14 +38,19 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def print_json(records: Any) -> None:
-    """Records as JSON on stdout, without colours and wrapping."""
-    print(json.dumps(records, ensure_ascii=False, indent=2))  # noqa: T201 - stdout is this function's purpose
+def print_json(records: Any, *, indent: int | None = 2) -> None:
+    """Records as JSON on stdout, without colours and wrapping. indent: None for one line."""
+    print(json.dumps(records, ensure_ascii=False, indent=indent))  # noqa: T201 - stdout is this function's purpose
 
 
 def print_line(text: str) -> None:
     """One line on stdout."""
     out().print(text, soft_wrap=True)
+
+
+def print_error(error: Exception) -> None:
+    """What went wrong, as one message."""
+    err().print(f"Error: {error}", style="red", soft_wrap=True)
 
 
 def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
@@ -201,6 +207,17 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """
     _print_answer(result, titles)
     _print_origin([result])
+
+
+def print_turn(question: str, asked: "Rewritten", result: QAResult, titles: Mapping[str, str]) -> None:
+    """An answer of a conversation, below its question if there is one to show, and how the question was read."""
+    if question:
+        out().print(Text(f"\n{legible(question)}\n", "bold"))
+    if asked.is_rewritten:
+        words = "" if asked.question == question else f"Asked of the papers as: {asked.question} "
+        _print_indented(f"{words}({asked.reason})")
+        out().print()
+    _print_answer(result, titles)
 
 
 def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
