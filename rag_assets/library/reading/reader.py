@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from rag_assets.core.domain import Chunk, Filter
-from rag_assets.core.errors import NotFound
+from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.library.reading.page_rendering import FractionBox
@@ -18,6 +18,8 @@ from rag_assets.library.reading.places import PagePlace, Places
 from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
 
 DEFAULT_WIDTH = 1000
+_CHUNKS_LOOKED_AT = 200
+"""For the papers that have some words: those that share most of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,18 @@ class Reader:
     def papers(self) -> list[PaperSummary]:
         """Every paper of the data folder, sorted by id, with its state."""
         return self._papers.all()
+
+    def papers_with(self, text: str) -> list[PaperSummary]:
+        """The papers that have all words of a text in their title, id and abstract, where the beginning of a word is
+        enough, or in one chunk (title pages name the authors); sorted by id."""
+        words = text.casefold().split()
+        try:
+            chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
+        except MissingInput:  # not indexed yet
+            chunks = []
+        in_text = {chunk.paper_id for chunk in chunks if _has_all(words, chunk.text)}
+        told = ((one, f"{one.title} {one.paper_id} {one.abstract}") for one in self.papers())
+        return [one for one, about in told if one.paper_id in in_text or _has_all(words, about)]
 
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""
@@ -163,3 +177,9 @@ class Reader:
         if paper_id is not None:
             where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
         return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]
+
+
+def _has_all(words: Sequence[str], text: str) -> bool:
+    """words: case folded."""
+    text = text.casefold()
+    return all(word in text for word in words)

@@ -4,6 +4,7 @@ import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
 import { attachCard, bandLabel, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
+import { smallTable } from "./small_table.js";
 import { claimNotes, droppedWords, pageWords } from "./words.js";
 
 const RANK = ["weak", "partial", "strong"];
@@ -109,7 +110,8 @@ export class AnswerView {
     const number = this.shown.length;
     const sources = claim.citations.map((citation) => this.source(citation, claim, number));
     const marks = sources.map((source) => this.mark(source));
-    const text = el("p", { class: "claim-text" }, claim.text, " ", el("span", { class: "marks" }, marks));
+    const said = smallTable(claim.text, claim.citations[0]?.quote ?? "") ?? claim.text;
+    const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
     const cited = sources.map((source) =>
       el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
@@ -190,7 +192,7 @@ export function nearestOf({ nearest, refused }, { open, titleOf }) {
       const show = (event) => open({ citation, title, claim: text }, event.currentTarget);
       return el("p", {}, button(title, show, { class: "link" }), el("span", { class: "hint" }, ` ${pageWords(citation)}`));
     });
-    return el("li", {}, el("p", { class: "near-text" }, text), sources);
+    return el("li", {}, el("div", { class: "near-text" }, smallTable(text, citations[0]?.quote ?? "") ?? text), sources);
   });
   return el(
     "details",

@@ -1,6 +1,7 @@
 // How sure an answer can be of a citation, and the card beside a mark that shows it on hover or focus.
 
 import { byId, el } from "./dom.js";
+import { smallTable } from "./small_table.js";
 import { BANDS, pageWords, supportWords, verificationWords } from "./words.js";
 
 const GENERATED = "These words describe a figure and were written by a model, not by the authors";
@@ -17,7 +18,7 @@ export function bandLabel(band) {
 export function quoteFacts({ citation, title, support }) {
   return [
     el("p", { class: "card-source" }, `${title}, ${pageWords(citation)}`),
-    el("blockquote", { class: "quote" }, citation.quote),
+    el("blockquote", { class: "quote" }, smallTable(citation.quote, citation.quote) ?? citation.quote),
     ...verificationFacts({ citation, support }),
   ];
 }

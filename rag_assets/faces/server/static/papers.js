@@ -6,6 +6,7 @@ import { problemBlock, toast } from "./notices.js";
 import { titleOf } from "./words.js";
 
 const NO_PAPERS = "No papers yet. Add some below, or put files into the papers folder and run rag-assets run.";
+const TYPING_MS = 250;
 const STATES = { quarantined: "Not readable", waiting: "Waiting for a run" };
 
 /** filters: what is ticked; open(paper): shows it in the reader; onChange(): after papers came or went. */
@@ -13,7 +14,8 @@ export class Papers {
   constructor({ filters, open, onChange }) {
     Object.assign(this, { filters, open, onChange });
     this.all = new Map(); // paper id -> paper
-    byId("find-paper").addEventListener("input", () => this.show());
+    this.found = null; // ids of the papers that were looked for; null: all
+    byId("find-paper").addEventListener("input", () => this.findSoon());
     byId("upload").addEventListener("change", ({ target }) => {
       this.add([...target.files]);
       target.value = "";
@@ -29,22 +31,34 @@ export class Papers {
   async load() {
     try {
       const { papers } = await getJson("/api/papers");
+      papers.sort((one, other) => titleOf(one).localeCompare(titleOf(other)));
       this.all = new Map(papers.map((paper) => [paper.paper_id, paper]));
       this.filters.keepOnly(new Set(this.all.keys()));
       this.filters.setSources([...new Set(papers.map((paper) => paper.source).filter(Boolean))].sort());
-      this.show();
+      await this.find();
     } catch (error) {
       byId("paper-list").replaceChildren(el("li", {}, problemBlock(error, () => this.load())));
     }
   }
 
+  findSoon() {
+    clearTimeout(this.finding);
+    this.finding = setTimeout(() => this.find().catch((error) => toast(error.message)), TYPING_MS);
+  }
+
+  /** Show the papers with the words in the field, which the server finds by author and text, too. Throws Problem. */
+  async find() {
+    const wanted = () => byId("find-paper").value.trim();
+    const words = wanted();
+    const reply = words && (await getJson(`/api/papers?find=${encodeURIComponent(words)}`));
+    if (words !== wanted()) return; // typed on meanwhile
+    this.found = reply ? new Set(reply.papers.map((paper) => paper.paper_id)) : null;
+    this.show();
+  }
+
   show() {
-    const words = byId("find-paper").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = [...this.all.values()].filter((paper) => {
-      const text = `${titleOf(paper)} ${paper.paper_id}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
-    byId("papers-count").textContent = this.countWords(found.length, words.length > 0);
+    const found = [...this.all.values()].filter((paper) => !this.found || this.found.has(paper.paper_id));
+    byId("papers-count").textContent = this.countWords(found.length, this.found !== null);
     byId("paper-list").replaceChildren(...found.map((paper) => this.item(paper)));
   }
 
@@ -100,6 +114,7 @@ export class Papers {
   }
 
   async remove(paper) {
+    if (!confirm(`Remove “${shortened(titleOf(paper))}” from the papers? It goes to the trash folder.`)) return;
     const path = `/api/papers/${encodeURIComponent(paper.paper_id)}`;
     try {
       const { run_id: run, trash_id: trash } = await (await request(path, { method: "DELETE" })).json();

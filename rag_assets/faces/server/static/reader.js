@@ -6,6 +6,7 @@ import { bandLabel, verificationFacts } from "./evidence.js";
 import { problemBlock } from "./notices.js";
 import { Pages } from "./pages.js";
 import { abstractOf, inText, plainText, summaryOf } from "./reader_text.js";
+import { smallTable } from "./small_table.js";
 import { isPhone, showPane } from "./view.js";
 import { pageWords, titleOf } from "./words.js";
 
@@ -161,6 +162,7 @@ export class Reader {
 function sourceFacts({ citation, claim, support, band }) {
   if (!citation) return [el("p", { class: "fact" }, ONLY_READ)];
   const isOtherWords = citation.quote !== claim;
-  const quote = isOtherWords ? el("blockquote", { class: "quote" }, citation.quote) : null;
+  const words = smallTable(citation.quote, citation.quote) ?? citation.quote;
+  const quote = isOtherWords ? el("blockquote", { class: "quote" }, words) : null;
   return [bandLabel(band), ...verificationFacts({ citation, support }), quote].filter(Boolean);
 }

@@ -20,7 +20,8 @@ const DROPPED = {
   "not supported": "a model that compared it with its quotes found that they do not carry it",
 };
 
-export const BANDS = { strong: "Strong evidence", partial: "Partial evidence", weak: "Weak evidence" };
+/** How well a passage matched the question when it was searched; whether a quote holds is another matter. */
+export const BANDS = { strong: "Strong search match", partial: "Partial search match", weak: "Weak search match" };
 
 export const verificationWords = (verification) => VERIFICATION[verification] ?? `Verified: ${verification}`;
 
