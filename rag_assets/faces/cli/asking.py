@@ -166,10 +166,7 @@ def retrieve(
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
                 row = evidence_row(asked(question), find(question))
-                if options.json_:
-                    rendering.print_json(row)
-                else:
-                    rendering.print_hits(row, titles)
+                rendering.print_json(row) if options.json_ else rendering.print_hits(row, titles)
 
 
 def report(

@@ -2,10 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict
-from io import TextIOWrapper
+from itertools import takewhile
 from typing import Annotated
 
 import typer
@@ -15,10 +15,7 @@ from rag_assets.faces.cli.asking import AskingOptions, taking_options
 from rag_assets.faces.cli.options import ThoroughOption, reported
 
 _NAME = re.compile(r"[\w.-]{1,64}")
-_QUIT = "/quit"
-_WELCOME = (
-    f"Ask, and follow up: “Why?”, “What does that paper say?”. An empty line asks nothing; {_QUIT} or Ctrl-D ends."
-)
+_WELCOME = "Ask, and follow up: “Why?”, “What does that paper say?”. /quit or Ctrl-D ends it."
 
 
 def _a_name(text: str | None) -> str | None:
@@ -36,8 +33,7 @@ def chat(
         typer.Argument(
             metavar="[NAME]",
             callback=_a_name,
-            help="Go on with the conversation of this name, or begin it; the page of `rag-assets serve` names its "
-            "conversations in the address, behind #c=. Without a name, a new one is begun.",
+            help="Go on with the conversation of this name, or begin it; an id of the page's address (#c=) works, too.",
         ),
     ] = None,
     thorough: ThoroughOption = False,
@@ -67,14 +63,14 @@ def chat(
         conversations = opened.enter_context(Conversations(settings.paths.conversations))
         engine = opened.enter_context(open_engine(settings))
         engine.chunks(())  # a folder without an index is told before the first question
-        dialogue = Dialogue(settings, conversations, engine)
-        opened.callback(dialogue.close)
+        dialogue = opened.enter_context(closing(Dialogue(settings, conversations, engine)))
         conversation_id = conversations.start(name) if name else None
         n_failed, is_typed = 0, sys.stdin.isatty()
-        for line in _questions(_typed() if is_typed else _piped()):
+        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr] # a line that is no text is refused
+        lines = filter(None, map(str.strip, _typed() if is_typed else sys.stdin))
+        for line in takewhile(lambda line: line != "/quit", lines):
             try:
-                question = asked(line).model_copy(update={"where": options.filter})
-                reading = dialogue.read(question, conversation_id)
+                reading = dialogue.read(asked(line).model_copy(update={"where": options.filter}), conversation_id)
                 result = sound_result(engine.trace(reading.question))
             except (InvalidQuestions, ModelFault, GuardrailBroken) as error:
                 n_failed += 1
@@ -84,28 +80,14 @@ def chat(
             conversation_id = kept.conversation_id or conversation_id
             if options.json_:
                 rendering.print_json(asdict(result), indent=None)
-            else:
-                rendering.print_turn("" if is_typed else line, reading.asked, result, titles)
+                continue
+            if not is_typed:
+                rendering.print_heading(line)
+            rendering.print_turn(line, reading.asked, result, titles)
         if conversation_id and is_typed:
             rendering.err().print(f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}")
         if n_failed and not is_typed:
             raise typer.Exit(1)
-
-
-def _questions(lines: Iterable[str]) -> Iterator[str]:
-    """The lines that ask something, up to the one that ends the conversation."""
-    for line in map(str.strip, lines):
-        if line == _QUIT:
-            return
-        if line:
-            yield line
-
-
-def _piped() -> Iterable[str]:
-    """The lines of stdin; what is not UTF-8 is refused as a question, line by line."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")
-    return sys.stdin
 
 
 def _typed() -> Iterator[str]:

@@ -30,8 +30,9 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
             rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
             rendering.print_facts(origin, title="\nMade with")
-            for file in files:
-                rendering.print_line(f"\nQuarantined: {file['file']} [{file['paper_id']}]\n    {file['reason']}")
+            if files:
+                quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
+                rendering.print_told("\nQuarantined files", quarantined)
 
 
 def papers(
@@ -54,9 +55,12 @@ def papers(
         if json_:
             rendering.print_json(rows)
         elif paper_id is None:
-            rendering.print_papers(rows, title=f"{len(rows)} papers of {settings.data_dir}")
+            told = (
+                (row["title"], row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
+            )
+            rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
         else:
-            rendering.print_points(rows, title=paper_id)
+            rendering.print_told(paper_id, ((one["point"], "", one["says"], one["where"]) for one in rows))
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

@@ -1,10 +1,10 @@
-"""What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
+"""What the command line shows: records as text or JSON on stdout, everything else on stderr."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -20,12 +20,9 @@ if TYPE_CHECKING:  # runs import Dagster, which most commands do without
     from rag_assets.questions.conversations import Rewritten
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
-COUNTED = "counted"
-"""The fact of an asset that says what its counts count: papers, passages, questions."""
 _NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
 _NONE = "-"
-_INDENT = 4
 
 
 def out() -> Console:
@@ -61,10 +58,8 @@ def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
     for column in zip(*rows, strict=True):
         texts = [legible(_readable(value)) for value in column]
         width = max(map(cell_len, texts))
-        blanks = [" " * (width - cell_len(text)) for text in texts]
         is_text = any(isinstance(value, str) for value in column[1:])
-        cells = zip(texts, blanks, strict=True)
-        columns.append([f"{text}{blank}" if is_text else f"{blank}{text}" for text, blank in cells])
+        columns.append([set_cell_size(text, width) if is_text else text.rjust(width) for text in texts])
     for row in zip(*columns, strict=True):
         console.print("  ".join(row).rstrip(), soft_wrap=True)
 
@@ -73,7 +68,7 @@ def print_run(report: "RunReport") -> None:
     """What every asset of a run did, and what stopped it."""
     counts = [count.removeprefix("n_") for count in COUNTS]
     rows = [
-        [asset.asset, asset.facts.get(COUNTED, ""), *map(asset.facts.get, COUNTS), f"{asset.seconds:7.1f}"]
+        [asset.asset, asset.facts.get("counted", ""), *map(asset.facts.get, COUNTS), f"{asset.seconds:7.1f}"]
         for asset in report.assets
     ]
     if rows:
@@ -139,22 +134,13 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
     print_columns(rows, title=title)
 
 
-def print_papers(rows: Iterable[Mapping[str, str]], *, title: str) -> None:
-    """Papers by title, each with its id, which can be copied, its state and what is told of it."""
+def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) -> None:
+    """What is told of some papers. rows: a heading, the id of the paper if it is to be copied, then paragraphs."""
     print_line(legible(title))
-    for row in rows:
+    for heading, paper_id, *paragraphs in rows:
         out().print()
-        _print_named(row["title"], row["paper_id"], 0)
-        for told in filter(None, ("" if row["state"] == "ready" else row["state"], row["abstract"])):
-            _print_indented(told)
-
-
-def print_points(rows: Iterable[Mapping[str, str]], *, title: str) -> None:
-    """What is told of one paper, point by point, with the pages where it is known."""
-    print_line(legible(title))
-    for row in rows:
-        print_line(f"\n{row['point']}")
-        for told in filter(None, (row["says"], row["where"])):
+        _print_indented(heading, 0, paper_id)
+        for told in filter(None, paragraphs):
             _print_indented(told)
 
 
@@ -168,8 +154,8 @@ def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
         out().print(legible(f"{hit['rank']}. {hit['passage']}"))
         pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
         sign = "p." if hit["passage_page_start"] == hit["passage_page_end"] else "pp."
-        place = (titles.get(hit["paper_id"]), f"{sign} {pages}" if pages else "")
-        _print_named(", ".join(filter(None, place)), hit["paper_id"])
+        place = filter(None, (titles.get(hit["paper_id"]), f"{sign} {pages}" if pages else ""))
+        _print_indented(", ".join(place), paper_id=hit["paper_id"])
         found_by = ", ".join(str(number + 1) for number in hit["found_by"])
         facts = [
             f"“{hit['section']}”" if hit["section"] else "",
@@ -195,7 +181,7 @@ def counting(what: str) -> Callable[[int, int], None]:
 def print_answers(results: Sequence[QAResult], titles: Mapping[str, str]) -> None:
     """Answers below their questions, if there are any."""
     for result in results:
-        out().print(Text(legible(f"\n{result.question_id}  {result.question}\n"), "bold"))
+        print_heading(f"{result.question_id}  {result.question}")
         _print_answer(result, titles)
     _print_origin(results)
 
@@ -210,14 +196,16 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
 
 
 def print_turn(question: str, asked: "Rewritten", result: QAResult, titles: Mapping[str, str]) -> None:
-    """An answer of a conversation, below its question if there is one to show, and how the question was read."""
-    if question:
-        out().print(Text(f"\n{legible(question)}\n", "bold"))
+    """An answer of a conversation, below how its question was read where that needs to be said."""
     if asked.is_rewritten:
         words = "" if asked.question == question else f"Asked of the papers as: {asked.question} "
-        _print_indented(f"{words}({asked.reason})")
-        out().print()
+        _print_indented(f"{words}({asked.reason})\n")
     _print_answer(result, titles)
+
+
+def print_heading(text: str) -> None:
+    """A question above its answer."""
+    out().print(Text(legible(f"\n{text}\n"), "bold"))
 
 
 def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
@@ -256,33 +244,24 @@ def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> N
     console.print()
 
 
-def _print_indented(text: str, n_blanks: int = _INDENT) -> None:
-    for line in _lines(text, n_blanks):
-        out().print(" " * n_blanks + line, soft_wrap=True)
-
-
-def _lines(text: str, n_blanks: int) -> list[str]:
-    """The text as lines that fit the terminal behind so many blanks."""
+def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
+    """A text, and the id of its paper, which is never broken over lines: it is there to be copied."""
     console = out()
-    return [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
+    lines = [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
+    if paper_id:
+        mark = f"[{legible(paper_id)}]"
+        if lines and n_blanks + cell_len(f"{lines[-1]} {mark}") <= console.width:
+            mark = f"{lines.pop()} {mark}"
+        lines.append(mark)
+    for line in lines:
+        console.print(" " * n_blanks + line, soft_wrap=True)
 
 
 def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
     """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id and the page where the paper has no title."""
     title = titles.get(citation.paper_id, "").strip()
     place = place_of(citation).removeprefix(citation.paper_id)
-    _print_named(f"{title}{place}".lstrip(", "), citation.paper_id)
-
-
-def _print_named(text: str, paper_id: str, n_blanks: int = _INDENT) -> None:
-    """A text and the id of its paper, which is never broken over lines: it is there to be copied."""
-    console = out()
-    mark = f"[{legible(paper_id)}]"
-    lines = _lines(text, n_blanks)
-    if lines and n_blanks + cell_len(f"{lines[-1]} {mark}") <= console.width:
-        mark = f"{lines.pop()} {mark}"
-    for line in [*lines, mark]:
-        console.print(" " * n_blanks + line, soft_wrap=True)
+    _print_indented(f"{title}{place}".lstrip(", "), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

@@ -4,6 +4,7 @@ Pages are physical and 1-based; boxes are fractions of the page with the origin 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -86,16 +87,16 @@ class Reader:
         return self._papers.all()
 
     def papers_with(self, text: str) -> list[PaperSummary]:
-        """The papers that have all words of a text in their title, id and abstract, where the beginning of a word is
-        enough, or in one chunk (title pages name the authors); sorted by id."""
-        words = text.casefold().split()
-        try:
+        """The papers with all words of a text, or what begins so, in title, id and abstract, or in one chunk (title pages
+        name the authors); sorted by id."""
+        papers = self.papers()
+        texts = [(one.paper_id, f"{one.title} {one.paper_id} {one.abstract}") for one in papers]
+        with suppress(MissingInput):  # not indexed yet
             chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
-        except MissingInput:  # not indexed yet
-            chunks = []
-        in_text = {chunk.paper_id for chunk in chunks if _has_all(words, chunk.text)}
-        told = ((one, f"{one.title} {one.paper_id} {one.abstract}") for one in self.papers())
-        return [one for one, about in told if one.paper_id in in_text or _has_all(words, about)]
+            texts += [(chunk.paper_id, chunk.text) for chunk in chunks]
+        words = text.casefold().split()
+        found = {paper for paper, said in texts if all(word in said.casefold() for word in words)}
+        return [one for one in papers if one.paper_id in found]
 
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""
@@ -177,9 +178,3 @@ class Reader:
         if paper_id is not None:
             where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
         return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]
-
-
-def _has_all(words: Sequence[str], text: str) -> bool:
-    """words: case folded."""
-    text = text.casefold()
-    return all(word in text for word in words)

@@ -68,7 +68,7 @@ def test_a_name_that_no_address_can_hold_is_refused(name: str, tmp_path: Path) -
 def test_on_a_terminal_an_empty_line_asks_nothing_and_a_key_ends_it(world: World, key: bytes, code: int) -> None:
     """Whoever presses Enter once too often, or wants to leave, must meet neither an error nor a traceback."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*COMMAND, "chat"],
         stdin=theirs,
         stdout=theirs,
@@ -76,16 +76,18 @@ def test_on_a_terminal_an_empty_line_asks_nothing_and_a_key_ends_it(world: World
         env=environment(world.paths.data),
         start_new_session=True,
         preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # its keys send signals to this process
-    )
-    shown = seen(ours, b"\n> ")
-    os.write(ours, b"\n")
-    shown += seen(ours, b"\n> ")
-    os.write(ours, key)
-
-    assert process.wait(timeout=60) == code
+    ) as process:
+        try:
+            shown = seen(ours, b"\n> ")
+            os.write(ours, b"\n")
+            shown += seen(ours, b"\n> ")
+            os.write(ours, key)
+            assert process.wait(timeout=60) == code
+        finally:
+            process.kill()
+            os.close(ours)
+            os.close(theirs)
     assert b"Traceback" not in shown
-    os.close(ours)
-    os.close(theirs)
 
 
 def seen(terminal: int, wanted: bytes) -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
-from rag_assets.faces.cli.rendering import print_answer, print_answers, print_hits, print_papers, print_run
+from rag_assets.faces.cli.rendering import print_answer, print_answers, print_hits, print_run, print_told
 from rag_assets.pipeline.runs.materialize import AssetReport, RunReport
 
 LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."
@@ -139,7 +139,7 @@ def test_what_was_found_is_shown_as_an_answer_is(capsys: pytest.CaptureFixture[s
 def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """An id is there to be copied: in two pieces it names no paper."""
     titles = {LONG_ID: "Ferritin in athletes " * 4}
-    print_papers([{"paper_id": LONG_ID, "title": "T", "state": "ready", "abstract": "a"}], title="Papers")
+    print_told("Papers", [("Ferritin", LONG_ID, "")])
     print_hits({"id": "Why?", "queries": [{}], "hits": [hit(paper_id=LONG_ID)]}, titles)
     print_answer(answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"), titles)
 

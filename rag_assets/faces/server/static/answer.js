@@ -2,12 +2,10 @@
 
 import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
-import { attachCard, bandLabel, quoteFacts } from "./evidence.js";
+import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { smallTable } from "./small_table.js";
 import { claimNotes, droppedWords, pageWords } from "./words.js";
-
-const RANK = ["weak", "partial", "strong"];
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -116,16 +114,14 @@ export class AnswerView {
     const cited = sources.map((source) =>
       el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
     );
-    this.claims.append(
-      el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, bandLabel(this.bandOf(claim)), cited)),
-    );
+    this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }
 
   source(citation, claim, claimNumber) {
     this.nMarks += 1;
     const { support, text } = claim;
     const title = citation.title || this.titleOf(citation.paper_id);
-    return { citation, title, support, claim: text, claimNumber, number: this.nMarks, band: this.bandOf(claim) };
+    return { citation, title, support, claim: text, claimNumber, number: this.nMarks };
   }
 
   mark(source) {
@@ -134,12 +130,6 @@ export class AnswerView {
     const mark = button(String(source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
     attachCard(mark, () => quoteFacts(source));
     return mark;
-  }
-
-  /** The best band of what a claim cites; undefined when nothing rated it. */
-  bandOf({ citations }) {
-    const bands = citations.map(({ chunk_id: id }) => RANK.indexOf(this.contexts.get(id)?.band));
-    return RANK[Math.max(-1, ...bands)];
   }
 
   refuse(answer) {
@@ -155,15 +145,10 @@ export class AnswerView {
     if (!this.contexts.size) return null;
     const items = [...this.contexts.values()].map((context) => {
       const title = context.title || this.titleOf(context.paper_id);
-      const place = [context.section_path, pageWords(context)].flat().filter(Boolean).join(" · ");
+      const match = context.band && `${context.band} search match`;
+      const place = [context.section_path, pageWords(context), match].filter(Boolean).join(" · ");
       const open = (event) => this.open({ context, title, citation: null }, event.currentTarget);
-      return el(
-        "li",
-        {},
-        button(title, open, { class: "link" }),
-        el("span", { class: "hint" }, ` ${place} `),
-        bandLabel(context.band),
-      );
+      return el("li", {}, button(title, open, { class: "link" }), el("span", { class: "hint" }, ` ${place}`));
     });
     return el("details", { class: "more" }, el("summary", {}, `What was read (${items.length})`), el("ol", {}, items));
   }

@@ -39,13 +39,8 @@ export function asMarkdown(question, answer, titleOf) {
 }
 
 /** A kept conversation as Markdown, to be read anywhere. */
-export function conversationAsMarkdown({ title, turns }, titleOf) {
-  const told = turns.map(({ question, asked, answer }) => {
-    const reading = asked === question ? "" : `*Asked of the papers as: ${escaped(asked)}*\n\n`;
-    return asMarkdown(question, answer, titleOf).replace("\n\n", () => `\n\n${reading}`);
-  });
-  return [`# ${escaped(title)}\n`, ...told].join("\n");
-}
+export const conversationAsMarkdown = ({ title, turns }, titleOf) =>
+  [`# ${escaped(title)}\n`, ...turns.map(({ question, answer }) => asMarkdown(question, answer, titleOf))].join("\n");
 
 /** Have the browser save a text as a file. */
 export function saved(text, name) {

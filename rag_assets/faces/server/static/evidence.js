@@ -2,17 +2,9 @@
 
 import { byId, el } from "./dom.js";
 import { smallTable } from "./small_table.js";
-import { BANDS, pageWords, supportWords, verificationWords } from "./words.js";
+import { pageWords, supportWords, verificationWords } from "./words.js";
 
 const GENERATED = "These words describe a figure and were written by a model, not by the authors";
-const BARS = { strong: 3, partial: 2, weak: 1 };
-
-/** A band in words, colour and bars; null where nothing rated the evidence. */
-export function bandLabel(band) {
-  if (!BANDS[band]) return null;
-  const bars = [1, 2, 3].map((n) => el("i", { class: n <= BARS[band] ? "bar on" : "bar" }));
-  return el("span", { class: `band ${band}` }, el("span", { class: "bars", "aria-hidden": "true" }, bars), BANDS[band]);
-}
 
 /** Quote, place, verification and support of a citation. */
 export function quoteFacts({ citation, title, support }) {

@@ -13,23 +13,16 @@ export function startHistory({ open, onDeleted, titleOf }) {
     dialog.close();
     open(id);
   };
-  const exported = async (id) => {
-    try {
-      saved(conversationAsMarkdown(await getConversation(id), titleOf), "conversation.md");
-    } catch (error) {
-      toast(asProblem(error).message);
-    }
-  };
-  const deleted = async (id, item) => {
-    if (!confirm("Delete this conversation? It cannot be brought back.")) return;
-    try {
+  const tried = (run) => run().catch((error) => toast(asProblem(error).message));
+  const exported = (id) =>
+    tried(async () => saved(conversationAsMarkdown(await getConversation(id), titleOf), "conversation.md"));
+  const deleted = (id, item) =>
+    tried(async () => {
+      if (!confirm("Delete this conversation? It cannot be brought back.")) return;
       await deleteConversation(id);
       item.remove();
       onDeleted(id);
-    } catch (error) {
-      toast(asProblem(error).message);
-    }
-  };
+    });
   byId("open-history").addEventListener("click", async () => {
     dialog.showModal();
     byId("history-list").replaceChildren(...(await items({ chosen, exported, deleted })));

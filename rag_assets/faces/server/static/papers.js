@@ -6,7 +6,6 @@ import { problemBlock, toast } from "./notices.js";
 import { titleOf } from "./words.js";
 
 const NO_PAPERS = "No papers yet. Add some below, or put files into the papers folder and run rag-assets run.";
-const TYPING_MS = 250;
 const STATES = { quarantined: "Not readable", waiting: "Waiting for a run" };
 
 /** filters: what is ticked; open(paper): shows it in the reader; onChange(): after papers came or went. */
@@ -15,7 +14,7 @@ export class Papers {
     Object.assign(this, { filters, open, onChange });
     this.all = new Map(); // paper id -> paper
     this.found = null; // ids of the papers that were looked for; null: all
-    byId("find-paper").addEventListener("input", () => this.findSoon());
+    byId("find-paper").addEventListener("input", () => this.find().catch((error) => toast(error.message)));
     byId("upload").addEventListener("change", ({ target }) => {
       this.add([...target.files]);
       target.value = "";
@@ -41,17 +40,11 @@ export class Papers {
     }
   }
 
-  findSoon() {
-    clearTimeout(this.finding);
-    this.finding = setTimeout(() => this.find().catch((error) => toast(error.message)), TYPING_MS);
-  }
-
   /** Show the papers with the words in the field, which the server finds by author and text, too. Throws Problem. */
   async find() {
-    const wanted = () => byId("find-paper").value.trim();
-    const words = wanted();
+    const words = byId("find-paper").value.trim();
     const reply = words && (await getJson(`/api/papers?find=${encodeURIComponent(words)}`));
-    if (words !== wanted()) return; // typed on meanwhile
+    if (words !== byId("find-paper").value.trim()) return; // typed on meanwhile
     this.found = reply ? new Set(reply.papers.map((paper) => paper.paper_id)) : null;
     this.show();
   }

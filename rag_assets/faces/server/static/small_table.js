@@ -5,27 +5,17 @@ import { el } from "./dom.js";
 const BETWEEN_CELLS = " | ";
 const BEHIND_LABEL = ": ";
 
-/**
- * The table, or null for a text that is no row. quote: the row as its paper is read, "Group: A | Ferritin (ng/mL): 12"
- * (corpus/chunking/table_rows.py); the text may have the table's name before it, and fewer cells.
- */
+/** quote: the row as its paper is read, "Group: A | Ferritin (ng/mL): 12" (corpus/chunking/table_rows.py); the text may
+ * have the table's name before it, and fewer cells. Null for a text that is no row. */
 export function smallTable(text, quote) {
   const row = new Set(quote.split(BETWEEN_CELLS));
   const parts = text.split(BETWEEN_CELLS);
   const cells = parts.filter((part) => row.has(part)).map(labelAndValue);
   if (cells.filter(([label]) => label).length < 2) return null;
   const name = parts.filter((part) => !row.has(part)).join(", ");
-  return el(
-    "div",
-    { class: "small-table" },
-    el(
-      "table",
-      {},
-      name && el("caption", {}, name),
-      el("thead", {}, el("tr", {}, cells.map(([label]) => el("th", { scope: "col" }, label)))),
-      el("tbody", {}, el("tr", {}, cells.map(([, value]) => el("td", {}, value)))),
-    ),
-  );
+  const labels = el("tr", {}, cells.map(([label]) => el("th", { scope: "col" }, label)));
+  const values = el("tr", {}, cells.map(([, value]) => el("td", {}, value)));
+  return el("div", { class: "small-table" }, el("table", {}, name && el("caption", {}, name), labels, values));
 }
 
 function labelAndValue(cell) {

@@ -20,9 +20,6 @@ const DROPPED = {
   "not supported": "a model that compared it with its quotes found that they do not carry it",
 };
 
-/** How well a passage matched the question when it was searched; whether a quote holds is another matter. */
-export const BANDS = { strong: "Strong search match", partial: "Partial search match", weak: "Weak search match" };
-
 export const verificationWords = (verification) => VERIFICATION[verification] ?? `Verified: ${verification}`;
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
