@@ -15,7 +15,6 @@ from rag_assets.faces.cli.asking import AskingOptions, taking_options
 from rag_assets.faces.cli.options import ThoroughOption, reported
 
 _NAME = re.compile(r"[\w.-]{1,64}")
-_WELCOME = "Ask, and follow up: “Why?”, “What does that paper say?”. /quit or Ctrl-D ends it."
 
 
 def _a_name(text: str | None) -> str | None:
@@ -95,7 +94,7 @@ def _typed() -> Iterator[str]:
     with suppress(ImportError):  # Windows has none
         import readline  # noqa: F401 - `input` edits its line with it
 
-    rendering.err().print(_WELCOME)
+    rendering.err().print("Ask, and follow up: “Why?”, “What does that paper say?”. /quit or Ctrl-D ends it.")
     with suppress(EOFError):
         while True:
             yield input("\n> ")

@@ -87,8 +87,8 @@ class Reader:
         return self._papers.all()
 
     def papers_with(self, text: str) -> list[PaperSummary]:
-        """The papers with all words of a text, or what begins so, in title, id and abstract, or in one chunk (title pages
-        name the authors); sorted by id."""
+        """The papers with all words of a text, or words that hold them, in title, id and abstract, or in one chunk (a
+        title page names the authors); sorted by id."""
         papers = self.papers()
         texts = [(one.paper_id, f"{one.title} {one.paper_id} {one.abstract}") for one in papers]
         with suppress(MissingInput):  # not indexed yet

@@ -61,6 +61,7 @@ export class Pages {
     };
     const isAway = this.quoted.length > 0 && !this.quoted.some((place) => place.page === this.page);
     const number = this.paper.n_pages ? el("span", { class: "hint" }, `${this.page} / ${this.paper.n_pages}`) : null;
+    const fromEnd = [...this.steps.children].reverse().indexOf(document.activeElement);
     this.steps.replaceChildren(
       ...(isAway ? [button("To the quote", () => this.show(this.quoted), { class: "quiet" })] : []),
       button("Enlarge", () => this.enlarge(), { class: "quiet enlarge", "aria-pressed": String(isEnlarged()) }),
@@ -68,6 +69,7 @@ export class Pages {
       ...(number ? [number] : []),
       step("›", "Next page", 1),
     );
+    [...this.steps.children].reverse()[fromEnd]?.focus(); // the button that was pressed, as it is now
   }
 
   /** The page in the full width of the window, drawn anew to be sharp in it; or back. */

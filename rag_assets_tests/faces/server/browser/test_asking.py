@@ -1,7 +1,6 @@
 """Questions and answers on the page."""
 
 import json
-import re
 
 import pytest
 from playwright.sync_api import Page, Route, expect
