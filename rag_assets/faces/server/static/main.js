@@ -21,9 +21,10 @@ let examples = []; // questions that this corpus is asked every night
 const filters = new Filters({ onPapersCleared: () => papers.show() });
 const papers = new Papers({ filters, open: (paper) => reader.showPaper(paper), onChange: showCorpus });
 const reader = new Reader({ paperOf: (id) => papers.all.get(id) });
+const titleOf = (id) => papers.titleOf(id);
 const conversation = new Conversation({
   scope: () => filters.scope(),
-  titleOf: (id) => papers.titleOf(id),
+  titleOf,
   open: (source, mark) => reader.showSource(source, mark),
   welcome,
 });
@@ -68,11 +69,7 @@ onTokenNeeded(askForToken);
 startPanes();
 startCard();
 startTheme(byId("theme"));
-startHistory({
-  open: opened,
-  onDeleted: (id) => id === conversation.id && begin(),
-  titleOf: (id) => papers.titleOf(id),
-});
+startHistory({ open: opened, onDeleted: (id) => id === conversation.id && begin(), titleOf });
 byId("new-conversation").addEventListener("click", begin);
 addEventListener("hashchange", openAddress);
 
