@@ -14,7 +14,7 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import AskingOptions, taking_options
 from rag_assets.faces.cli.options import ThoroughOption, reported
 
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = re.compile(r"[\w-][\w.-]{0,63}")
 
 
 def _a_name(text: str | None) -> str | None:
@@ -30,7 +30,7 @@ def chat(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             callback=_a_name,
             help="Go on with the conversation of this name, or begin it; an id of the page's address (#c=) works, too.",
         ),
@@ -94,7 +94,7 @@ def _typed() -> Iterator[str]:
     with suppress(ImportError):  # Windows has none
         import readline  # noqa: F401 - `input` edits its line with it
 
-    rendering.err().print("Ask, and follow up: “Why?”, “What does that paper say?”. /quit or Ctrl-D ends it.")
+    rendering.err().print("Ask, and follow up: “Why?”, “And in that paper?”. /quit or Ctrl-D ends it.")
     with suppress(EOFError):
         while True:
             yield input("\n> ")

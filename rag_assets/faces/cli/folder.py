@@ -38,7 +38,7 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
 def papers(
     paper_id: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER]", help="Show the abstract of this paper, and its summary by a model."),
+        typer.Argument(metavar="PAPER", help="Show the abstract of this paper, and its summary by a model."),
     ] = None,
     data: DataOption = None,
     json_: JsonOption = False,

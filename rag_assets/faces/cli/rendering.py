@@ -254,7 +254,7 @@ def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
             mark = f"{lines.pop()} {mark}"
         lines.append(mark)
     for line in lines:
-        console.print(" " * n_blanks + line, soft_wrap=True)
+        console.print(f"{' ' * n_blanks}{line}".rstrip(), soft_wrap=True)
 
 
 def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:

@@ -110,7 +110,7 @@ class Conversations:
     def start(self, name: str | None = None) -> str:
         """Begin a conversation; name: its id, if there is none of that id yet. Returns its id, which cannot be guessed
         if it was given no name."""
-        conversation_id = name or secrets.token_urlsafe(12)
+        conversation_id = name or secrets.token_hex(12)  # no hyphen in front, which a command reads as an option
         with self._transaction() as database:
             values = (conversation_id, _now(), _next_change(database))
             database.execute("INSERT OR IGNORE INTO conversations VALUES (?, '', 0, ?, ?)", values)
