@@ -112,20 +112,18 @@ def ask(
     Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
     """
     with reported():
-        from rag_assets.core.errors import GuardrailBroken
         from rag_assets.engine import open_engine
         from rag_assets.faces.cli.folder_facts import titles_of
+        from rag_assets.faces.dialogue import sound_result
 
         settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            trace = engine.trace(question, options.filter)
-        if trace.broken:
-            raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
+            result = sound_result(engine.trace(question, options.filter))
         if options.json_:
-            rendering.print_json(asdict(trace.result))
+            rendering.print_json(asdict(result))
         else:
-            rendering.print_answer(trace.result, titles)
+            rendering.print_answer(result, titles)
 
 
 @taking_options
@@ -156,16 +154,19 @@ def retrieve(
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
         from rag_assets.engine import open_engine
+        from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.batch import evidence_row, retrieve_batch
 
-        with open_engine(options.settings()) as engine:
+        settings = options.settings()
+        titles = titles_of(settings)  # first, as in `ask`
+        with open_engine(settings) as engine:
             find = partial(engine.evidence, where=options.filter, budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
                 row = evidence_row(asked(question), find(question))
-                (rendering.print_json if options.json_ else rendering.print_hits)(row)
+                rendering.print_json(row) if options.json_ else rendering.print_hits(row, titles)
 
 
 def report(

@@ -24,14 +24,21 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
         if json_:
             rendering.print_json({**facts, "quarantined": files})
         else:
+            measured = facts.pop("last_evaluation") or {"last_evaluation": None}
+            shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
+            origin = {name: facts.pop(name) for name in ("tokenizer", "index_version")}
             rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
-            rendering.print_table(files, title="Quarantined files")
+            rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
+            rendering.print_facts(origin, title="\nMade with")
+            if files:
+                quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
+                rendering.print_told("\nQuarantined files", quarantined)
 
 
 def papers(
     paper_id: Annotated[
         str | None,
-        typer.Argument(metavar="[PAPER]", help="Show the abstract of this paper, and its summary by a model."),
+        typer.Argument(metavar="PAPER", help="Show the abstract of this paper, and its summary by a model."),
     ] = None,
     data: DataOption = None,
     json_: JsonOption = False,
@@ -47,8 +54,13 @@ def papers(
         rows = papers_listed(settings) if paper_id is None else paper_told(settings, paper_id)
         if json_:
             rendering.print_json(rows)
+        elif paper_id is None:
+            told = (
+                (row["title"], row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
+            )
+            rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
         else:
-            rendering.print_table(rows, title=f"Papers of {settings.data_dir}" if paper_id is None else paper_id)
+            rendering.print_told(paper_id, ((one["point"], "", one["says"], one["where"]) for one in rows))
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

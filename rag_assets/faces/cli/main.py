@@ -12,6 +12,7 @@ import typer
 
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import ask, report, retrieve
+from rag_assets.faces.cli.chat import chat
 from rag_assets.faces.cli.folder import clear, index_stats, papers, status
 from rag_assets.faces.cli.serving import mcp, serve, ui
 from rag_assets.faces.cli.steps import chunk, index_build, qa, run
@@ -53,7 +54,7 @@ def main(
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
-for _command in (run, chunk, qa, retrieve, ask, report, papers, status, serve, mcp, ui, clear):
+for _command in (run, chunk, qa, retrieve, ask, chat, report, papers, status, serve, mcp, ui, clear):
     app.command()(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

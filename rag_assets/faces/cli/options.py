@@ -149,7 +149,7 @@ def reported() -> Iterator[None]:
         rendering.err().print("\nEnded.")
         raise typer.Exit(_EXIT_OF_CTRL_C) from error
     except RagAssetsError as error:
-        rendering.err().print(f"Error: {error}", style="red", soft_wrap=True)
+        rendering.print_error(error)
         raise typer.Exit(1) from error
     finally:
         logger.handlers, logger.propagate = before[:2]

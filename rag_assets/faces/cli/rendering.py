@@ -1,12 +1,11 @@
-"""What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
+"""What the command line shows: records as text or JSON on stdout, everything else on stderr."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
@@ -18,6 +17,7 @@ from rag_assets.core.text.display import legible
 
 if TYPE_CHECKING:  # runs import Dagster, which most commands do without
     from rag_assets.pipeline.runs.materialize import RunReport
+    from rag_assets.questions.conversations import Rewritten
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 _NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
@@ -35,9 +35,9 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def print_json(records: Any) -> None:
-    """Records as JSON on stdout, without colours and wrapping."""
-    print(json.dumps(records, ensure_ascii=False, indent=2))  # noqa: T201 - stdout is this function's purpose
+def print_json(records: Any, *, indent: int | None = 2) -> None:
+    """Records as JSON on stdout, without colours and wrapping. indent: None for one line."""
+    print(json.dumps(records, ensure_ascii=False, indent=indent))  # noqa: T201 - stdout is this function's purpose
 
 
 def print_line(text: str) -> None:
@@ -45,31 +45,34 @@ def print_line(text: str) -> None:
     out().print(text, soft_wrap=True)
 
 
-def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
-    """Records as a table; its columns are the keys of the first record. Without records, stderr says so."""
-    if not rows:
-        err().print(f"{title}: none")
-        return
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for column in rows[0]:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*("" if value is None else legible(str(value)) for value in row.values()))
-    out().print(table)
+def print_error(error: Exception) -> None:
+    """What went wrong, as one message."""
+    err().print(f"Error: {error}", style="red", soft_wrap=True)
+
+
+def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
+    """Rows of equal length, numbers below a heading to the right. Nothing is wrapped or cut, so an id can be copied."""
+    console = out()
+    console.print(Text(legible(title), "bold"), soft_wrap=True)
+    columns = []
+    for column in zip(*rows, strict=True):
+        texts = [legible(_readable(value)) for value in column]
+        width = max(map(cell_len, texts))
+        is_text = any(isinstance(value, str) for value in column[1:])
+        columns.append([set_cell_size(text, width) if is_text else text.rjust(width) for text in texts])
+    for row in zip(*columns, strict=True):
+        console.print("  ".join(row).rstrip(), soft_wrap=True)
 
 
 def print_run(report: "RunReport") -> None:
     """What every asset of a run did, and what stopped it."""
+    counts = [count.removeprefix("n_") for count in COUNTS]
     rows = [
-        {
-            "asset": asset.asset,
-            "rows": asset.facts.get("dagster/row_count"),
-            **{count.removeprefix("n_"): asset.facts.get(count) for count in COUNTS},
-            "seconds": f"{asset.seconds:.1f}",
-        }
+        [asset.asset, asset.facts.get("counted", ""), *map(asset.facts.get, COUNTS), f"{asset.seconds:7.1f}"]
         for asset in report.assets
     ]
-    print_table(rows, title=f"Run {report.run_id[:8]}")
+    if rows:
+        print_columns([["asset", "counted", *counts, "seconds"], *rows], title=f"Run {report.run_id[:8]}")
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
         what = (
@@ -107,18 +110,6 @@ def print_ended(report: "RunReport") -> None:
     )
 
 
-def print_answers(results: Sequence[QAResult]) -> None:
-    """Questions and answers, if there are any; each claim ends with the place it is cited from."""
-    if not results:
-        return
-    table = Table(show_lines=True, header_style="bold")
-    table.add_column("question", overflow="fold", ratio=2)
-    table.add_column("answer [paper, page]", overflow="fold", ratio=5)
-    for result in results:
-        table.add_row(legible(f"{result.question_id}  {result.question}"), legible(result.answer))
-    out().print(table)
-
-
 def print_places(settings: Settings) -> None:
     """Where everything lies, and how to look at it."""
     from rag_assets.search.indexing.stores import published_indexes  # Arrow, which most commands print without
@@ -135,43 +126,46 @@ def print_places(settings: Settings) -> None:
 
 def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
     """One fact per line, for people: shares and scores with three decimals, what is missing as a dash."""
-    table = Table(title=title, title_justify="left", show_header=False)
-    for name, value in facts.items():
-        within = value.items() if isinstance(value, Mapping) else [("", value)]
-        for part, one in within:
-            table.add_row(f"{name} {part}".strip(), legible(_readable(one)))
-    out().print(table)
+    rows = [
+        (f"{name} {part}".strip().replace("_", " "), one)
+        for name, value in facts.items()
+        for part, one in (value.items() if isinstance(value, Mapping) else [("", value)])
+    ]
+    print_columns(rows, title=title)
 
 
-def print_hits(record: Mapping[str, Any]) -> None:
-    """The hits of one question, with the best passage of each and where it stands; and which of the queries found it,
-    where there are several."""
+def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) -> None:
+    """What is told of some papers. rows: a heading, the id of the paper if it is to be copied, then paragraphs."""
+    print_line(legible(title))
+    for heading, paper_id, *paragraphs in rows:
+        out().print()
+        _print_indented(heading, 0, paper_id)
+        for told in filter(None, paragraphs):
+            _print_indented(told)
+
+
+def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+    """The best passage of each hit as an answer shows a quote, and how well it matches the question; and which of the
+    queries found it, where there are several."""
     queries = record["queries"] if len(record["queries"]) > 1 else []
-    has_bands = any(hit["band"] for hit in record["hits"])
     for number, query in enumerate(queries, start=1):
         print_line(legible(f"query {number} ({query['origin']}): {query['text']}"))
-    rows = [
-        {
-            "rank": hit["rank"],
-            "score": _readable(hit["score"]),
-            "similarity": _readable(hit["similarity"]),
-            **({"band": hit["band"]} if has_bands else {}),
-            **({"query": ", ".join(str(number + 1) for number in hit["found_by"])} if queries else {}),
-            "stands in": _place_of_hit(hit),
-            "best passage": hit["passage"],
-        }
-        for hit in record["hits"]
-    ]
-    print_table(rows, title=str(record["id"]))
-
-
-def _place_of_hit(hit: Mapping[str, Any]) -> str:
-    """Paper, section, page and number of boxes of the passage, one per line, as far as they are known."""
-    pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
-    n_boxes = len(hit["boxes"])
-    boxes = f"{n_boxes} box{'' if n_boxes == 1 else 'es'}" if n_boxes else ""
-    place = ", ".join(part for part in (f"p. {pages}" if pages else "", boxes) if part)
-    return "\n".join(part for part in (hit["paper_id"], hit["section"], place) if part)
+    for hit in record["hits"]:
+        out().print(legible(f"{hit['rank']}. {hit['passage']}"))
+        pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
+        sign = "p." if hit["passage_page_start"] == hit["passage_page_end"] else "pp."
+        place = filter(None, (titles.get(hit["paper_id"]), f"{sign} {pages}" if pages else ""))
+        _print_indented(", ".join(place), paper_id=hit["paper_id"])
+        found_by = ", ".join(str(number + 1) for number in hit["found_by"])
+        facts = [
+            f"“{hit['section']}”" if hit["section"] else "",
+            f"{hit['band']} search match" if hit["band"] else "",
+            f"score {_readable(hit['score'])}",
+            f"similarity {_readable(hit['similarity'])}",
+            f"found by query {found_by}" if queries else "",
+        ]
+        _print_indented(", ".join(filter(None, facts)))
+        out().print()
 
 
 def counting(what: str) -> Callable[[int, int], None]:
@@ -184,48 +178,90 @@ def counting(what: str) -> Callable[[int, int], None]:
     return report
 
 
+def print_answers(results: Sequence[QAResult], titles: Mapping[str, str]) -> None:
+    """Answers below their questions, if there are any."""
+    for result in results:
+        print_heading(f"{result.question_id}  {result.question}")
+        _print_answer(result, titles)
+    _print_origin(results)
+
+
 def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
     titles: titles of papers by id. An extractive claim is its own quote, so it is not quoted again.
     """
+    _print_answer(result, titles)
+    _print_origin([result])
+
+
+def print_turn(question: str, asked: "Rewritten", result: QAResult, titles: Mapping[str, str]) -> None:
+    """An answer of a conversation, below how its question was read where that needs to be said."""
+    if asked.is_rewritten:
+        words = "" if asked.question == question else f"Asked of the papers as: {asked.question} "
+        _print_indented(f"{words}({asked.reason})\n")
+    _print_answer(result, titles)
+
+
+def print_heading(text: str) -> None:
+    """A question above its answer."""
+    out().print(Text(legible(f"\n{text}\n"), "bold"))
+
+
+def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if result.refused:
-        console.print(legible(result.answer), soft_wrap=False)
+        console.print(legible(result.answer))
     for claim in result.claims:
         _print_claim(console, claim, titles)
-    for remark in told_beside(result):
+    told = told_beside(result)
+    for remark in told:
         console.print(legible(f"  {remark}" if result.refused else remark))
-    if result.model.startswith(EXTRACTIVE) and not result.refused:
-        console.print(_NOT_WRITTEN)
     if result.nearest:
-        console.print(f"\n{nearest_heading(result)}")
+        if told or result.refused:
+            console.print()
+        console.print(nearest_heading(result))
     for claim in result.nearest:
-        _print_indented(console, claim.text, 2)
+        _print_indented(claim.text, 2)
         for citation in claim.citations:
-            _print_indented(console, _source_of(citation, titles))
+            _print_source(citation, titles)
+
+
+def _print_origin(results: Sequence[QAResult]) -> None:
+    """Say once that nobody wrote the answers, where that is so."""
+    if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in results):
+        out().print(f"\n{_NOT_WRITTEN}")
 
 
 def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> None:
     console.print(legible(claim.text))
     if note := claim_note(claim):
-        _print_indented(console, note)
+        _print_indented(note)
     for citation in claim.citations:
         if citation.quote != claim.text:
-            _print_indented(console, f"“{citation.quote}”")
-        _print_indented(console, _source_of(citation, titles))
+            _print_indented(f"“{citation.quote}”")
+        _print_source(citation, titles)
     console.print()
 
 
-def _print_indented(console: Console, text: str, n_blanks: int = 4) -> None:
-    console.print(Padding(legible(text), (0, 0, 0, n_blanks), expand=False))
+def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
+    """A text, and the id of its paper, which is never broken over lines: it is there to be copied."""
+    console = out()
+    lines = [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
+    if paper_id:
+        mark = f"[{legible(paper_id)}]"
+        if lines and n_blanks + cell_len(f"{lines[-1]} {mark}") <= console.width:
+            mark = f"{lines.pop()} {mark}"
+        lines.append(mark)
+    for line in lines:
+        console.print(f"{' ' * n_blanks}{line}".rstrip(), soft_wrap=True)
 
 
-def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:
-    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id alone where the paper has no title."""
+def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
+    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id and the page where the paper has no title."""
     title = titles.get(citation.paper_id, "").strip()
-    place = place_of(citation)
-    return f"{title}{place.removeprefix(citation.paper_id)} [{citation.paper_id}]" if title else place
+    place = place_of(citation).removeprefix(citation.paper_id)
+    _print_indented(f"{title}{place}".lstrip(", "), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

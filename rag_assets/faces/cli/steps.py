@@ -34,10 +34,12 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
+        from rag_assets.faces.cli.folder_facts import titles_of
+
         report = _materialize("run", select, data, set_, json_, with_answers=show_answers)
         if show_answers and not json_:
             settings = settings_of(data, set_)
-            rendering.print_answers(_answers(report, configured_set(settings)))
+            rendering.print_answers(_answers(report, configured_set(settings)), titles_of(settings))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -74,13 +76,15 @@ def qa(
     Example: rag-assets qa --questions data/questions/mine.jsonl
     """
     with reported():
+        from rag_assets.faces.cli.folder_facts import titles_of
+
         settings = settings_of(data, set_)
         configured = configured_set(settings)
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, set_, json_, other=other)
         if not json_:
-            rendering.print_answers(_answers(report, asked))
+            rendering.print_answers(_answers(report, asked), titles_of(settings))
         _end(report, data)
 
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine, open_engine
+from rag_assets.faces.dialogue import Dialogue
 from rag_assets.faces.server.corpus_state import CorpusChanges, PublishedFacts
-from rag_assets.faces.server.dialogue import Dialogue
 from rag_assets.faces.server.limits import Rate
 from rag_assets.faces.server.workers import Workers
 from rag_assets.library.reading.reader import Reader

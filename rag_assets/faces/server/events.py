@@ -14,8 +14,7 @@ from fastapi.sse import format_sse_event
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.wording import told_beside
-from rag_assets.core.domain import Claim, Context, Evidence, QAResult
-from rag_assets.core.errors import GuardrailBroken
+from rag_assets.core.domain import Claim, Context, Evidence
 from rag_assets.engine import (
     ClaimDropped,
     ClaimVerified,
@@ -26,7 +25,7 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.server.dialogue import ReadQuestion
+from rag_assets.faces.dialogue import ReadQuestion, sound_result
 from rag_assets.faces.server.problems import ProblemError
 
 LOST_CITATIONS: Mapping[Reason, str] = {
@@ -121,13 +120,6 @@ def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
     return statements + [
         {"reason": reason, "message": LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
     ]
-
-
-def sound_result(trace: AnswerTrace) -> QAResult:
-    """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
-    if trace.broken:
-        raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
-    return trace.result
 
 
 def as_json(value: Mapping[str, Any]) -> str:

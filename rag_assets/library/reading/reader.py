@@ -4,11 +4,12 @@ Pages are physical and 1-based; boxes are fractions of the page with the origin 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
 from rag_assets.core.domain import Chunk, Filter
-from rag_assets.core.errors import NotFound
+from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.library.reading.page_rendering import FractionBox
@@ -17,6 +18,8 @@ from rag_assets.library.reading.pdfs import PageImages, PagePlace, PdfFiles, Pdf
 from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
 
 DEFAULT_WIDTH = 1000
+_CHUNKS_LOOKED_AT = 200
+"""For the papers that have some words: those that share most of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,18 @@ class Reader:
     def papers(self) -> list[PaperSummary]:
         """Every paper of the data folder, sorted by id, with its state."""
         return self._papers.all()
+
+    def papers_with(self, text: str) -> list[PaperSummary]:
+        """The papers with all words of a text, or words that hold them, in title, id and abstract, or in one chunk (a
+        title page names the authors); sorted by id."""
+        papers = self.papers()
+        texts = [(one.paper_id, f"{one.title} {one.paper_id} {one.abstract}") for one in papers]
+        with suppress(MissingInput):  # not indexed yet
+            chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
+            texts += [(chunk.paper_id, chunk.text) for chunk in chunks]
+        words = text.casefold().split()
+        found = {paper for paper, said in texts if all(word in said.casefold() for word in words)}
+        return [one for one in papers if one.paper_id in found]
 
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""

@@ -123,6 +123,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
                 "n_removed": n_removed,
                 "n_unchanged": len(texts) - n_made,
             },
+            counted="passages",
             n_rows=len(texts),
             path=file.path,
             settings={"embedding": settings.embedding},
@@ -205,6 +206,7 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
         report=lambda _: materialized(
             version=staged.manifest.version,
             counts=staged.plan.counts(),
+            counted="passages",
             n_rows=staged.manifest.n_passages,
             path=target.folder,
             settings={"indexing": settings.indexing},
@@ -235,6 +237,7 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
             report=lambda _: materialized(
                 version=content["version"],
                 counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
+                counted="files",
                 n_rows=1,
                 path=paths.index_meta,
                 facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},

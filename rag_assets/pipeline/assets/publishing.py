@@ -257,6 +257,7 @@ def materialized(
     version: str,
     counts: Mapping[str, int],
     n_rows: int,
+    counted: str = "papers",
     path: Path | None = None,
     settings: Mapping[str, StageSettings] | None = None,
     facts: Mapping[str, Any] | None = None,
@@ -264,13 +265,14 @@ def materialized(
 ) -> dg.MaterializeResult[Any]:
     """The materialization of an asset.
 
-    version: its data version. counts: n_added, n_changed, n_removed, n_unchanged. settings: the groups that change the
-    result, by name. facts: numbers (plotted over time), texts and paths. previews: markdown by title, shown first.
+    version: its data version. counts: n_added, n_changed, n_removed, n_unchanged. counted: what they count.
+    settings: the groups that change the result, by name. facts: numbers (plotted over time), texts and paths.
+    previews: markdown by title, shown first.
     """
     metadata: dict[str, Any] = {
         key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()
     }
-    metadata |= {"dagster/row_count": n_rows, **counts}
+    metadata |= {"dagster/row_count": n_rows, **counts, "counted": counted}
     if path:
         metadata["path"] = dg.MetadataValue.path(path.absolute())
     if settings:

@@ -94,6 +94,7 @@ def _materialized(file: AnsweredFile, spent: Usage, settings: Settings) -> dg.Ma
     return materialized(
         version=data_version(row_fingerprints(results)),
         counts=file.update.plan.counts(),
+        counted="questions",
         n_rows=len(results),
         path=file.asked.answers,
         settings={"retrieval": settings.retrieval, "answering": settings.answering},
@@ -224,6 +225,7 @@ def smoke_eval(
             "n_removed": 0,
             "n_unchanged": int(not evaluation.is_new),
         },
+        counted="evaluations",
         n_rows=latest["n_judged"],
         path=settings.paths.evaluation / LATEST,
         settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},

@@ -126,6 +126,7 @@ def _materialized(
     return materialized(
         version=data_version({update.files.text.name: file_sha256(update.files.text) for update in updates}),
         counts=plan.counts(),
+        counted="sections",
         n_rows=len(sections),
         path=settings.paths.reports,
         settings={"retrieval": settings.retrieval, "answering": settings.answering},

@@ -42,7 +42,7 @@ def answer_other_file(settings: Settings, asked: QuestionSet, questions: list[Qu
         is_published = nothing_withholds(file.checked)
         if is_published:
             file.publish(settings)
-    facts = {"dagster/row_count": len(file.update.results), **file.update.plan.counts()}
+    facts = {"dagster/row_count": len(file.update.results), **file.update.plan.counts(), "counted": "questions"}
     made = [AssetReport(asked.label, facts, time.monotonic() - began)] if is_published else []
     broken = [_broken(asked.label, one) for one in file.checked if not one.is_kept]
     return replace(run, is_success=is_published, assets=(*run.assets, *made), broken=(*run.broken, *broken))

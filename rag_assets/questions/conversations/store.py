@@ -107,12 +107,13 @@ class Conversations:
                 self._opened.close()
             self._opened = None
 
-    def start(self) -> str:
-        """Begin a conversation. Returns its id, which cannot be guessed."""
-        conversation_id = secrets.token_urlsafe(12)
+    def start(self, name: str | None = None) -> str:
+        """Begin a conversation; name: its id, if there is none of that id yet. Returns its id, which cannot be guessed
+        if it was given no name."""
+        conversation_id = name or secrets.token_hex(12)  # no hyphen in front, which a command reads as an option
         with self._transaction() as database:
             values = (conversation_id, _now(), _next_change(database))
-            database.execute("INSERT INTO conversations VALUES (?, '', 0, ?, ?)", values)
+            database.execute("INSERT OR IGNORE INTO conversations VALUES (?, '', 0, ?, ?)", values)
             database.execute(
                 "DELETE FROM conversations WHERE conversation_id IN "
                 "(SELECT conversation_id FROM conversations ORDER BY changes DESC LIMIT -1 OFFSET ?)",

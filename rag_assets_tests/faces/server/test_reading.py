@@ -13,6 +13,7 @@ from rag_assets_testing.world import World
 from rag_assets_tests.faces.server.live import Live, served
 from rag_assets_tests.library.reading.conftest import BROKEN, DRAWN
 from rag_assets_tests.library.reading.conftest import built as built
+from rag_assets_tests.library.reading.conftest import world as world
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,33 @@ def test_a_paper_is_listed_with_what_can_be_done_with_it(live: Live) -> None:
     assert papers["ferritin"]["abstract"] == got(live, "/api/papers/ferritin")["abstract"] == ""
     assert papers[BROKEN]["state"] == "quarantined"
     assert papers[BROKEN]["reason"].startswith("broken.pdf is broken: PDFium finds no readable structure in it")
+
+
+def test_papers_are_found_by_title_and_text(live: Live) -> None:
+    """Who looks for a paper remembers a name on it, or a phrase in it, and seldom its whole title."""
+    papers = got(live, "/api/papers")["papers"]
+
+    def found(words: str) -> list[str]:
+        reply = live.client.get("/api/papers", params={"find": words})
+        return [one["paper_id"] for one in reply.json()["papers"]]
+
+    assert found(first_sentence(live)["text"][:60]) == [DRAWN]
+    assert found(" ATHLET  ferrit") == ["ferritin"], "the beginning of a word is enough in a title"
+    assert found(BROKEN) == [BROKEN], "papers without text are found by their ids"
+    assert found("zebra quagga") == []
+    assert len(found(" ")) == len(papers)
+
+
+def test_a_paper_is_found_by_its_authors(world: World) -> None:
+    """A name is what one remembers of a paper of last year."""
+    path = world.paths.papers / "ferritin.tei.xml"
+    names = "<titleStmt><author><persName><forename>Astrid</forename><surname>Lund</surname></persName></author>"
+    path.write_text(path.read_text("utf-8").replace("<titleStmt>", names), "utf-8")
+    assert world.run().is_success
+    with served(world.paths.data) as own:
+        found = own.client.get("/api/papers", params={"find": "lund astrid"}).json()["papers"]
+
+    assert [one["paper_id"] for one in found] == ["ferritin"]
 
 
 def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:

@@ -61,6 +61,17 @@ def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
     assert live.shared.n_working == 0
 
 
+def test_health_names_questions_of_the_corpus_that_have_an_answer(world: World) -> None:
+    """The page offers them to whoever does not know what there is to ask; a broken file must not take health down."""
+    with served(world.paths.data) as live:
+        named = live.client.get("/api/health").json()["examples"]
+        (world.paths.questions / "smoke.jsonl").write_text("{")
+        broken = live.client.get("/api/health").json()
+
+    assert named == [QUESTIONS[0]["question"], QUESTIONS[1]["question"]]
+    assert (broken["status"], broken["examples"]) == ("ready", [])
+
+
 def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> None:
     """What restarts servers that do not answer would restart it each time it opens its models."""
     with served(built.paths.data) as live, all_threads_busy(live.shared):

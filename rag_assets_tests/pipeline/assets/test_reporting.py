@@ -46,7 +46,7 @@ def test_counts_and_rows_have_the_names_that_are_plotted_over_time() -> None:
     """Under another name, the plot over time begins anew."""
     kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3))
 
-    assert kept == {"dagster/row_count": 3, **COUNTS}
+    assert kept == {"dagster/row_count": 3, **COUNTS, "counted": "papers"}
 
 
 def test_a_fact_that_is_not_known_is_left_out() -> None:

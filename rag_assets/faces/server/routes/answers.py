@@ -13,8 +13,8 @@ from rag_assets.answering.drafts import Manner
 from rag_assets.core.domain import QAResult
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Finished
+from rag_assets.faces.dialogue import Answered, Kept
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
-from rag_assets.faces.server.dialogue import Answered, Kept
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
 

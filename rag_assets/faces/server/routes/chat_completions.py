@@ -21,8 +21,9 @@ from pydantic import BaseModel, Field, StrictBool
 from rag_assets.answering.wording import nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.engine import Event, Finished
+from rag_assets.faces.dialogue import sound_result
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
-from rag_assets.faces.server.events import as_json, sound_result
+from rag_assets.faces.server.events import as_json
 from rag_assets.faces.server.problems import ProblemError, invalid_request, not_found
 from rag_assets.faces.server.workers import HEARTBEAT, EventStream, streamed, until_left
 from rag_assets.questions.conversations import Turn, standalone

@@ -8,10 +8,14 @@ from fastapi import APIRouter, UploadFile
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.evaluation.smoke import read_history
+from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.settings import Settings
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
 from rag_assets.pipeline.runs.requests import RunState, StepState
+from rag_assets.questions.files import configured_questions
 
 router = APIRouter(prefix="/api")
+_N_EXAMPLES = 3
 _RUN = Field(description="The run after which questions see the change; see GET /api/runs/{run_id}.")
 
 
@@ -24,6 +28,7 @@ class Health(BaseModel):
     n_chunks: int
     n_waiting: int = Field(description="Questions that are answered now or wait for their turn.")
     last_evaluation: dict[str, float | None] | None
+    examples: list[str] = Field(description="Some questions of the corpus's own question file.")
 
 
 @router.get("/health", tags=["server"])
@@ -40,7 +45,17 @@ def health(shared: SharedDep) -> Health:
         n_chunks=facts.n_chunks,
         n_waiting=shared.answering.n_inside,
         last_evaluation=history[-1]["metrics"] if history else None,
+        examples=_examples(settings),
     )
+
+
+def _examples(settings: Settings) -> list[str]:
+    """The first questions of the file that have an answer, as far as is said; none where the file cannot be read."""
+    try:
+        found = configured_questions(settings) or []
+    except (InvalidQuestions, MissingInput):
+        return []
+    return [one.question for one in found if one.question and one.answerable is not False][:_N_EXAMPLES]
 
 
 class Uploaded(BaseModel):

@@ -154,10 +154,14 @@ class PlaceReply(BaseModel):
     pages: list[PlaceOnPage] = Field(description="Empty: the page is not known.")
 
 
+Find = Annotated[str, Query(max_length=500, description="Only papers with these words in title, authors or text.")]
+
+
 @router.get("/papers")
-def papers(shared: SharedDep) -> PaperList:
+def papers(shared: SharedDep, find: Find = "") -> PaperList:
     """Every paper of the data folder, sorted by id, with its state."""
-    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in shared.reader.papers()])
+    found = shared.reader.papers_with(find) if find.strip() else shared.reader.papers()
+    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in found])
 
 
 @router.get("/papers/{paper_id}")

@@ -2,11 +2,10 @@
 
 import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
-import { attachCard, bandLabel, quoteFacts } from "./evidence.js";
+import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
+import { smallTable } from "./small_table.js";
 import { claimNotes, droppedWords, pageWords } from "./words.js";
-
-const RANK = ["weak", "partial", "strong"];
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -109,21 +108,20 @@ export class AnswerView {
     const number = this.shown.length;
     const sources = claim.citations.map((citation) => this.source(citation, claim, number));
     const marks = sources.map((source) => this.mark(source));
-    const text = el("p", { class: "claim-text" }, claim.text, " ", el("span", { class: "marks" }, marks));
+    const said = smallTable(claim.text, claim.citations[0]?.quote ?? "") ?? claim.text;
+    const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
     const cited = sources.map((source) =>
       el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
     );
-    this.claims.append(
-      el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, bandLabel(this.bandOf(claim)), cited)),
-    );
+    this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }
 
   source(citation, claim, claimNumber) {
     this.nMarks += 1;
     const { support, text } = claim;
     const title = citation.title || this.titleOf(citation.paper_id);
-    return { citation, title, support, claim: text, claimNumber, number: this.nMarks, band: this.bandOf(claim) };
+    return { citation, title, support, claim: text, claimNumber, number: this.nMarks };
   }
 
   mark(source) {
@@ -132,12 +130,6 @@ export class AnswerView {
     const mark = button(String(source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
     attachCard(mark, () => quoteFacts(source));
     return mark;
-  }
-
-  /** The best band of what a claim cites; undefined when nothing rated it. */
-  bandOf({ citations }) {
-    const bands = citations.map(({ chunk_id: id }) => RANK.indexOf(this.contexts.get(id)?.band));
-    return RANK[Math.max(-1, ...bands)];
   }
 
   refuse(answer) {
@@ -153,15 +145,10 @@ export class AnswerView {
     if (!this.contexts.size) return null;
     const items = [...this.contexts.values()].map((context) => {
       const title = context.title || this.titleOf(context.paper_id);
-      const place = [context.section_path, pageWords(context)].flat().filter(Boolean).join(" · ");
+      const match = context.band && `${context.band} search match`;
+      const place = [context.section_path, pageWords(context), match].filter(Boolean).join(" · ");
       const open = (event) => this.open({ context, title, citation: null }, event.currentTarget);
-      return el(
-        "li",
-        {},
-        button(title, open, { class: "link" }),
-        el("span", { class: "hint" }, ` ${place} `),
-        bandLabel(context.band),
-      );
+      return el("li", {}, button(title, open, { class: "link" }), el("span", { class: "hint" }, ` ${place}`));
     });
     return el("details", { class: "more" }, el("summary", {}, `What was read (${items.length})`), el("ol", {}, items));
   }
@@ -190,7 +177,7 @@ export function nearestOf({ nearest, refused }, { open, titleOf }) {
       const show = (event) => open({ citation, title, claim: text }, event.currentTarget);
       return el("p", {}, button(title, show, { class: "link" }), el("span", { class: "hint" }, ` ${pageWords(citation)}`));
     });
-    return el("li", {}, el("p", { class: "near-text" }, text), sources);
+    return el("li", {}, el("div", { class: "near-text" }, smallTable(text, citations[0]?.quote ?? "") ?? text), sources);
   });
   return el(
     "details",

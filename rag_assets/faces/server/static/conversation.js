@@ -35,7 +35,7 @@ export class Conversation {
 
   /** Show a kept conversation; turn and claim: what to look at in it, or null. Throws Problem. */
   async load(id, { turn = null, claim = null } = {}) {
-    const kept = await getJson(`/api/conversations/${encodeURIComponent(id)}`);
+    const kept = await getConversation(id);
     this.clear();
     this.id = kept.conversation_id;
     for (const one of kept.turns) this.keptTurn(one);
@@ -175,6 +175,9 @@ export class Conversation {
   }
 }
 
+/** A kept conversation with its turns. Throws Problem. */
+export const getConversation = (id) => getJson(`/api/conversations/${encodeURIComponent(id)}`);
+
 /** Delete a kept conversation. Throws Problem. */
 export const deleteConversation = (id) => request(`/api/conversations/${encodeURIComponent(id)}`, { method: "DELETE" });
 
@@ -193,7 +196,9 @@ function sendOnEnter(event) {
   byId("ask").requestSubmit();
 }
 
+/** As high as its text, up to the height the style allows; only beyond that it scrolls. */
 function fitHeight({ target }) {
   target.style.height = "auto";
-  target.style.height = `${target.scrollHeight}px`;
+  target.style.height = `${target.scrollHeight + target.offsetHeight - target.clientHeight}px`; // with its borders
+  target.style.overflowY = target.scrollHeight > target.clientHeight + 1 ? "auto" : "hidden"; // 1: rounding
 }

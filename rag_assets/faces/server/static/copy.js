@@ -1,6 +1,6 @@
 // Answers as text for elsewhere: plain or Markdown, with their citations.
 
-import { byId } from "./dom.js";
+import { byId, el } from "./dom.js";
 import { toast } from "./notices.js";
 import { claimNotes, pageWords } from "./words.js";
 
@@ -38,6 +38,17 @@ export function asMarkdown(question, answer, titleOf) {
   ].join("\n\n") + "\n";
 }
 
+/** A kept conversation as Markdown, to be read anywhere. */
+export const conversationAsMarkdown = ({ title, turns }, titleOf) =>
+  [`# ${escaped(title)}\n`, ...turns.map(({ question, answer }) => asMarkdown(question, answer, titleOf))].join("\n");
+
+/** Have the browser save a text as a file. */
+export function saved(text, name) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/markdown" }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 0); // after the click has been taken up
+}
+
 /** Put text on the clipboard and say so. Browsers give the clipboard's own interface to secure addresses only. */
 export async function copied(text, what) {
   const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
@@ -45,11 +56,11 @@ export async function copied(text, what) {
   else toast("The browser did not allow copying.");
 }
 
-/** What is to be said besides the claims: few papers, parts without an answer, names that were not found, statements
+/** What is to be said besides the claims: fewer papers than were asked for, parts without an answer, names that were not found, statements
  * that were left out, no second look. */
 export function remarks(answer) {
   return [
-    answer.single_source && answer.named_papers?.length !== 1 && fewSources(answer),
+    answer.single_source && answer.named_papers?.length > 1 && fewSources(answer),
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
     answer.left_out?.length && leftOutWords(answer.left_out.length),

@@ -2,7 +2,7 @@
 
 import { asProblem, getJson, onTokenNeeded } from "./api.js";
 import { Conversation } from "./conversation.js";
-import { byId, counted, el } from "./dom.js";
+import { button, byId, counted, el } from "./dom.js";
 import { startCard } from "./evidence.js";
 import { Filters } from "./filters.js";
 import { startHistory } from "./history.js";
@@ -16,12 +16,15 @@ const NOTHING_TO_ASK =
 const HOW_TO_READ =
   "Every sentence of an answer quotes a paper. Click the number behind it to see the sentence on its page.";
 
+let examples = []; // questions that this corpus is asked every night
+
 const filters = new Filters({ onPapersCleared: () => papers.show() });
 const papers = new Papers({ filters, open: (paper) => reader.showPaper(paper), onChange: showCorpus });
 const reader = new Reader({ paperOf: (id) => papers.all.get(id) });
+const titleOf = (id) => papers.titleOf(id);
 const conversation = new Conversation({
   scope: () => filters.scope(),
-  titleOf: (id) => papers.titleOf(id),
+  titleOf,
   open: (source, mark) => reader.showSource(source, mark),
   welcome,
 });
@@ -29,11 +32,14 @@ const conversation = new Conversation({
 function welcome() {
   const isEmpty = ![...papers.all.values()].some((paper) => paper.state === "ready");
   const words = el("p", { class: "welcome-words" }, "What do you want to know?");
-  return el("div", { class: "welcome" }, words, el("p", { class: "hint" }, isEmpty ? NOTHING_TO_ASK : HOW_TO_READ));
+  const hint = el("p", { class: "hint" }, isEmpty ? NOTHING_TO_ASK : HOW_TO_READ);
+  const asks = isEmpty ? [] : examples.map((question) => button(question, () => conversation.ask(question)));
+  return el("div", { class: "welcome" }, words, hint, asks.length > 0 && el("div", { class: "examples" }, asks));
 }
 
 async function showCorpus() {
   const health = await getJson("/api/health");
+  examples = health.examples;
   byId("corpus").textContent = `${counted(health.n_papers, "paper")} · ${health.model}`;
   byId("turns").querySelector(".welcome")?.replaceWith(welcome());
 }
@@ -63,7 +69,7 @@ onTokenNeeded(askForToken);
 startPanes();
 startCard();
 startTheme(byId("theme"));
-startHistory({ open: opened, onDeleted: (id) => id === conversation.id && begin() });
+startHistory({ open: opened, onDeleted: (id) => id === conversation.id && begin(), titleOf });
 byId("new-conversation").addEventListener("click", begin);
 addEventListener("hashchange", openAddress);
 

@@ -3,9 +3,8 @@
 import { asProblem, pageImage } from "./api.js";
 import { button, el } from "./dom.js";
 import { problemBlock } from "./notices.js";
+import { enlarge, isEnlarged } from "./view.js";
 import { pageWords } from "./words.js";
-
-let isEnlarged = false; // stays as the reader likes it from paper to paper
 
 export class Pages {
   /** where: the element that names the page; signal: ends the requests. */
@@ -47,9 +46,9 @@ export class Pages {
 
   async draw(places) {
     this.release();
+    this.places = places;
     this.page = places[0].page;
     this.showSteps();
-    this.element.classList.toggle("enlarged", isEnlarged);
     this.figures = places.map((place) => pageFigure(this.paper.paper_id, place, this.signal));
     this.element.replaceChildren(...this.figures.map((figure) => figure.element));
     await Promise.all(this.figures.map((figure) => figure.loaded));
@@ -62,20 +61,22 @@ export class Pages {
     };
     const isAway = this.quoted.length > 0 && !this.quoted.some((place) => place.page === this.page);
     const number = this.paper.n_pages ? el("span", { class: "hint" }, `${this.page} / ${this.paper.n_pages}`) : null;
+    const fromEnd = [...this.steps.children].reverse().indexOf(document.activeElement);
     this.steps.replaceChildren(
       ...(isAway ? [button("To the quote", () => this.show(this.quoted), { class: "quiet" })] : []),
-      button("Enlarge", () => this.enlarge(), { class: "quiet", "aria-pressed": String(isEnlarged) }),
+      button("Enlarge", () => this.enlarge(), { class: "quiet enlarge", "aria-pressed": String(isEnlarged()) }),
       step("‹", "Previous page", -1),
       ...(number ? [number] : []),
       step("›", "Next page", 1),
     );
+    [...this.steps.children].reverse()[fromEnd]?.focus(); // the button that was pressed, as it is now
   }
 
-  enlarge() {
-    isEnlarged = !isEnlarged;
-    this.showSteps();
-    this.element.classList.toggle("enlarged", isEnlarged);
-    this.figures[0]?.scrollToMark();
+  /** The page in the full width of the window, drawn anew to be sharp in it; or back. */
+  async enlarge() {
+    enlarge(!isEnlarged());
+    await this.draw(this.places);
+    if (!this.signal.aborted) this.figures[0].scrollToMark();
   }
 }
 

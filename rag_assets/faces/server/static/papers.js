@@ -13,7 +13,8 @@ export class Papers {
   constructor({ filters, open, onChange }) {
     Object.assign(this, { filters, open, onChange });
     this.all = new Map(); // paper id -> paper
-    byId("find-paper").addEventListener("input", () => this.show());
+    this.found = null; // ids of the papers that were looked for; null: all
+    byId("find-paper").addEventListener("input", () => this.find().catch((error) => toast(error.message)));
     byId("upload").addEventListener("change", ({ target }) => {
       this.add([...target.files]);
       target.value = "";
@@ -29,22 +30,28 @@ export class Papers {
   async load() {
     try {
       const { papers } = await getJson("/api/papers");
+      papers.sort((one, other) => titleOf(one).localeCompare(titleOf(other)));
       this.all = new Map(papers.map((paper) => [paper.paper_id, paper]));
       this.filters.keepOnly(new Set(this.all.keys()));
       this.filters.setSources([...new Set(papers.map((paper) => paper.source).filter(Boolean))].sort());
-      this.show();
+      await this.find();
     } catch (error) {
       byId("paper-list").replaceChildren(el("li", {}, problemBlock(error, () => this.load())));
     }
   }
 
+  /** Show the papers with the words in the field, which the server finds by author and text, too. Throws Problem. */
+  async find() {
+    const words = byId("find-paper").value.trim();
+    const reply = words && (await getJson(`/api/papers?find=${encodeURIComponent(words)}`));
+    if (words !== byId("find-paper").value.trim()) return; // typed on meanwhile
+    this.found = reply ? new Set(reply.papers.map((paper) => paper.paper_id)) : null;
+    this.show();
+  }
+
   show() {
-    const words = byId("find-paper").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = [...this.all.values()].filter((paper) => {
-      const text = `${titleOf(paper)} ${paper.paper_id}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
-    byId("papers-count").textContent = this.countWords(found.length, words.length > 0);
+    const found = [...this.all.values()].filter((paper) => !this.found || this.found.has(paper.paper_id));
+    byId("papers-count").textContent = this.countWords(found.length, this.found !== null);
     byId("paper-list").replaceChildren(...found.map((paper) => this.item(paper)));
   }
 
@@ -100,6 +107,7 @@ export class Papers {
   }
 
   async remove(paper) {
+    if (!confirm(`Remove “${shortened(titleOf(paper))}” from the papers? It goes to the trash folder.`)) return;
     const path = `/api/papers/${encodeURIComponent(paper.paper_id)}`;
     try {
       const { run_id: run, trash_id: trash } = await (await request(path, { method: "DELETE" })).json();

@@ -2,10 +2,11 @@
 
 import { asProblem, getJson } from "./api.js";
 import { button, byId, el } from "./dom.js";
-import { bandLabel, verificationFacts } from "./evidence.js";
+import { verificationFacts } from "./evidence.js";
 import { problemBlock } from "./notices.js";
 import { Pages } from "./pages.js";
 import { abstractOf, inText, plainText, summaryOf } from "./reader_text.js";
+import { smallTable } from "./small_table.js";
 import { isPhone, showPane } from "./view.js";
 import { pageWords, titleOf } from "./words.js";
 
@@ -27,7 +28,7 @@ export class Reader {
     this.root.replaceChildren(el("div", { class: "reader-empty" }, heading, el("p", { class: "hint" }, HINT)));
   }
 
-  /** A source of an answer: {citation, title, support, band}, or {context, title} for something that was only read. */
+  /** A source of an answer: {citation, title, support}, or {context, title} for something that was only read. */
   async showSource(source, mark) {
     const cited = source.citation ?? source.context;
     const paper = this.paperOf(cited.paper_id) ?? { paper_id: cited.paper_id, has_pages: true };
@@ -158,9 +159,10 @@ export class Reader {
   }
 }
 
-function sourceFacts({ citation, claim, support, band }) {
+function sourceFacts({ citation, claim, support }) {
   if (!citation) return [el("p", { class: "fact" }, ONLY_READ)];
   const isOtherWords = citation.quote !== claim;
-  const quote = isOtherWords ? el("blockquote", { class: "quote" }, citation.quote) : null;
-  return [bandLabel(band), ...verificationFacts({ citation, support }), quote].filter(Boolean);
+  const words = smallTable(citation.quote, citation.quote) ?? citation.quote;
+  const quote = isOtherWords ? el("blockquote", { class: "quote" }, words) : null;
+  return [...verificationFacts({ citation, support }), quote].filter(Boolean);
 }

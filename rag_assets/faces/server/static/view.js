@@ -8,9 +8,20 @@ export const isPhone = () => phone.matches;
 export function showPane(name) {
   const panes = document.body.dataset;
   panes.pane = name;
-  if (name !== "reader") panes.left = name; // beside the reader stays what was there
+  if (name !== "reader") {
+    panes.left = name; // beside the reader stays what was there
+    enlarge(false);
+  }
   markTabs();
 }
+
+/** Give the reader the full width of the window, or give the other panes their room back. */
+export function enlarge(isOn) {
+  document.body.toggleAttribute("data-enlarged", isOn);
+  for (const one of document.querySelectorAll(".enlarge")) one.setAttribute("aria-pressed", String(isOn));
+}
+
+export const isEnlarged = () => document.body.hasAttribute("data-enlarged");
 
 export function startPanes() {
   for (const tab of tabs()) tab.addEventListener("click", () => showPane(tab.dataset.shows));

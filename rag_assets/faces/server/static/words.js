@@ -20,8 +20,6 @@ const DROPPED = {
   "not supported": "a model that compared it with its quotes found that they do not carry it",
 };
 
-export const BANDS = { strong: "Strong evidence", partial: "Partial evidence", weak: "Weak evidence" };
-
 export const verificationWords = (verification) => VERIFICATION[verification] ?? `Verified: ${verification}`;
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;

@@ -42,6 +42,9 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     paper = page.locator('[data-paper="herons"]')
 
     paper.hover()
+    page.get_by_role("button", name="Remove Herons at the winter coast").click()  # asks, and a dialog is dismissed
+    expect(paper).to_have_count(1)
+    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Remove Herons at the winter coast").click()
     toast = page.locator(".toast")
     expect(toast).to_contain_text("was removed")
@@ -75,11 +78,14 @@ def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(page: Page, 
     expect(page.locator("#runs").get_by_role("alert")).to_contain_text("PDF")
 
 
-def test_papers_are_found_by_words_of_their_titles(page: Page, live_shelf: Live) -> None:
+@pytest.mark.parametrize("words", ["coast HERONS", HERON_SENTENCE])
+def test_papers_are_found_by_words_of_title_and_text(page: Page, live_shelf: Live, words: str) -> None:
     """In a list of hundreds, scrolling is no way to find one."""
     open_page(page, live_shelf)
+    titles = page.locator(".paper-title").all_inner_texts()
+    assert titles == sorted(titles, key=str.casefold)
 
-    page.get_by_label("Find a paper by title").fill("coast HERONS")
+    page.get_by_label("Find a paper by title").fill(words)
 
     expect(page.locator(".paper")).to_have_count(1)
     expect(page.locator(".paper")).to_contain_text("Herons at the winter coast")

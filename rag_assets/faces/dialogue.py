@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import Any
 
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Filter, QAResult
-from rag_assets.core.errors import InvalidQuestions, RagAssetsError
+from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.hosted.connections import Connections
@@ -64,6 +65,13 @@ class Kept:
     conversation_id: str | None = None
     turn: int | None = None
     """Counted from 1."""
+
+
+def sound_result(trace: AnswerTrace) -> QAResult:
+    """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
+    if trace.broken:
+        raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
+    return trace.result
 
 
 class Dialogue:
