@@ -211,7 +211,6 @@ def test_each_half_of_a_question_is_given_the_first_page_of_its_own_paper(tmp_pa
 @pytest.mark.parametrize(
     ("section", "question", "is_given"),
     [
-        ("Conclusion", "What did the study of ferritin in winter find?", True),
         ("Discussion", "Summarise the study of ferritin in winter.", True),
         ("Methods", "Summarise the study of ferritin in winter.", False),
         ("Conclusion", "In which study fell ferritin in winter?", False),
