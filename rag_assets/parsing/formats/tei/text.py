@@ -63,7 +63,7 @@ class TextRun:
     @property
     def glued_end(self) -> str:
         """The last 4 characters, if the next ones follow without white space."""
-        return "" if self._gap_follows else "".join(self._parts[-4:])[-4:]
+        return "" if self._gap_follows else "".join(part[-4:] for part in self._parts[-4:])[-4:]
 
     @property
     def next_start(self) -> int:
