@@ -22,13 +22,11 @@ def ui(
     Example: rag-assets ui --port 3001
     """
     with reported():
-        from rag_assets.pipeline.runs.ui import serve
+        from rag_assets.faces.dagster_ui import serve
 
-        settings = settings_of(data, None)
+        settings = settings_of(data, [f"server.host={host}", f"server.port={port}"])
         serve(
             settings,
-            host,
-            port,
             announce=lambda address: _announce(
                 f"The Dagster UI of {settings.data_dir}: open {address} in a browser. Ctrl-C ends it."
             ),

@@ -108,6 +108,8 @@ def test_the_server_answers_to_its_own_names_only(live: Live, host: str, status:
         ({"Origin": "http://{host}@evil.example"}, 403),
         ({"Origin": "file://"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
         ({"Origin": "http://{host}", "Sec-Fetch-Site": "cross-site"}, 200),
     ],
 )
