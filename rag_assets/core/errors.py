@@ -42,11 +42,12 @@ their message, so that they survive the trip back from a worker process.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 _SHOWN_REPLY_CHARS = 200
+_SHOWN_LINES = 20
 
 
 class RagAssetsError(Exception):
@@ -190,10 +191,13 @@ class InvalidQuestions(RagAssetsError):
     """A question file has a line that cannot be used."""
 
     @classmethod
-    def at(cls, path: Path, line: int, problem: str) -> Self:
+    def at(cls, path: Path, problems: Mapping[int, str]) -> Self:
+        """problems: by the number of their line."""
+        named = [f"{path}, line {line}: {problem}." for line, problem in problems.items()]
+        more = len(named) - _SHOWN_LINES
         return cls(
-            f"{path}, line {line}: {problem}. Each line is a JSON object with at least "
-            '"id" and "question"; mend the line and run again.'
+            "\n".join([*named[:_SHOWN_LINES], *([f"... and {more} more lines."] if more > 0 else [])])
+            + ' Each line is a JSON object with at least "id" and "question"; mend them and run again.'
         )
 
 

@@ -24,7 +24,7 @@ def ui(
     with reported():
         from rag_assets.faces.dagster_ui import serve
 
-        settings = settings_of(data, [f"server.host={host}", f"server.port={port}"])
+        settings = settings_of(data, None, {"--host": ("server.host", host), "--port": ("server.port", port)})
         serve(
             settings,
             announce=lambda address: _announce(
@@ -53,9 +53,7 @@ def serve(
     with reported():
         from rag_assets.faces.server.serving import serve as served
 
-        flags = {"server.host": host, "server.port": port}
-        values = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
-        settings = settings_of(data, [*(set_ or []), *values])
+        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
         served(
             settings,
             announce=lambda address: _announce(
@@ -90,7 +88,7 @@ def mcp(
         from rag_assets.faces.mcp.server import create_server, serve_http, serve_stdio
         from rag_assets.library.reading.reader import Reader
 
-        settings = settings_of(data, [*(set_ or []), f"server.host={host}", f"server.port={port}"])
+        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
         with open_engine(settings) as engine, Reader(settings, engine) as reader:
             server = create_server(engine, reader)
             if http:
