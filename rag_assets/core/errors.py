@@ -35,6 +35,7 @@ RagAssetsError
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
 ├── ServerUnavailable    the HTTP server cannot listen where it should
 ├── ReadOnlyFolder       a folder that must be written cannot be
+├── DiskFull             a disk that must be written has no room left
 └── GuardrailBroken      an audit failed and nothing was published
 
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
@@ -275,6 +276,19 @@ class ReadOnlyFolder(RagAssetsError):
         return cls(
             f"{folder} cannot be written. Nothing was changed. Give this user the right to write it, or work on a copy "
             "of the data folder (--data); rag-assets ask, retrieve and status need to read it only."
+        )
+
+
+class DiskFull(RagAssetsError):
+    """A disk that must be written has no room left."""
+
+    @classmethod
+    def at(cls, folder: Path | None) -> Self:
+        """folder: None where it is not known."""
+        disk = f"The disk of {folder}" if folder else "A disk, perhaps that of temporary files,"
+        return cls(
+            f"{disk} is full, or its quota is used up. Nothing half-made is published, and what was saved is kept. "
+            "Make room and try again."
         )
 
 

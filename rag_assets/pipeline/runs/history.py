@@ -14,9 +14,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
 from filelock import FileLock, Timeout
 
-from rag_assets.core.errors import ReadOnlyFolder
+from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
+from rag_assets.core.full_disk import full_disk_told
+from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Paths
 
 if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes a second
@@ -31,7 +34,8 @@ _FORMER_HOME = Path(".dagster")
 def dagster_home(paths: Paths) -> Path:
     """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else inside the data folder.
 
-    Raises ReadOnlyFolder when it cannot be made or written.
+    Raises ReadOnlyFolder when it cannot be made or written, DiskFull, and InvalidSettings for a dagster.yaml that
+    cannot be read.
     """
     chosen = os.environ.get(HOME_VARIABLE)
     home = (Path(chosen) if chosen else paths.dagster).absolute()
@@ -44,15 +48,36 @@ def dagster_home(paths: Paths) -> Path:
             _FORMER_HOME.absolute(),
             HOME_VARIABLE,
         )
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if not config.exists():
-            config.write_bytes(files("rag_assets").joinpath(_CONFIG_NAME).read_bytes())
-    except OSError as error:
-        raise ReadOnlyFolder.at(home) from error
+    ours = files("rag_assets").joinpath(_CONFIG_NAME).read_bytes()
+    with full_disk_told(home):
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            found = config.read_bytes() if config.exists() else None
+            if found is None or (not chosen and _is_cut_short(found, ours)):
+                found = ours
+                write_atomically(config, ours)
+        except OSError as error:
+            raise ReadOnlyFolder.at(home) from error
     if not os.access(home, os.W_OK):
         raise ReadOnlyFolder.at(home)
+    _demand_readable(config, found)
     return home
+
+
+def _is_cut_short(found: bytes, whole: bytes) -> bool:
+    """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls home."""
+    return len(found) < len(whole) and whole.startswith(found.rstrip(b"\0"))
+
+
+def _demand_readable(config: Path, content: bytes) -> None:
+    try:
+        is_mapping = isinstance(yaml.safe_load(content) or {}, dict)
+    except yaml.YAMLError:
+        is_mapping = False
+    if not is_mapping:
+        raise InvalidSettings(
+            f"{config} is no YAML that configures Dagster. Mend it, or delete it to have it made anew."
+        )
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":
