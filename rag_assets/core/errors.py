@@ -79,6 +79,11 @@ class MissingInput(RagAssetsError):
             f"rag-assets index build{data_option(data_dir)}"
         )
 
+    @classmethod
+    def being_written(cls, data_dir: Path) -> Self:
+        """Nothing can be searched for a moment."""
+        return cls(f"A run is writing {data_dir}, and what it has published does not fit yet. Ask when it is done.")
+
 
 class MissingExtra(RagAssetsError):
     """An optional dependency is not installed."""
@@ -287,8 +292,8 @@ class DiskFull(RagAssetsError):
         """folder: None where it is not known."""
         disk = f"The disk of {folder}" if folder else "A disk, perhaps that of temporary files,"
         return cls(
-            f"{disk} is full, or its quota is used up. Nothing half-made is published, and what was saved is kept. "
-            "Make room and try again."
+            f"{disk} is full or nearly so, or its quota is used up. Nothing half-made is published, and what was saved "
+            "is kept. Make room and try again."
         )
 
 

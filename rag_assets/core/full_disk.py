@@ -12,13 +12,20 @@ from rag_assets.core.errors import DiskFull, RagAssetsError
 _CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
 """Those of the operating system, which libraries written in other languages pass on, and of SQLite."""
-_LEAST_ROOM = 1_000_000
-"""Bytes. With less room a fault without a reason, such as SQLite's "disk I/O error", comes from that."""
+_LEAST_ROOM = 10_000_000
+"""Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk I/O error", comes from
+that."""
 
 
 def tells_full_disk(message: str) -> bool:
     """Whether the message of an error says that a disk, a quota or the largest file is full."""
     return any(words in message for words in _WORDS)
+
+
+def demand_room(folder: Path) -> None:
+    """Raise DiskFull where a run could not even write down what it does."""
+    if not _has_room(folder):
+        raise DiskFull.at(folder)
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def manifest_hash(papers: Path) -> str:
 
 def manifest_of(files: Iterable[Path]) -> str:
     """The same for a list of files."""
-    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(files)])
+    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(file.resolve() for file in files)])
 
 
 def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:

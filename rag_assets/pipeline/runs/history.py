@@ -118,6 +118,11 @@ def is_alive(instance: "dg.DagsterInstance", run_id: str) -> bool:
     return False
 
 
+def has_living_runs(instance: "dg.DagsterInstance") -> bool:
+    """Whether a process of the command line or of the server runs, or waits to begin."""
+    return any(is_alive(instance, file.stem) for file in _folder(instance).glob("*.lock"))
+
+
 def end_dead_runs(instance: "dg.DagsterInstance") -> None:
     """Mark as failed the runs that killed processes left "started"."""
     for file in _folder(instance).glob("*.lock"):

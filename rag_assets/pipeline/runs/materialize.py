@@ -13,7 +13,7 @@ from uuid import uuid4
 import dagster as dg
 
 from rag_assets.core.errors import DiskFull, InvalidSettings
-from rag_assets.core.full_disk import full_disk_told, tells_full_disk
+from rag_assets.core.full_disk import demand_room, full_disk_told, tells_full_disk
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
@@ -97,6 +97,7 @@ def _materialized(
     if keys is None or {"qa", "smoke_eval"} & {key.to_user_string() for key in keys}:
         configured_questions(loaded)
     demand_writable(loaded.paths)
+    demand_room(loaded.data_dir)
     with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
         held.enter_context(recorded_as_alive(instance, run_id))
         try:
