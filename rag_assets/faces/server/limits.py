@@ -190,7 +190,7 @@ class PunctualProtocol(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def _keep_share(self) -> None:
-        own = [one for one in self.connections if one.client and self.client and one.client[0] == self.client[0]]
+        own = [one for one in self.connections if _host_of(one) == _host_of(self)]
         if self.limit_concurrency is None or len(own) <= self.limit_concurrency // 2:
             return
         idle = [one for one in own if isinstance(one, PunctualProtocol) and one.is_idle]
@@ -211,6 +211,11 @@ class PunctualProtocol(H11Protocol):
     def _close_if_idle(self) -> None:
         if self.is_idle:
             self.transport.abort()
+
+
+def _host_of(connection: object) -> str:
+    client = getattr(connection, "client", None)  # websockets are connections of another class
+    return client[0] if client else ""
 
 
 def punctual_protocol(settings: ServerSettings) -> type[Protocol]:

@@ -14,7 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
 from filelock import FileLock, Timeout
 
 from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
@@ -29,13 +28,14 @@ logger = logging.getLogger(__name__)
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
 _FORMER_HOME = Path(".dagster")
+_READERS = ("dagster", "dagster_shared", "yaml")
+"""Packages whose errors, of many classes, tell that the configuration cannot be used."""
 
 
 def dagster_home(paths: Paths) -> Path:
     """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else inside the data folder.
 
-    Raises ReadOnlyFolder when it cannot be made or written, DiskFull, and InvalidSettings for a dagster.yaml that
-    cannot be read.
+    Raises ReadOnlyFolder when it cannot be made or written, and DiskFull.
     """
     chosen = os.environ.get(HOME_VARIABLE)
     home = (Path(chosen) if chosen else paths.dagster).absolute()
@@ -52,15 +52,12 @@ def dagster_home(paths: Paths) -> Path:
     with full_disk_told(home):
         try:
             home.mkdir(parents=True, exist_ok=True)
-            found = config.read_bytes() if config.exists() else None
-            if found is None or (not chosen and _is_cut_short(found, ours)):
-                found = ours
+            if not config.exists() or (not chosen and _is_cut_short(config.read_bytes(), ours)):
                 write_atomically(config, ours)
         except OSError as error:
             raise ReadOnlyFolder.at(home) from error
     if not os.access(home, os.W_OK):
         raise ReadOnlyFolder.at(home)
-    _demand_readable(config, found)
     return home
 
 
@@ -69,23 +66,22 @@ def _is_cut_short(found: bytes, whole: bytes) -> bool:
     return len(found) < len(whole) and whole.startswith(found.rstrip(b"\0"))
 
 
-def _demand_readable(config: Path, content: bytes) -> None:
-    try:
-        is_mapping = isinstance(yaml.safe_load(content) or {}, dict)
-    except yaml.YAMLError:
-        is_mapping = False
-    if not is_mapping:
-        raise InvalidSettings(
-            f"{config} is no YAML that configures Dagster. Mend it, or delete it to have it made anew."
-        )
-
-
 def opened_instance(home: Path) -> "dg.DagsterInstance":
-    """The instance. At the first opening Dagster makes its tables, which two processes must not do at once."""
+    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used.
+
+    At the first opening Dagster makes its tables, which two processes must not do at once.
+    """
     import dagster as dg
 
     with FileLock(home / "opening.lock"):
-        instance = dg.DagsterInstance.from_config(str(home))
+        try:
+            instance = dg.DagsterInstance.from_config(str(home))
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in _READERS:
+                raise  # of the database
+            raise InvalidSettings(
+                f"Dagster cannot use {home / _CONFIG_NAME}. Mend it, or delete it to have it made anew: {error}"
+            ) from error
         instance.get_run_ids(limit=1)
     return instance
 

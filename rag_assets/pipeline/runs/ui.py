@@ -4,6 +4,7 @@ Dagster's own command for all three, `dagster dev`, lets in every page that is o
 made here, and served behind the guards of `faces.listening`. Dagster has no public name for what makes it.
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,6 @@ from threading import Event, Thread
 from typing import Any
 
 import dagster as dg
-import yaml
 from dagster._cli.proxy_server_manager import ProxyServerManager
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import ModuleTarget, WorkspaceFileTarget
@@ -41,7 +41,8 @@ def dagster_ui(home: Path, ended: Callable[[], None]) -> Iterator[Any]:
         TemporaryDirectory() as folder,
     ):
         workspace = Path(folder) / "workspace.yaml"
-        workspace.write_text(yaml.safe_dump({"load_from": list(code_servers.get_code_server_specs())}), "utf-8")
+        servers = list(code_servers.get_code_server_specs())
+        workspace.write_text(json.dumps({"load_from": servers}), "utf-8")  # YAML reads JSON
         target = WorkspaceFileTarget([str(workspace)])
         with _daemon(workspace, ended), WorkspaceProcessContext(instance, target, dg.__version__) as context:
             yield create_app_from_workspace_process_context(context, live_data_poll_rate=_POLL_MS)

@@ -120,7 +120,7 @@ def launches(port: int, headers: dict[str, str]) -> bool:
     try:
         urllib.request.urlopen(request, timeout=30).close()
     except urllib.error.HTTPError as error:
-        return b"executionParams" in error.read() or error.code == 500
+        return b"ExecutionParams" in error.read()
     return True
 
 

@@ -136,14 +136,14 @@ def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(tmp_path: Path
     assert config.read_bytes() == whole
 
 
-def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """Dagster would answer with a traceback, or run without it."""
-    paths = Paths(tmp_path / "data")
-    config = dagster_home(paths) / "dagster.yaml"
-    config.write_text("telemetry: [")
+@pytest.mark.parametrize("content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5"])
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
+    """Dagster answers with a traceback."""
+    home = dagster_home(Paths(tmp_path / "data"))
+    (home / "dagster.yaml").write_text(content)
 
-    with pytest.raises(InvalidSettings, match=r"dagster\.yaml is no YAML that configures Dagster\. Mend it, or delete"):
-        dagster_home(paths)
+    with pytest.raises(InvalidSettings, match=r"Dagster cannot use .*dagster\.yaml\. Mend it, or delete it"):
+        opened_instance(home)
 
 
 def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
