@@ -10,6 +10,7 @@ The token keeps out other people; it is compared in constant time and never logg
 import hmac
 import logging
 import secrets
+from asyncio import sleep
 from collections.abc import Mapping
 from http import HTTPStatus
 from time import perf_counter
@@ -36,6 +37,8 @@ PROTECTIVE_HEADERS = {
 GUARDED = ("/api", "/v1", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
+_SLOWED_S = 1.0
+"""Seconds that each further wrong token waits for its reply; the right one, from the same address, does not."""
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _BEARER = "bearer "
 _OTHER_SITES = ("cross-site", "same-site")
@@ -62,6 +65,8 @@ class AccessCheck:
             try:
                 self._check(scope)
             except ProblemError as problem:
+                if problem.status_code == HTTPStatus.TOO_MANY_REQUESTS:  # only wrong tokens are counted here
+                    await sleep(_SLOWED_S)
                 if scope["type"] == "http":
                     await problem.response(scope, receive, send)
                 else:  # a connection that is closed before it is accepted is answered with 403
