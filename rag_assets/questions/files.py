@@ -103,8 +103,8 @@ def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "r
 
     unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
     MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming all lines that cannot
-    be used or whose id occurred before. The errors quote nothing of the file, since any file may be named as one of
-    questions.
+    be used or whose id occurred before. The errors quote no values, except ids, since any file may be named
+    as one of questions.
     """
     questions: list[Question] = []
     problems: dict[int, str] = {}
