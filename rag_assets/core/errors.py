@@ -79,11 +79,6 @@ class MissingInput(RagAssetsError):
             f"rag-assets index build{data_option(data_dir)}"
         )
 
-    @classmethod
-    def being_written(cls, data_dir: Path) -> Self:
-        """Nothing can be searched for a moment."""
-        return cls(f"A run is writing {data_dir}, and what it has published does not fit yet. Ask when it is done.")
-
 
 class MissingExtra(RagAssetsError):
     """An optional dependency is not installed."""
@@ -286,15 +281,6 @@ class ReadOnlyFolder(RagAssetsError):
 
 class DiskFull(RagAssetsError):
     """A disk that must be written has no room left."""
-
-    @classmethod
-    def at(cls, folder: Path | None) -> Self:
-        """folder: None where it is not known."""
-        disk = f"The disk of {folder}" if folder else "A disk, perhaps that of temporary files,"
-        return cls(
-            f"{disk} is full or nearly so, or its quota is used up. Nothing half-made is published, and what was saved "
-            "is kept. Make room and try again."
-        )
 
 
 class GuardrailBroken(RagAssetsError):

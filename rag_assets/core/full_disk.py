@@ -17,6 +17,15 @@ _LEAST_ROOM = 10_000_000
 that."""
 
 
+def disk_full(folder: Path | None) -> DiskFull:
+    """The error, for a user. folder: what is on the disk; None where it is not known."""
+    disk = f"The disk of {folder}" if folder else "A disk, perhaps that of temporary files,"
+    return DiskFull(
+        f"{disk} is full or nearly so, or its quota is used up. Nothing half-made is published, and what was saved is "
+        "kept. Make room and try again."
+    )
+
+
 def tells_full_disk(message: str) -> bool:
     """Whether the message of an error says that a disk, a quota or the largest file is full."""
     return any(words in message for words in _WORDS)
@@ -25,7 +34,7 @@ def tells_full_disk(message: str) -> bool:
 def demand_room(folder: Path) -> None:
     """Raise DiskFull where a run could not even write down what it does."""
     if not _has_room(folder):
-        raise DiskFull.at(folder)
+        raise disk_full(folder)
 
 
 @contextmanager
@@ -35,7 +44,7 @@ def full_disk_told(folder: Path) -> Iterator[None]:
         yield
     except Exception as error:
         if is_full_disk(error) or (not isinstance(error, RagAssetsError) and not _has_room(folder)):
-            raise DiskFull.at(folder) from error
+            raise disk_full(folder) from error
         raise
 
 

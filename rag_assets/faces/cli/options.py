@@ -12,8 +12,8 @@ from rich.logging import RichHandler
 from typer.core import TyperCommand
 
 from rag_assets.core.domain import EVERYTHING, Filter
-from rag_assets.core.errors import DiskFull, InvalidFilter, InvalidSettings, RagAssetsError
-from rag_assets.core.full_disk import is_full_disk
+from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
+from rag_assets.core.full_disk import disk_full, is_full_disk
 from rag_assets.core.settings import Settings, load_settings, setting_names
 from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.faces.cli import rendering
@@ -193,7 +193,7 @@ def reported() -> Iterator[None]:
     except Exception as error:
         if not is_full_disk(error):
             raise
-        rendering.err().print(f"Error: {DiskFull.at(None)}", style="red", soft_wrap=True)
+        rendering.err().print(f"Error: {disk_full(None)}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error
     finally:
         logger.handlers, logger.propagate = before[:2]

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.core.errors import DiskFull, InvalidSettings
-from rag_assets.core.full_disk import demand_room, full_disk_told, tells_full_disk
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
@@ -257,7 +257,7 @@ def _errors(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
             continue
         cause = error.cause or error
         if cause.cls_name not in _REPORTED_OTHERWISE:
-            message = str(DiskFull.at(data_dir)) if tells_full_disk(cause.message) else cause.message.strip()
+            message = str(disk_full(data_dir)) if tells_full_disk(cause.message) else cause.message.strip()
             messages.append(f"{event.step_key or 'run'}: {message}")
     return messages
 

@@ -55,7 +55,9 @@ def open_searcher(
         return _opened_searcher(settings, connections, embedder, reranker, planner)
     except (MissingInput, StaleIndex) as error:
         if is_being_written(settings.data_dir):
-            raise MissingInput.being_written(settings.data_dir) from error
+            raise MissingInput(
+                f"A run is writing {settings.data_dir}, and what it has published does not fit yet. Ask when it is done."
+            ) from error
         raise
 
 
