@@ -56,7 +56,7 @@ def open_searcher(
     except (MissingInput, StaleIndex) as error:
         if is_being_written(settings.data_dir):
             raise MissingInput(
-                f"A run is writing {settings.data_dir}, and what it has published does not fit yet. Ask when it is done."
+                f"A run is writing {settings.data_dir}, and what it published does not fit yet. Ask when it is done."
             ) from error
         raise
 
