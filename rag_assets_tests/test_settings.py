@@ -216,3 +216,15 @@ def test_half_an_embedding_model_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
 
     with pytest.raises(InvalidSettings, match="Set both EMBED_PROVIDER and EMBED_MODEL, or neither"):
         load_settings()
+
+
+def test_a_byte_order_mark_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some editors write one; a key that is lost by it is looked for everywhere but there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", "rag_assets.toml")
+    (tmp_path / "rag_assets.toml").write_text("[answering]\nk = 9\n", "utf-8-sig")
+    (tmp_path / ".env").write_text("RAG_ASSETS_ANSWERING__MIN_SOURCES=1\n", "utf-8-sig")
+
+    answering = load_settings().answering
+
+    assert (answering.k, answering.min_sources) == (9, 1)

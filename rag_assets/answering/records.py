@@ -55,6 +55,7 @@ AUDIT_COLUMNS = (
     "left_out",
     CHECKSUM_COLUMN,
 )
+_FORMULA_STARTS = tuple("=+-@\t＝＋－＠")
 _RESULT = TypeAdapter(QAResult)
 
 
@@ -158,7 +159,7 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
 
 
 def _asked(row: Mapping[str, object]) -> tuple[str, str]:
-    return str(row["question_file"]), str(row["question_id"])
+    return _cell(row["question_file"]), _cell(row["question_id"])
 
 
 def _earlier_rows(path: Path) -> list[dict[str, str]]:
@@ -175,8 +176,14 @@ def _earlier_rows(path: Path) -> list[dict[str, str]]:
 
 
 def _with_checksum(values: Sequence[object]) -> list[str]:
-    texts = ["" if value is None else " ".join(str(value).splitlines()) for value in values]
+    texts = [_cell(value) for value in values]
     return [*texts, fingerprint(texts)]
+
+
+def _cell(value: object) -> str:
+    """One line that a spreadsheet takes for text: a value that begins like a formula gets an apostrophe before it."""
+    text = "" if value is None else " ".join(str(value).splitlines())
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def _encoded(rows: Sequence[Sequence[str]]) -> bytes:

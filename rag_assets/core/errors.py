@@ -35,6 +35,7 @@ RagAssetsError
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
 ├── ServerUnavailable    the HTTP server cannot listen where it should
 ├── ReadOnlyFolder       a folder that must be written cannot be
+├── DiskFull             a disk that must be written has no room left
 └── GuardrailBroken      an audit failed and nothing was published
 
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
@@ -42,11 +43,12 @@ their message, so that they survive the trip back from a worker process.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 _SHOWN_REPLY_CHARS = 200
+_SHOWN_LINES = 20
 
 
 class RagAssetsError(Exception):
@@ -190,10 +192,13 @@ class InvalidQuestions(RagAssetsError):
     """A question file has a line that cannot be used."""
 
     @classmethod
-    def at(cls, path: Path, line: int, problem: str) -> Self:
+    def at(cls, path: Path, problems: Mapping[int, str]) -> Self:
+        """problems: by the number of their line."""
+        named = [f"{path}, line {line}: {problem}." for line, problem in problems.items()]
+        more = len(named) - _SHOWN_LINES
         return cls(
-            f"{path}, line {line}: {problem}. Each line is a JSON object with at least "
-            '"id" and "question"; mend the line and run again.'
+            "\n".join([*named[:_SHOWN_LINES], *([f"... and {more} more lines."] if more > 0 else [])])
+            + ' Each line is a JSON object with at least "id" and "question"; mend them and run again.'
         )
 
 
@@ -272,6 +277,10 @@ class ReadOnlyFolder(RagAssetsError):
             f"{folder} cannot be written. Nothing was changed. Give this user the right to write it, or work on a copy "
             "of the data folder (--data); rag-assets ask, retrieve and status need to read it only."
         )
+
+
+class DiskFull(RagAssetsError):
+    """A disk that must be written has no room left."""
 
 
 class GuardrailBroken(RagAssetsError):

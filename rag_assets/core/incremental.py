@@ -194,6 +194,17 @@ def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
         lock.release()
 
 
+def is_being_written(data_dir: Path) -> bool:
+    """Whether another process has the right to write a data folder."""
+    try:
+        with only_writer(data_dir, patience_s=0):
+            return False
+    except BusyDataFolder:
+        return True
+    except OSError:  # a folder that cannot be written
+        return False
+
+
 def _flush(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())

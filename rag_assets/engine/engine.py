@@ -38,7 +38,7 @@ from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import Means, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
-from rag_assets.search.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
+from rag_assets.search.retrieval.opening import corpus_version, fit_together, is_built, open_searcher, published_files
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
@@ -79,7 +79,12 @@ class Engine:
         self._closing = ExitStack()
         self._connections = connections or self._closing.enter_context(Connections(settings.model_access))
         self._snapshots = self._closing.enter_context(
-            Snapshots(self._opened, published_files(settings), lambda: fit_together(settings))
+            Snapshots(
+                self._opened,
+                published_files(settings),
+                fit=lambda: fit_together(settings),
+                is_built=lambda: is_built(settings),
+            )
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
@@ -172,6 +177,11 @@ class Engine:
         """The promises that an answer breaks on the published corpus, each with the rows that break it."""
         with self._snapshots.newest() as searcher:
             return self._broken(result, searcher)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is anything to ask; looks at names of files only."""
+        return is_built(self._settings)
 
     def corpus_version(self) -> str:
         """Changes with every publication, and with an index that is missing or damaged."""

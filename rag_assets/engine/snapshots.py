@@ -30,12 +30,20 @@ class _Snapshot:
 class Snapshots:
     """Hands out the newest publication, and closes one after its last question. Safe to use from several threads."""
 
-    def __init__(self, open_: Callable[[], Searcher], files: Sequence[Path], fit: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        open_: Callable[[], Searcher],
+        files: Sequence[Path],
+        *,
+        fit: Callable[[], bool],
+        is_built: Callable[[], bool],
+    ) -> None:
         """open_: opens what is published now. files: change with every publication. fit: whether the published files
-        belong together; called only after a change."""
+        belong together. is_built: whether there is anything to ask. Both are called only after a change."""
         self._open = open_
         self._files = files
         self._fit = fit
+        self._is_built = is_built
         self._opening = Lock()
         self._counting = Lock()
         self._newest: _Snapshot | None = None
@@ -90,7 +98,8 @@ class Snapshots:
         state, served = self._state(), self._newest  # another thread may have been here first
         if not self._is_news(state):
             return
-        if served is None:
+        if served is None or not self._is_built():
+            self._replace(None)  # what was deleted is not asked any more
             self._replace(_Snapshot(self._open(), state))
             return
         is_less = any(new is None and old is not None for new, old in zip(state, served.state, strict=True))

@@ -1,15 +1,27 @@
-"""Where a server listens, and the token its clients must show: the same for the HTTP API and for MCP over HTTP."""
+"""Where a server listens, whom it lets in and how long it waits for them: the same for the HTTP API, for MCP over HTTP
+and for the Dagster UI."""
 
+import logging
+import signal
 import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+import uvicorn
 from pydantic import SecretStr
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
 
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
+from rag_assets.faces.server.limits import BodyLimits, punctual_protocol
+from rag_assets.faces.server.middleware import GUARDED, PROTECTIVE_HEADERS, REQUEST_ID_HEADER, AccessCheck, RequestLog
 
 MIN_TOKEN_CHARS = 16
 MAX_CONNECTIONS = 512
 """Connections that are open at once; more are refused."""
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 
 def required_token(settings: ServerSettings) -> SecretStr | None:
@@ -53,8 +65,8 @@ def listening_socket(limits: ServerSettings) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ServerUnavailable(
-            f"{address_of(limits, limits.port)} cannot be listened at ({error.strerror}). End the program that uses "
-            "the port, or choose another: --port N (make serve PORT=N)."
+            f"Port {limits.port} is taken by another program, or needs more rights ({error.strerror}). End that "
+            "program or choose another port: --port N (make serve PORT=N, make ui PORT=N)."
         ) from error
     return listening
 
@@ -63,3 +75,71 @@ def address_of(limits: ServerSettings, port: int) -> str:
     """ "http://127.0.0.1:8000", "http://[::1]:8000"."""
     host = limits.host.strip("[]")
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def guards(
+    settings: ServerSettings,
+    token: SecretStr | None,
+    *,
+    paths: tuple[str, ...] = GUARDED,
+    headers: Mapping[str, str] = PROTECTIVE_HEADERS,
+) -> list[Middleware]:
+    """The layers around an application, from the inside out.
+
+    token: what clients must show, see `required_token`. paths: beginnings of the paths that need the token, and that
+    pages of other sites may not ask. headers: of every reply, unless the application sets another value.
+    """
+    layers = [
+        Middleware(BodyLimits, settings=settings),
+        Middleware(AccessCheck, settings=settings, token=token, paths=paths),
+    ]
+    if settings.cors_origins:
+        layers.append(
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.cors_origins,
+                allow_methods=["GET", "POST", "DELETE"],
+                allow_headers=["Authorization", "Content-Type"],
+                expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
+            )
+        )
+    return [*layers, Middleware(RequestLog, headers=headers)]
+
+
+def guarded(app: ASGIApp, layers: list[Middleware]) -> ASGIApp:
+    """`app` within the layers."""
+    for layer in layers:
+        app = layer.cls(app, *layer.args, **layer.kwargs)
+    return app
+
+
+def server_config(app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, websockets: str = "none") -> uvicorn.Config:
+    """How uvicorn serves an application that is behind the guards: with bounds for connections and slow clients.
+
+    shutdown_s: seconds that requests under way may take at the end. websockets: uvicorn's name of what serves them.
+    """
+    return uvicorn.Config(
+        app,
+        http=punctual_protocol(limits),
+        ws=websockets,
+        ws_max_size=limits.max_body_kb * 1000,
+        lifespan="on",
+        log_config=None,
+        log_level=logging.WARNING,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # who comes through a proxy is counted by its address; headers can be forged
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=shutdown_s,
+    )
+
+
+@contextmanager
+def signals_left_to_uvicorn() -> Iterator[None]:
+    """Uvicorn raises the signals that ended it once more when it is done; here, they have done their work."""
+    before = {number: signal.signal(number, lambda *_: None) for number in _ENDINGS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -19,6 +19,7 @@ from pathlib import Path
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import STAGED_SUFFIX, fingerprint
 from rag_assets.core.settings import ParseLimits
+from rag_assets.core.text.display import legible
 from rag_assets.parsing.registry import Format, known_suffixes, stem_of, suffix_of
 
 logger = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ def manifest_hash(papers: Path) -> str:
 
 def manifest_of(files: Iterable[Path]) -> str:
     """The same for a list of files."""
-    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(files)])
+    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(file.resolve() for file in files)])
 
 
 def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
@@ -154,7 +155,7 @@ def is_passed_over(name: str) -> bool:
 
 def _some(names: Sequence[str], separator: str) -> str:
     more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return separator.join(names[:_MAX_NAMED]).encode("utf-8", "replace").decode("utf-8") + more
+    return legible(separator.join(names[:_MAX_NAMED])) + more
 
 
 def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> PaperFile:

@@ -61,7 +61,7 @@ class ExpectedPaper(BaseModel):
 class Question(BaseModel):
     """One line of a question file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True, hide_input_in_errors=True)
 
     id: NonEmpty
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
@@ -102,10 +102,12 @@ def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "r
     """Read a question file in its order; blank lines are skipped.
 
     unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
-    MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming the line that cannot
-    be used or whose id occurred before.
+    MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming all lines that cannot
+    be used or whose id occurred before. The errors quote no values, except ids, since any file may be named
+    as one of questions.
     """
     questions: list[Question] = []
+    problems: dict[int, str] = {}
     seen: set[str] = set()
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
@@ -113,12 +115,14 @@ def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "r
         try:
             question = Question.model_validate_json(line, extra="forbid" if unknown_keys == "refuse" else "ignore")
         except ValidationError as error:
-            problem = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors())
-            raise InvalidQuestions.at(path, number, problem) from error
+            problems[number] = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors())
+            continue
         if question.id in seen:
-            raise InvalidQuestions.at(path, number, f'the id "{question.id}" occurred before')
+            problems[number] = f'the id "{question.id}" occurred before'
         seen.add(question.id)
         questions.append(question)
+    if problems:
+        raise InvalidQuestions.at(path, problems)
     if not questions:
         raise InvalidQuestions(f"{path} holds no question. {_EXAMPLE}")
     return questions
@@ -196,6 +200,6 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
     if kind != "extra_forbidden":
         return f"{where}: {message}"
     keys: type[BaseModel] = Question if len(place) == 1 else ExpectedPaper
-    alike = get_close_matches(str(place[-1]), keys.model_fields, n=1)
-    meant = f"is {alike[0]} meant?" if alike else f"known keys are {', '.join(keys.model_fields)}"
-    return f"{where}: there is no such key; {meant}"
+    if alike := get_close_matches(str(place[-1]), keys.model_fields, n=1):
+        return f"{where}: there is no such key; is {alike[0]} meant?"
+    return f"a key is unknown; known keys are {', '.join(keys.model_fields)}"

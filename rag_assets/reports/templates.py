@@ -39,7 +39,7 @@ _SUFFIX = ".md"
 class SectionSettings(BaseModel):
     """The settings of one section, as TOML in a fenced block below its heading."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     papers: tuple[NonEmpty, ...] | None = Field(
         None, max_length=1000, description="Only these papers are searched; rows of a table."

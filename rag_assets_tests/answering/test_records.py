@@ -175,6 +175,20 @@ def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> No
     assert pd.read_csv(path)["question_file"].tolist() == [RUN.question_file, other.question_file]
 
 
+def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
+    """Spreadsheets run what begins like one, and questions and quotes come from strangers."""
+    path, signs = tmp_path / "qa_audit.csv", ("=", "+", "-", "@", "\t=")
+    traces = [replace(TRACE, result=replace(RESULT, question_id=f"{sign}1", question=f"{sign}1+1")) for sign in signs]
+    rows = [audit_row(trace, RUN, verdict="published") for trace in traces]
+
+    for _ in range(2):
+        append_audit(path, rows)
+
+    written = pd.read_csv(path, dtype=str)
+    assert list(written["question"]) == [f"'{sign}1+1" for sign in signs]
+    assert list(written["question_id"]) == [f"'{sign}1" for sign in signs]
+
+
 def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
     """Spreadsheets made for the first eight columns must go on working."""
     path = tmp_path / "logs" / "qa_audit.csv"

@@ -266,3 +266,22 @@ def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
     assert target.run_id == record.run_id, "Dagster shows it beside the figures of its own run"
     assert str(checked["evaluated"].value) == of_lowered
     assert record.run_id in str(checked["checked"].value)
+
+
+def test_an_unmounted_papers_folder_empties_nothing(world: World) -> None:
+    """All papers, vectors and answers would be lost, with "success" as the last word."""
+    papers, away = world.paths.papers, world.paths.data / "away"
+    papers.rename(away)
+    papers.mkdir()
+    published = world.bytes_of(world.paths.qa)
+
+    assert_withheld(world, "parsed_index.most_papers_stay", published=published, reason="ferritin")
+    confirmed = world.run(*ORDER[:6], execution={"allow_removal": True})
+    papers.rmdir()
+    away.rename(papers)
+    back = world.run()
+
+    assert confirmed.facts["embeddings"]["dagster/row_count"] == 0
+    assert back.is_success, back.broken
+    assert back.facts["embeddings"]["n_embedded"] == 0, "vectors of vanished papers are kept for a while"
+    assert world.bytes_of(world.paths.qa) == published

@@ -47,6 +47,8 @@ class Publication:
         return table == index
 
     def open(self) -> Any:
+        if not self.files[0].exists():
+            raise MissingInput("there is nothing")
         content = self.files[0].read_text()
         self.is_opening.set()
         assert self.may_open.wait(DEADLINE_S)
@@ -56,7 +58,7 @@ class Publication:
         return self.opened[-1]
 
     def snapshots(self) -> Snapshots:
-        return Snapshots(self.open, self.files, self.fit)
+        return Snapshots(self.open, self.files, fit=self.fit, is_built=lambda: self.files[0].exists())
 
 
 @pytest.fixture
@@ -131,6 +133,21 @@ def test_what_cannot_be_opened_leaves_the_last_good_publication(
         assert asked(snapshots) is first
         assert len(publication.opened) == 1
         assert caplog.text.count("the earlier publication is asked") == (damage == "broken")
+
+
+def test_what_was_deleted_is_not_asked_any_more(publication: Publication) -> None:
+    """Answers would cite papers that nothing on the disk knows, while the server says that nothing is built."""
+    with publication.snapshots() as snapshots:
+        asked(snapshots)
+        for file in publication.files:
+            file.unlink()
+
+        for _ in range(2):
+            with pytest.raises(MissingInput):
+                asked(snapshots)
+        assert [one.is_closed for one in publication.opened] == [True]
+        publication.publish("two", "two")
+        assert asked(snapshots).content == "two"
 
 
 def test_nothing_to_ask_is_an_error_until_there_is_something(publication: Publication) -> None:

@@ -1,6 +1,7 @@
 """Reading question files."""
 
 import json
+import traceback
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
             '{"id": "a", "question": "x", "expected": [{"paper_id": "p", "page": [2]}]}',
             "line 1: expected.0.page: there",
         ),
-        ('{"id": "a", "question": "x", "zzz": 1}', "line 1: zzz: there is no such key; known keys are id, question"),
+        ('{"id": "a", "question": "x", "zzz": 1}', "line 1: a key is unknown; known keys are id, question"),
         (
             '{"id": "a", "question": "x", "where": "page:x"}',
             "line 1: where: The filter cannot be used at page:x: ",
@@ -55,6 +56,35 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, probl
 
     assert str(caught.value).startswith(f"{path}, line ")
     assert problem in str(caught.value)
+
+
+def test_all_lines_that_cannot_be_used_are_named_at_once(tmp_path: Path) -> None:
+    """Mending one, running again and reading the next takes as many runs as there are wrong lines."""
+    path = tmp_path / "q.jsonl"
+    path.write_text("not json\n" + '{"id": "a", "question": "x"}\n' + '{"id": "a"}\n' * 30)
+
+    with pytest.raises(InvalidQuestions) as caught:
+        load_questions(path)
+
+    first, second, *_, last = str(caught.value).splitlines()
+    assert first.startswith(f"{path}, line 1: the line: Invalid JSON")
+    assert second == f"{path}, line 3: question: Field required."
+    assert last.startswith("... and 11 more lines. Each line is a JSON object")
+
+
+def test_an_error_quotes_nothing_of_the_file(tmp_path: Path) -> None:
+    """A run can be told to read any file as questions, and its failure is shown in the Dagster UI."""
+    path = tmp_path / "passwd"
+    path.write_text(
+        'daemon:x:0:0\n{"id": {"secret": 1}, "secret_key": "secret"}\n"secret"\n{"id": "secret", "where": []}'
+    )
+
+    with pytest.raises(InvalidQuestions) as caught:
+        load_questions(path)
+
+    told = "".join(traceback.format_exception(caught.value))
+    assert "daemon" not in told
+    assert "secret" not in told
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,14 @@ def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
     )
 
 
+def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
+    names = ", ".join(f"evaluation.floors.{row['metric'].removeprefix('paper_')}" for row in offenders)
+    return (
+        f"{_figures(run, offenders)}. The answers are published all the same. Look at the failing questions in "
+        f"{LATEST} first; if that is as good as your questions and papers get, lower {names} in rag_assets.toml."
+    )
+
+
 def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
     n_judged = run.latest["n_judged"]
     listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
@@ -139,7 +147,7 @@ EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
         "above_floors",
         "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
         lambda run: run.too_low,
-        finding=_figures,
+        finding=_below_floors,
     ),
     Promise(
         "not_fallen",

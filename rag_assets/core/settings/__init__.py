@@ -34,4 +34,5 @@ from rag_assets.core.settings.tree import (
     Settings,
     environment,
     load_settings,
+    setting_names,
 )

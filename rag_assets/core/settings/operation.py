@@ -87,6 +87,11 @@ class ExecutionSettings(StageSettings):
         "images of pages are kept up to this many MB (10^6 bytes) of each kind, those not used for longest go first. "
         "A reply that is not kept is paid for again. 0 keeps none.",
     )
+    allow_removal: bool = Field(
+        False,
+        description="Publish although most papers are gone: all, or more than half of ten or more. To be set for one "
+        "run (rag-assets run --allow-removal); otherwise a disk that is not mounted empties the corpus.",
+    )
 
     @property
     def n_workers(self) -> int:

@@ -48,6 +48,8 @@ class Paths:
     vectors = _Below("cache", "vectors.sqlite3")
     """What models made of passages: their vectors, sparse vectors, and vectors of their tokens."""
     models = _Below("cache", "models")
+    removal = _Below("cache", "removal")
+    """Its time of change is when the removal of most papers was last confirmed."""
     index_meta = _Below("cache", "index_meta.json")
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""

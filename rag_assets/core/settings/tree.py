@@ -6,11 +6,11 @@ anything but the settings themselves.
 """
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
-from tomllib import TOMLDecodeError
 from typing import Any
 
 from dotenv import dotenv_values
@@ -53,6 +53,8 @@ SERVER_TOKEN_VARIABLE = f"{ENV_PREFIX}SERVER_TOKEN"
 """Holds what clients of the HTTP server must show; a secret, so no setting."""
 EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
 DOTENV_FILE = Path(".env")
+_ENCODING = "utf-8-sig"
+"""UTF-8, with a byte order mark or without."""
 RENAMED = {
     "limits": "parsing.limits",
     "extractive": "answering.extractive",
@@ -104,7 +106,7 @@ def environment() -> dict[str, str]:
     InvalidSettings when it is not text.
     """
     try:
-        written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
+        written = dotenv_values(DOTENV_FILE, encoding=_ENCODING) if DOTENV_FILE.is_file() else {}
     except UnicodeDecodeError:
         raise not_utf8(DOTENV_FILE) from None  # the original holds the whole file, keys included
     return {name: value for name, value in [*written.items(), *os.environ.items()] if value}
@@ -126,6 +128,13 @@ class OwnDotEnv(DotEnvSettingsSource):
             for name, value in super()._read_env_files().items()
             if name.lower().startswith(prefix) and name.lower() not in not_fields
         }
+
+
+class OwnToml(TomlConfigSettingsSource):
+    """The settings file, which some editors begin with a byte order mark."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        return tomllib.loads(file_path.read_text(_ENCODING))
 
 
 class Settings(BaseSettings):
@@ -184,8 +193,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced below
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
-        dotenv = OwnDotEnv(settings_cls, DOTENV_FILE)
+        toml = OwnToml(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
+        dotenv = OwnDotEnv(settings_cls, DOTENV_FILE, _ENCODING)
         return init_settings, env_settings, dotenv, ShortNames(settings_cls), toml
 
 
@@ -207,7 +216,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         return Settings(**dict(overrides or {}))
     except UnicodeDecodeError:
         raise not_utf8(Path(config or CONFIG_FILE)) from None
-    except (SettingsError, TOMLDecodeError) as error:
+    except (SettingsError, tomllib.TOMLDecodeError) as error:
         raise InvalidSettings(
             f"Settings cannot be read: {error}. Look into {config or CONFIG_FILE}, the environment and .env; a list "
             "or a group in the environment is written as JSON."
@@ -226,7 +235,7 @@ def _problem(setting: str, kind: str, message: str) -> str:
         return f"{setting}: is called {RENAMED[setting]} now"
     if setting in REMOVED:
         return f"{setting}: is no setting any more; delete it"
-    known = _names(Settings)
+    known = setting_names(Settings)
     if setting in known:
         nested = reduce(lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "...")
         return f"{setting}: write it as {nested}"
@@ -234,13 +243,13 @@ def _problem(setting: str, kind: str, message: str) -> str:
     return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
 
 
-def _names(group: type[BaseModel], above: str = "") -> list[str]:
+def setting_names(group: type[BaseModel], above: str = "") -> list[str]:
     """The settings of a group and of the groups in it, by their dotted names."""
     names = []
     for name, field in group.model_fields.items():
         below: Any = field.annotation
         is_group = isinstance(below, type) and issubclass(below, BaseModel)
-        names += _names(below, f"{above}{name}.") if is_group else [above + name]
+        names += setting_names(below, f"{above}{name}.") if is_group else [above + name]
     return names
 
 

@@ -12,6 +12,7 @@ import math
 import re
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -201,7 +202,8 @@ def _pinned(pin: Path) -> ResolvedTokenizer | None:
 
 
 def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:
-    write_atomically(pin, json.dumps(asdict(chosen), indent=2).encode() + b"\n")
+    with suppress(OSError):  # a question needs no room on the disk; a run that has none ends elsewhere
+        write_atomically(pin, json.dumps(asdict(chosen), indent=2).encode() + b"\n")
 
 
 def _demand_cl100k(who: str) -> None:

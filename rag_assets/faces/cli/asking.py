@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -25,6 +25,7 @@ from rag_assets.faces.cli.options import (
     SetOption,
     ThoroughOption,
     WhereOption,
+    demand_papers,
     filter_of,
     reported,
     settings_of,
@@ -48,20 +49,21 @@ class AskingOptions:
     set_: SetOption = None
     json_: JsonOption = False
 
-    def settings(self, *others: str) -> Settings:
-        """others: settings as `--set` takes them. An option wins over `--set`."""
-        flags = {
-            "answering.k": self.k,
-            "answering.model": self.model,
-            "retrieval.reranker": self.rerank,
-            "retrieval.dense_weight": self.hybrid_weight,
+    def settings(self, effort: str | None = None) -> Settings:
+        options = {
+            "-k": ("answering.k", self.k),
+            "--model": ("answering.model", self.model),
+            "--rerank": ("retrieval.reranker", self.rerank),
+            "--hybrid-weight": ("retrieval.dense_weight", self.hybrid_weight),
+            "--thorough": ("answering.effort", effort),
         }
-        given = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
-        return settings_of(self.data, [*(self.set_ or []), *given, *others])
+        return settings_of(self.data, self.set_, options)
 
-    @property
-    def filter(self) -> Filter | None:
-        return filter_of(self.paper, self.where)
+    def filter(self, titles: Collection[str]) -> Filter | None:
+        """titles: the ids of all papers. Raises BadParameter for the id of a paper that is not there."""
+        found = filter_of(self.paper, self.where)
+        demand_papers((found.papers if found else None) or (), titles, option="--paper" if self.paper else "--where")
+        return found
 
 
 def taking_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -116,10 +118,10 @@ def ask(
         from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.faces.dialogue import sound_result
 
-        settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
+        settings = options.settings("thorough" if thorough else None)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            result = sound_result(engine.trace(question, options.filter))
+            result = sound_result(engine.trace(question, options.filter(titles)))
         if options.json_:
             rendering.print_json(asdict(result))
         else:
@@ -160,8 +162,9 @@ def retrieve(
 
         settings = options.settings()
         titles = titles_of(settings)  # first, as in `ask`
+        where = options.filter(titles)
         with open_engine(settings) as engine:
-            find = partial(engine.evidence, where=options.filter, budget_tokens=budget)
+            find = partial(engine.evidence, where=where, budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
@@ -189,7 +192,7 @@ def report(
         render = _rendering(out)
         if out is not None:
             _demand_place(out)
-        settings = settings_of(data, [*(set_ or []), *([f"answering.model={model}"] if model else [])])
+        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
         from rag_assets.core.incremental import write_atomically
         from rag_assets.engine import open_engine
         from rag_assets.reports import load_template

@@ -57,8 +57,9 @@ def chat(
         from rag_assets.questions import asked
         from rag_assets.questions.conversations import Conversations
 
-        settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
+        settings = options.settings("thorough" if thorough else None)
         titles = titles_of(settings)  # first, as in `ask`
+        where = options.filter(titles)
         conversations = opened.enter_context(Conversations(settings.paths.conversations))
         engine = opened.enter_context(open_engine(settings))
         engine.chunks(())  # a folder without an index is told before the first question
@@ -69,7 +70,7 @@ def chat(
         lines = filter(None, map(str.strip, _typed() if is_typed else sys.stdin))
         for line in takewhile(lambda line: line != "/quit", lines):
             try:
-                reading = dialogue.read(asked(line).model_copy(update={"where": options.filter}), conversation_id)
+                reading = dialogue.read(asked(line).model_copy(update={"where": where}), conversation_id)
                 result = sound_result(engine.trace(reading.question))
             except (InvalidQuestions, ModelFault, GuardrailBroken) as error:
                 n_failed += 1

@@ -8,7 +8,7 @@ import typer
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, reported, settings_of
+from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, reported, settings_of
 
 
 def status(data: DataOption = None, json_: JsonOption = False) -> None:
@@ -48,9 +48,10 @@ def papers(
     Example: rag-assets papers hnsw_graphs
     """
     with reported():
-        from rag_assets.faces.cli.folder_facts import paper_told, papers_listed
+        from rag_assets.faces.cli.folder_facts import paper_told, papers_listed, titles_of
 
         settings = settings_of(data, None)
+        demand_papers([paper_id] if paper_id else [], titles_of(settings), option="PAPER")
         rows = papers_listed(settings) if paper_id is None else paper_told(settings, paper_id)
         if json_:
             rendering.print_json(rows)

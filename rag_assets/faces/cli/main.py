@@ -14,6 +14,7 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import ask, report, retrieve
 from rag_assets.faces.cli.chat import chat
 from rag_assets.faces.cli.folder import clear, index_stats, papers, status
+from rag_assets.faces.cli.options import SettingsCommand
 from rag_assets.faces.cli.serving import mcp, serve, ui
 from rag_assets.faces.cli.steps import chunk, index_build, qa, run
 
@@ -55,9 +56,9 @@ def main(
 
 
 for _command in (run, chunk, qa, retrieve, ask, chat, report, papers, status, serve, mcp, ui, clear):
-    app.command()(_command)
+    app.command(cls=SettingsCommand)(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")
-_index.command("build")(index_build)
+_index.command("build", cls=SettingsCommand)(index_build)
 _index.command("stats")(index_stats)
 app.add_typer(_index, name="index")

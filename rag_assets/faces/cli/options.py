@@ -1,17 +1,20 @@
 """What commands share: options, the settings they give, and how each command ends."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.logging import RichHandler
+from typer.core import TyperCommand
 
 from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
-from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.full_disk import disk_full, is_full_disk
+from rag_assets.core.settings import Settings, load_settings, setting_names
 from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.faces.cli import rendering
 
@@ -91,24 +94,60 @@ ThoroughOption = Annotated[
         "--set answering.effort=thorough.",
     ),
 ]
+AllowRemovalOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-removal",
+        help="Publish although most papers are gone from the papers folder; short for "
+        "--set execution.allow_removal=true.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]
 
 
-def settings_of(data: Path | None, values: list[str] | None) -> Settings:
+def settings_of(
+    data: Path | None, values: list[str] | None, options: Mapping[str, tuple[str, object]] | None = None
+) -> Settings:
     """The settings of a command.
 
-    Raises BadParameter for a `--set` that is wrong, InvalidSettings for what stands in the file or the environment, and
-    MissingInput when the data folder is not there.
+    options: by their names, those that stand for a setting, with its name and the value (None: not given). They win
+    over `--set`. Raises BadParameter for a `--set` or an option that is wrong, InvalidSettings for what stands in the
+    file or the environment, and MissingInput when the data folder is not there.
     """
-    base = load_settings(overrides_of(data, None))
-    settings = base
-    if values:
+    settings, given = load_settings(overrides_of(data, None)), []
+    of_options = {option: [f"{name}={value}"] for option, (name, value) in (options or {}).items() if value is not None}
+    for option, items in {"--set": values or [], **of_options}.items():
+        given += items
         try:
-            settings = load_settings(overrides_of(data, values))
+            settings = load_settings(overrides_of(data, given))
         except InvalidSettings as error:
-            raise typer.BadParameter(str(error), param_hint="--set") from error
+            raise typer.BadParameter(str(error), param_hint=option) from error
     demand_data_folder(settings.paths)
     return settings
+
+
+class SettingsCommand(TyperCommand):
+    """A command that answers an option which is the name of a setting with the way to set it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = {name for parameter in self.params for name in parameter.opts}
+        for argument in args if "--set" in own else []:
+            option = argument.partition("=")[0]
+            field = option.removeprefix("--").replace("-", "_")
+            names = [name for name in setting_names(Settings) if field in (name, name.rpartition(".")[2])]
+            if option.startswith("--") and option not in own and names:
+                raise typer.BadParameter(
+                    f"There is no such option. Write --set {names[0]}=VALUE.", ctx, param_hint=option
+                )
+        return super().parse_args(ctx, args)
+
+
+def demand_papers(wanted: Collection[str], known: Collection[str], *, option: str) -> None:
+    """Refuse ids that no paper has as wrong usage, with the nearest id. known: all ids; empty before the first run."""
+    for paper_id in wanted:
+        if known and paper_id not in known:
+            (nearest,) = get_close_matches(paper_id, known, n=1, cutoff=0)
+            raise typer.BadParameter(f"No paper has the id {paper_id}. The nearest is {nearest}.", param_hint=option)
 
 
 def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:
@@ -150,6 +189,11 @@ def reported() -> Iterator[None]:
         raise typer.Exit(_EXIT_OF_CTRL_C) from error
     except RagAssetsError as error:
         rendering.print_error(error)
+        raise typer.Exit(1) from error
+    except Exception as error:
+        if not is_full_disk(error):
+            raise
+        rendering.err().print(f"Error: {disk_full(None)}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error
     finally:
         logger.handlers, logger.propagate = before[:2]

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
@@ -23,21 +24,33 @@ COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 _NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
 _NONE = "-"
+_CONTROLS_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Control characters that JSON leaves as they are, and some terminals obey."""
+
+
+class _LegibleConsole(Console):
+    """Shows no control character of what is printed: names of files, questions and papers may hold commands to a
+    terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=legible(segment.text))
 
 
 def out() -> Console:
     """Data goes here."""
-    return Console(markup=False, emoji=False, highlight=False)
+    return _LegibleConsole(markup=False, emoji=False, highlight=False)
 
 
 def err() -> Console:
     """Progress, warnings and errors go here."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return _LegibleConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(records: Any, *, indent: int | None = 2) -> None:
     """Records as JSON on stdout, without colours and wrapping. indent: None for one line."""
-    print(json.dumps(records, ensure_ascii=False, indent=indent))  # noqa: T201 - stdout is this function's purpose
+    text = json.dumps(records, ensure_ascii=False, indent=indent)
+    print(text.translate(_CONTROLS_IN_JSON))  # noqa: T201 - stdout is this function's purpose
 
 
 def print_line(text: str) -> None:

@@ -22,13 +22,11 @@ def ui(
     Example: rag-assets ui --port 3001
     """
     with reported():
-        from rag_assets.pipeline.runs.ui import serve
+        from rag_assets.faces.dagster_ui import serve
 
-        settings = settings_of(data, None)
+        settings = settings_of(data, None, {"--host": ("server.host", host), "--port": ("server.port", port)})
         serve(
             settings,
-            host,
-            port,
             announce=lambda address: _announce(
                 f"The Dagster UI of {settings.data_dir}: open {address} in a browser. Ctrl-C ends it."
             ),
@@ -55,9 +53,7 @@ def serve(
     with reported():
         from rag_assets.faces.server.serving import serve as served
 
-        flags = {"server.host": host, "server.port": port}
-        values = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
-        settings = settings_of(data, [*(set_ or []), *values])
+        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
         served(
             settings,
             announce=lambda address: _announce(
@@ -92,7 +88,7 @@ def mcp(
         from rag_assets.faces.mcp.server import create_server, serve_http, serve_stdio
         from rag_assets.library.reading.reader import Reader
 
-        settings = settings_of(data, [*(set_ or []), f"server.host={host}", f"server.port={port}"])
+        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
         with open_engine(settings) as engine, Reader(settings, engine) as reader:
             server = create_server(engine, reader)
             if http:

@@ -9,7 +9,15 @@ import typer
 from rag_assets.core.domain import QAResult
 from rag_assets.core.errors import InvalidSettings, data_option
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, overrides_of, reported, settings_of
+from rag_assets.faces.cli.options import (
+    AllowRemovalOption,
+    DataOption,
+    JsonOption,
+    SetOption,
+    overrides_of,
+    reported,
+    settings_of,
+)
 from rag_assets.questions.files import QuestionSet, configured_set, question_set
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
@@ -27,6 +35,7 @@ def run(
     show_answers: Annotated[bool, typer.Option("--show-answers", help="Print the answers when done.")] = False,
     data: DataOption = None,
     set_: SetOption = None,
+    allow_removal: AllowRemovalOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Materialize assets; without --select all of them. What did not change costs nothing.
@@ -36,7 +45,8 @@ def run(
     with reported():
         from rag_assets.faces.cli.folder_facts import titles_of
 
-        report = _materialize("run", select, data, set_, json_, with_answers=show_answers)
+        values = _with_removal(set_, allow_removal)
+        report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
             settings = settings_of(data, set_)
             rendering.print_answers(_answers(report, configured_set(settings)), titles_of(settings))
@@ -45,22 +55,32 @@ def run(
         _end(report, data)
 
 
-def chunk(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
+def chunk(
+    data: DataOption = None,
+    set_: SetOption = None,
+    allow_removal: AllowRemovalOption = False,
+    json_: JsonOption = False,
+) -> None:
     """Step 1: parse the papers and cut them into chunks.
 
     Example: rag-assets chunk --set chunking.include_front=true
     """
     with reported():
-        _end(_materialize("chunk", UP_TO_CHUNKS, data, set_, json_), data)
+        _end(_materialize("chunk", UP_TO_CHUNKS, data, _with_removal(set_, allow_removal), json_), data)
 
 
-def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
+def index_build(
+    data: DataOption = None,
+    set_: SetOption = None,
+    allow_removal: AllowRemovalOption = False,
+    json_: JsonOption = False,
+) -> None:
     """Step 2: embed the passages and build the vector and the BM25 index (and the chunks, if they are not current).
 
     Example: rag-assets index build
     """
     with reported():
-        _end(_materialize("index build", UP_TO_INDEX, data, set_, json_), data)
+        _end(_materialize("index build", UP_TO_INDEX, data, _with_removal(set_, allow_removal), json_), data)
 
 
 def qa(
@@ -69,6 +89,7 @@ def qa(
     ] = None,
     data: DataOption = None,
     set_: SetOption = None,
+    allow_removal: AllowRemovalOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Step 3: answer every question of the question file (and build what is missing before).
@@ -82,10 +103,15 @@ def qa(
         configured = configured_set(settings)
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked
-        report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, set_, json_, other=other)
+        values = _with_removal(set_, allow_removal)
+        report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
             rendering.print_answers(_answers(report, asked), titles_of(settings))
         _end(report, data)
+
+
+def _with_removal(values: list[str] | None, is_allowed: bool) -> list[str]:
+    return [*(values or []), *(["execution.allow_removal=true"] if is_allowed else [])]
 
 
 def _materialize(

@@ -19,20 +19,28 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
+from starlette.middleware import Middleware
 
 from rag_assets.core import errors
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import ServerSettings
 from rag_assets.engine import Engine
-from rag_assets.faces.listening import MAX_CONNECTIONS, address_of, listening_socket, required_token
+from rag_assets.faces.listening import (
+    address_of,
+    guarded,
+    guards,
+    listening_socket,
+    required_token,
+    server_config,
+    signals_left_to_uvicorn,
+)
 from rag_assets.faces.mcp.tools import Tools
-from rag_assets.faces.server.middleware import AccessCheck
+from rag_assets.faces.server.limits import Rate, RequestRate
 from rag_assets.library.reading.reader import Reader
 
 NAME = "rag-assets"
 PATH = "/mcp"
 _SHUTDOWN_S = 5
-_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _INSTRUCTIONS = (
     "A local corpus of scientific papers whose every statement can be checked. Use ask for an answer with verified, "
     "page-cited quotes; search for passages in the papers' own words; verify_quote for a sentence that is said to be "
@@ -114,26 +122,16 @@ def serve_http(server: MCPServer[Any], limits: ServerSettings, announce: Callabl
     ServerUnavailable when the address is taken.
     """
     token = required_token(limits)
-    with listening_socket(limits) as listening:
+    with listening_socket(limits) as listening, signals_left_to_uvicorn():
         address = address_of(limits, listening.getsockname()[1])
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             stateless_http=True,
             max_request_body_size=limits.max_body_kb * 1000,
-            transport_security=_host_and_origin_checks(limits, address),
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guards have it
         )
-        config = uvicorn.Config(
-            AccessCheck(app, limits, token),
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            log_level=logging.WARNING,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=_SHUTDOWN_S,
-        )
+        rate = Middleware(RequestRate, rate=Rate(limits.questions_per_minute, "requests"))
+        config = server_config(guarded(app, [rate, *guards(limits, token)]), limits, shutdown_s=_SHUTDOWN_S)
         announce(address + PATH)
         uvicorn.Server(config).run([listening])
 
@@ -153,18 +151,3 @@ def _with_remedies(tool: Callable[Arguments, Result]) -> Callable[Arguments, Res
             raise ToolError(remedy) from error
 
     return translated
-
-
-def _host_and_origin_checks(limits: ServerSettings, address: str) -> TransportSecuritySettings:
-    """Checks that keep out pages of other sites that a browser on this machine shows.
-
-    Only `server.allowed_hosts` has the names of a server that others reach. Without them, its token alone protects it:
-    no page of another site has it.
-    """
-    names = {*_LOOPBACK_NAMES, limits.host, *limits.allowed_hosts}
-    port = address.rpartition(":")[2]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=limits.is_loopback or bool(limits.allowed_hosts),
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[*limits.cors_origins, *(f"http://{name}:{port}" for name in names)],
-    )

@@ -18,15 +18,13 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from pydantic import SecretStr
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from rag_assets.core.settings import Settings
+from rag_assets.faces.listening import guards
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.limits import BodyLimits
-from rag_assets.faces.server.middleware import REQUEST_ID_HEADER, AccessCheck, RequestLog
 from rag_assets.faces.server.problems import PROBLEM_TYPE, Problem, install_problem_handlers
 from rag_assets.faces.server.routes import (
     answers,
@@ -84,18 +82,8 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     add_page(app)
-    # added from the inside out
-    app.add_middleware(BodyLimits, settings=settings.server)
-    app.add_middleware(AccessCheck, settings=settings.server, token=token)
-    if settings.server.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.server.cors_origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type"],
-            expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
-        )
-    app.add_middleware(RequestLog)
+    for layer in guards(settings.server, token):
+        app.add_middleware(layer.cls, *layer.args, **layer.kwargs)
     return app
 
 

@@ -1,14 +1,17 @@
 """The layers around every request: access checks, and around them an id, protective headers and a line of log.
 
-A page of another site, open in a browser on this machine, can send requests to the server. It is kept out by three
-checks: the Host header must name the server (a site can point a name of its own at 127.0.0.1: DNS rebinding), the
-Origin header must be the server's own or an allowed one, and requests that the browser marks as cross-site are refused.
+A page of another site, open in a browser on this machine, can send requests and open websockets to the server. It is
+kept out by three checks: the Host header must name the server (a site can point a name of its own at 127.0.0.1: DNS
+rebinding), the Origin header must be the server's own or an allowed one, and requests that the browser marks as coming
+from another site are refused. A link may be followed: the page that holds it does not see the reply.
 The token keeps out other people; it is compared in constant time and never logged.
 """
 
 import hmac
 import logging
 import secrets
+from asyncio import sleep
+from collections.abc import Mapping
 from http import HTTPStatus
 from time import perf_counter
 
@@ -34,15 +37,23 @@ PROTECTIVE_HEADERS = {
 GUARDED = ("/api", "/v1", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
+_SLOWED_S = 1.0
+"""Seconds that each further wrong token waits for its reply; the right one, from the same address, does not."""
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _BEARER = "bearer "
+_OTHER_SITES = ("cross-site", "same-site")
+"""Values of Sec-Fetch-Site (W3C Fetch Metadata); another port of this machine is another page of the same site."""
+_POLICY_VIOLATION = 1008
+"""Code with which a websocket is closed (RFC 6455)."""
 
 
 class AccessCheck:
     """ASGI middleware: lets through requests to the server's own name, from its own pages, with the token."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, token: SecretStr | None) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings, token: SecretStr | None, paths: tuple[str, ...]) -> None:
+        """paths: beginnings of the paths whose requests must come from own pages and have the token."""
         self._app = app
+        self._paths = paths
         self._hosts = _LOOPBACK_NAMES | {settings.host, *settings.allowed_hosts}
         self._checks_host = token is None or bool(settings.allowed_hosts)
         self._origins = set(settings.cors_origins)
@@ -50,19 +61,24 @@ class AccessCheck:
         self._wrong_tokens = Rate(_WRONG_TOKENS_PER_MINUTE, "wrong tokens")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             try:
                 self._check(scope)
             except ProblemError as problem:
-                await problem.response(scope, receive, send)
+                if problem.status_code == HTTPStatus.TOO_MANY_REQUESTS:  # only wrong tokens are counted here
+                    await sleep(_SLOWED_S)
+                if scope["type"] == "http":
+                    await problem.response(scope, receive, send)
+                else:  # a connection that is closed before it is accepted is answered with 403
+                    await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
                 return
         await self._app(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         self._check_host(headers)
-        if scope["path"].startswith(GUARDED):
-            self._check_origin(headers)
+        if scope["path"].startswith(self._paths):
+            self._check_origin(headers, is_link=scope.get("method") == "GET" and _is_followed(headers))
             self._check_token(headers, scope["client"][0] if scope["client"] else "")
 
     def _check_host(self, headers: Headers) -> None:
@@ -76,11 +92,12 @@ class AccessCheck:
                 "Use the address that the server printed when it started, or add the name to server.allowed_hosts.",
             )
 
-    def _check_origin(self, headers: Headers) -> None:
+    def _check_origin(self, headers: Headers, *, is_link: bool) -> None:
         origins = headers.getlist("origin")
         own = {f"{scheme}://{headers['host'].lower()}" for scheme in ("http", "https")}
         is_foreign = any(origin.lower() not in own | self._origins for origin in origins)
-        if is_foreign or (not origins and headers.get("sec-fetch-site") == "cross-site"):
+        is_of_other_page = not origins and not is_link and headers.get("sec-fetch-site") in _OTHER_SITES
+        if is_foreign or is_of_other_page:
             raise ProblemError(
                 HTTPStatus.FORBIDDEN,
                 "foreign-origin",
@@ -107,6 +124,11 @@ class AccessCheck:
         )
 
 
+def _is_followed(headers: Headers) -> bool:
+    """Whether the browser opens a page, in a tab of its own or in place of the one before."""
+    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+
+
 def _without_port(host: str) -> str:
     """ "localhost:8000" -> "localhost", "[::1]:8000" -> "[::1]"."""
     name, colon, port = host.rpartition(":")
@@ -119,8 +141,10 @@ class RequestLog:
     The id is made here, never taken from the client: it goes into headers and into the log.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        """headers: of every reply that does not set another value."""
         self._app = app
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -135,7 +159,7 @@ class RequestLog:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID_HEADER] = request_id.get()
-                for name, value in PROTECTIVE_HEADERS.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 

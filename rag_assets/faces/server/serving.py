@@ -3,23 +3,25 @@
 import asyncio
 import logging
 import os
-import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import monotonic, sleep
 
 import uvicorn
 from fastapi import FastAPI
 
 from rag_assets.core.settings import ServerSettings, Settings
-from rag_assets.faces.listening import MAX_CONNECTIONS, address_of, listening_socket, required_token
+from rag_assets.faces.listening import (
+    address_of,
+    listening_socket,
+    required_token,
+    server_config,
+    signals_left_to_uvicorn,
+)
 from rag_assets.faces.server.app import create_app
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.limits import punctual_protocol
 
-_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 SHUTDOWN_S = 5
 """Seconds that answers under way may take after Ctrl-C."""
 _AFTER_STOP_S = 2
@@ -35,7 +37,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     app = create_app(settings, required_token(limits))
     listening = listening_socket(limits)
     shared: Shared = app.state.shared
-    with listening, _signals_left_to_uvicorn():
+    with listening, signals_left_to_uvicorn():
         announce(address_of(limits, listening.getsockname()[1]))
         Server(app, limits).run([listening])
     _end(shared)
@@ -46,38 +48,13 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: FastAPI, limits: ServerSettings) -> None:
         """limits: of the settings that `app` was made with."""
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=punctual_protocol(limits),
-                ws="none",
-                lifespan="on",
-                log_config=None,
-                log_level=logging.WARNING,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,  # who comes through a proxy is counted by its address; headers can be forged
-                limit_concurrency=MAX_CONNECTIONS,
-                timeout_graceful_shutdown=SHUTDOWN_S + _AFTER_STOP_S,
-            )
-        )
+        super().__init__(server_config(app, limits, shutdown_s=SHUTDOWN_S + _AFTER_STOP_S))
         self._shared: Shared = app.state.shared
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         timer = asyncio.get_running_loop().call_later(SHUTDOWN_S, self._shared.stop)
         await super().shutdown(sockets)
         timer.cancel()
-
-
-@contextmanager
-def _signals_left_to_uvicorn() -> Iterator[None]:
-    """Uvicorn raises the signals that ended it once more when it is done; here, they have done their work."""
-    before = {number: signal.signal(number, lambda *_: None) for number in _ENDINGS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _end(shared: Shared) -> None:

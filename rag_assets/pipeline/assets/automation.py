@@ -14,15 +14,18 @@ import dagster as dg
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import AutomationSettings, Settings, load_settings
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.history import end_dead_runs
+from rag_assets.pipeline.runs.history import end_dead_runs, has_living_runs
 
 logger = logging.getLogger(__name__)
 EVERYTHING = "everything"
-_SENSOR_INTERVAL_S = 60
+_SENSOR_INTERVAL_S = 30
 NOTHING_RAN = (
     "Nothing was run over this data folder yet. Materialize everything once, here or with `rag-assets run`; from then "
     "on, a paper or a question that is added, changed or deleted starts a run."
 )
+
+CHANGING = "Papers or questions change. If they are the same at the next look, a run is asked for."
+RUN_IS_ALIVE = "A run is under way or about to begin; changes are looked for when it is over."
 
 everything_job = dg.define_asset_job(
     EVERYTHING,
@@ -56,7 +59,10 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         end_dead_runs(context.instance)
-        return look_for_changes(load_settings(overrides), known_versions(context.instance), context.cursor)
+        if has_living_runs(context.instance):
+            return dg.SensorResult(skip_reason=RUN_IS_ALIVE, cursor=context.cursor)
+        settings = load_settings(overrides)
+        return look_for_changes(settings, known_versions(context.instance, settings.data_dir), context.cursor)
 
     return look
 
@@ -64,21 +70,31 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
 def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
     """One look at the data folder, at most one run request.
 
-    known: the versions reported to Dagster last, by the sensor or by a run. cursor: the versions that the last look
-    found. A run is requested if the versions found are neither. The first look at a folder without any run
-    requests none, since a whole build may take long and cost money.
+    known: the versions reported to Dagster last for this folder, by the sensor or by a run. cursor: what the last look
+    found. A run is requested if two looks find the same versions and no run has read them: files that are still being
+    copied are not read, and who adds a paper and starts a run, as the server does, gets one run. The first look at a
+    folder without any run requests none, since a whole build may take long and cost money.
     """
     try:
         found = observed_versions(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
-    seen = json.loads(cursor) if cursor else None
-    if found in (seen, known):
-        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=json.dumps(found))
+    last = json.loads(cursor) if cursor else {}
+    settled, seen = last.get("settled"), last.get("seen")
+    if found in (settled, known):
+        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=_cursor(settled=found))
+    if settled is None and not known:
+        events = news(settings, found, known)
+        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=_cursor(settled=found), asset_events=events)
+    if found != seen:
+        return dg.SensorResult(skip_reason=CHANGING, cursor=_cursor(settled=settled, seen=found))
     events = news(settings, found, known)
-    if seen is None and not known:
-        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=json.dumps(found), asset_events=events)
-    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=json.dumps(found), asset_events=events)
+    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=_cursor(settled=found), asset_events=events)
+
+
+def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None = None) -> str:
+    """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last look."""
+    return json.dumps({"settled": settled, "seen": seen})
 
 
 def nightly_schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:

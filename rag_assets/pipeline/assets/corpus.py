@@ -10,11 +10,13 @@ from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, required_table
 from rag_assets.core.tables import BLOCKS, PARSED_INDEX
+from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.registry import PARSER_VERSION
+from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, note_removal
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, short_id, specs
 from rag_assets.pipeline.assets.sources import PAPERS
@@ -25,7 +27,7 @@ N_PAPERS_SHOWN = 50
 @dg.asset(
     group_name="corpus",
     deps=[PAPERS],
-    check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
+    check_specs=specs("parsed_index", [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES]),
     output_required=False,
     code_version=str(PARSER_VERSION),
     kinds={"parquet"},
@@ -44,7 +46,10 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     job = ParseJob(parsing, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
-    checked = check_all(PARSED_INDEX_PROMISES, updated)
+    removal = _removal(published.table, updated, settings)
+    checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
+    if removal.is_most and nothing_withholds(checked):
+        note_removal(paths)
     yield from update.audited(
         checked, {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
     )
@@ -74,6 +79,12 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
         {"parsing": settings.parsing},
         facts={f"n_{kind}": count for kind, count in sorted(kinds.items())},
     )
+
+
+def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
+    trashed = {one.paper_id for one in PaperTrash(settings).deletions()}
+    before = set(published["paper_id"].to_pylist()) - trashed
+    return Removal(before, set(updated["paper_id"].to_pylist()), settings.execution.allow_removal)
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:

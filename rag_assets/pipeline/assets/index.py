@@ -15,6 +15,7 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import fingerprints_by
 from rag_assets.hosted.connections import Connections
+from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages, profiles
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
@@ -105,6 +106,8 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     n_made = n_with_tokens + run.n_embedded
 
     def publish() -> int:
+        if is_recent(paths):
+            return 0
         n_removed = cache.keep_only(texts)
         tokens.keep_only(with_tokens)
         if sparse:

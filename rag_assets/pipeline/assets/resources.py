@@ -135,7 +135,7 @@ def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
 def observe_sources(instance: dg.DagsterInstance, settings: Settings) -> None:
     """Tell Dagster which papers, questions and templates the run reads. Missing ones are reported by their asset."""
     with suppress(MissingInput):
-        for event in news(settings, observed_versions(settings), known_versions(instance)):
+        for event in news(settings, observed_versions(settings), known_versions(instance, settings.data_dir)):
             instance.report_runless_asset_event(event)
 
 

@@ -5,6 +5,7 @@ reported to Dagster as a materialization: no other event of an external asset ma
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import dagster as dg
 
@@ -14,6 +15,9 @@ from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
 from rag_assets.reports import template_files
 
 SOURCE_NAMES = ("papers", "questions", "templates")
+_DATA_DIR = "data_dir"
+_LOOKED_BACK = 100
+"""Reports, of all folders that share the history."""
 PAPERS = dg.AssetSpec(
     "papers",
     group_name="corpus",
@@ -53,7 +57,10 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
     return [
         dg.AssetMaterialization(
             name,
-            metadata={"path": dg.MetadataValue.path(places[name].absolute())},
+            metadata={
+                "path": dg.MetadataValue.path(places[name].absolute()),
+                _DATA_DIR: str(settings.data_dir.resolve()),
+            },
             tags={"dagster/data_version": version},
         )
         for name, version in found.items()
@@ -61,11 +68,26 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
     ]
 
 
-def known_versions(instance: dg.DagsterInstance) -> dict[str, str]:
-    """The version of each source that was reported last; sources that were never reported are left out."""
-    events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in SOURCE_NAMES}
-    made = {name: event.asset_materialization for name, event in events.items() if event}
-    return {name: one.tags["dagster/data_version"] for name, one in made.items() if one and one.tags}
+def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, str]:
+    """The version of each source that was reported last for this folder, as several may share a history; sources that
+    were never reported are left out."""
+    own = str(data_dir.resolve())
+    known = {}
+    for name in SOURCE_NAMES:
+        records = instance.fetch_materializations(dg.AssetKey(name), limit=_LOOKED_BACK).records
+        made = [record.asset_materialization for record in records]
+        versions = [
+            one.tags["dagster/data_version"] for one in made if one and one.tags and _folder_of(one) in (None, own)
+        ]
+        if versions:
+            known[name] = versions[0]
+    return known
+
+
+def _folder_of(event: dg.AssetMaterialization) -> str | None:
+    """The data folder of a report; None for one of an earlier version, which is taken for any folder's."""
+    named = event.metadata.get(_DATA_DIR)
+    return str(named.value) if named else None
 
 
 def _papers_version(settings: Settings) -> str:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from rag_assets.core.errors import ReadOnlyFolder
+from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
+from rag_assets.core.full_disk import full_disk_told
+from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Paths
 
 if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes a second
@@ -26,12 +28,14 @@ logger = logging.getLogger(__name__)
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
 _FORMER_HOME = Path(".dagster")
+_READERS = ("dagster", "dagster_shared", "yaml")
+"""Packages whose errors, of many classes, tell that the configuration cannot be used."""
 
 
 def dagster_home(paths: Paths) -> Path:
     """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else inside the data folder.
 
-    Raises ReadOnlyFolder when it cannot be made or written.
+    Raises ReadOnlyFolder when it cannot be made or written, and DiskFull.
     """
     chosen = os.environ.get(HOME_VARIABLE)
     home = (Path(chosen) if chosen else paths.dagster).absolute()
@@ -44,23 +48,40 @@ def dagster_home(paths: Paths) -> Path:
             _FORMER_HOME.absolute(),
             HOME_VARIABLE,
         )
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if not config.exists():
-            config.write_bytes(files("rag_assets").joinpath(_CONFIG_NAME).read_bytes())
-    except OSError as error:
-        raise ReadOnlyFolder.at(home) from error
+    ours = files("rag_assets").joinpath(_CONFIG_NAME).read_bytes()
+    with full_disk_told(home):
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            if not config.exists() or (not chosen and _is_cut_short(config.read_bytes(), ours)):
+                write_atomically(config, ours)
+        except OSError as error:
+            raise ReadOnlyFolder.at(home) from error
     if not os.access(home, os.W_OK):
         raise ReadOnlyFolder.at(home)
     return home
 
 
+def _is_cut_short(found: bytes, whole: bytes) -> bool:
+    """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls home."""
+    return len(found) < len(whole) and whole.startswith(found.rstrip(b"\0"))
+
+
 def opened_instance(home: Path) -> "dg.DagsterInstance":
-    """The instance. At the first opening Dagster makes its tables, which two processes must not do at once."""
+    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used.
+
+    At the first opening Dagster makes its tables, which two processes must not do at once.
+    """
     import dagster as dg
 
     with FileLock(home / "opening.lock"):
-        instance = dg.DagsterInstance.from_config(str(home))
+        try:
+            instance = dg.DagsterInstance.from_config(str(home))
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in _READERS:
+                raise  # of the database
+            raise InvalidSettings(
+                f"Dagster cannot use {home / _CONFIG_NAME}. Mend it, or delete it to have it made anew: {error}"
+            ) from error
         instance.get_run_ids(limit=1)
     return instance
 
@@ -91,6 +112,11 @@ def is_alive(instance: "dg.DagsterInstance", run_id: str) -> bool:
             except Timeout:
                 return True
     return False
+
+
+def has_living_runs(instance: "dg.DagsterInstance") -> bool:
+    """Whether a process of the command line or of the server runs, or waits to begin."""
+    return any(is_alive(instance, file.stem) for file in _folder(instance).glob("*.lock"))
 
 
 def end_dead_runs(instance: "dg.DagsterInstance") -> None:

@@ -6,14 +6,16 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import dagster as dg
 
 from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
 from rag_assets.core.incremental import only_writer
-from rag_assets.core.settings import load_settings
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
 from rag_assets.pipeline.assets.publishing import NOTICE
@@ -79,15 +81,23 @@ def materialize(
     settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
     command, for the run's tags. run_id: default a new one. Waits while another run writes the data folder. Raises
     InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
-    written, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
+    written, DiskFull, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
     """
     run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
+    with full_disk_told(loaded.data_dir):
+        return _materialized(selection, settings, loaded, started_by, run_id)
+
+
+def _materialized(
+    selection: str | None, settings: Mapping[str, Any], loaded: Settings, started_by: str, run_id: str
+) -> RunReport:
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
     if keys is None or {"qa", "smoke_eval"} & {key.to_user_string() for key in keys}:
         configured_questions(loaded)
     demand_writable(loaded.paths)
+    demand_room(loaded.data_dir)
     with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
         held.enter_context(recorded_as_alive(instance, run_id))
         try:
@@ -115,7 +125,7 @@ def materialize(
         is_success=result.success,
         assets=tuple(_asset_reports(result)),
         broken=tuple(_broken_checks(result)),
-        errors=tuple(_errors(result)),
+        errors=tuple(_errors(result, loaded.data_dir)),
         notices=tuple(_notices(result)),
     )
     if not is_ended:
@@ -236,7 +246,7 @@ def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
     return [_text(observation.metadata[NOTICE]) for observation in observed if NOTICE in observation.metadata]
 
 
-def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
+def _errors(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
     """The messages of failed steps, or of a run that failed before any; a failed guardrail is reported as a check."""
     messages: list[str] = []
     for event in result.all_events:
@@ -247,7 +257,8 @@ def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
             continue
         cause = error.cause or error
         if cause.cls_name not in _REPORTED_OTHERWISE:
-            messages.append(f"{event.step_key or 'run'}: {cause.message.strip()}")
+            message = str(disk_full(data_dir)) if tells_full_disk(cause.message) else cause.message.strip()
+            messages.append(f"{event.step_key or 'run'}: {message}")
     return messages
 
 

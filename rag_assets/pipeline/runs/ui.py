@@ -1,85 +1,71 @@
-"""The Dagster UI of one data folder: `dagster dev` as a process, which serves the UI and runs sensor and schedule."""
+"""What serves the Dagster UI of one data folder: Dagster's web application, its code server and its daemon.
 
-import os
-import signal
-import socket
+Dagster's own command for all three, `dagster dev`, lets in every page that is open in a browser. So the application is
+made here, and served behind the guards of `faces.listening`. Dagster has no public name for what makes it.
+"""
+
+import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any
 
-from filelock import FileLock, Timeout
+import dagster as dg
+from dagster._cli.proxy_server_manager import ProxyServerManager
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import ModuleTarget, WorkspaceFileTarget
+from dagster_webserver.app import create_app_from_workspace_process_context
 
 import rag_assets
-from rag_assets.core.errors import UIUnavailable
-from rag_assets.core.settings import DATA_DIR_VARIABLE, Settings
-from rag_assets.pipeline.runs.history import HOME_VARIABLE, dagster_home, opened_instance
 
-_ADVICE = "Function `dev_command` is superseded"
-"""Dagster's advice to install another program, `dg`."""
-_DAGSTER_DEV = (sys.executable, "-W", f"ignore:{_ADVICE}", "-m", "dagster", "dev", "--log-level", "warning")
-_CODE = (
-    "--module-name",
-    "rag_assets.definitions",
-    "--working-directory",
-    str(Path(rag_assets.__file__).parents[1]),
-)
+_DEFINITIONS = ModuleTarget("rag_assets.definitions", None, str(Path(rag_assets.__file__).parents[1]), "rag_assets")
 """Dagster puts the working directory on Python's path, so that is the folder of the package, not that of the user."""
-_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Keeps Python from putting the working folder on its path: a file in it could be imported in place of a library."""
+_LOG_LEVEL = "warning"
+_POLL_MS = 2000
+_PATIENCE_S = 60
 
 
-def serve(settings: Settings, host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve the UI of `settings.data_dir` at an address until SIGINT, SIGTERM or SIGHUP; then return.
+@contextmanager
+def dagster_ui(home: Path, ended: Callable[[], None]) -> Iterator[Any]:
+    """Dagster's web application (ASGI) over the history in `home`; meanwhile its daemon runs sensor and schedule.
 
-    Sensor, schedule and the runs started in the UI write the same data folder and the same history as the command line.
-    A run that is under way when the UI ends goes on to its own end.
-
-    announce: called with the address. Raises UIUnavailable when the port is taken, the UI of this folder runs already
-    or Dagster ends by itself, and ReadOnlyFolder when the history cannot be written.
+    ended: called from a thread when the daemon ends by itself.
     """
-    _demand_free(host, port)
-    home = dagster_home(settings.paths)
-    lock = FileLock(home / "ui.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise UIUnavailable(
-            f"The UI of {settings.data_dir} is running already. Use it, or end it with Ctrl-C where it was started."
-        ) from error
-    opened_instance(home).dispose()  # makes the tables of a new history, which two processes at once would spoil
-    folders = {HOME_VARIABLE: str(home), DATA_DIR_VARIABLE: str(settings.data_dir)}
     with (
-        lock,
-        subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [*_DAGSTER_DEV, *_CODE, "--host", host, "--port", str(port)],
-            env={**os.environ, **_SAFE_PATH, **folders},
-            start_new_session=True,  # so that a Ctrl-C in the terminal reaches it once, through us
-        ) as dagster_dev,
+        dg.DagsterInstance.from_config(str(home)) as instance,
+        ProxyServerManager(instance, _DEFINITIONS, _LOG_LEVEL) as code_servers,
+        TemporaryDirectory() as folder,
     ):
-        signals: list[int] = []
-
-        def end(number: int, _frame: object) -> None:
-            if not signals:  # a second one would keep Dagster from ending its own processes
-                dagster_dev.send_signal(signal.SIGINT)
-            signals.append(number)
-
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, end)
-        announce(f"http://{host}:{port}")
-        code = dagster_dev.wait()
-    if not signals:
-        raise UIUnavailable(f"Dagster ended by itself (exit code {code}); its messages are above.")
+        workspace = Path(folder) / "workspace.yaml"
+        servers = list(code_servers.get_code_server_specs())
+        workspace.write_text(json.dumps({"load_from": servers}), "utf-8")  # YAML reads JSON
+        target = WorkspaceFileTarget([str(workspace)])
+        with _daemon(workspace, ended), WorkspaceProcessContext(instance, target, dg.__version__) as context:
+            yield create_app_from_workspace_process_context(context, live_data_poll_rate=_POLL_MS)
 
 
-def _demand_free(host: str, port: int) -> None:
-    other = port + 1 if 1024 <= port < 65535 else 3001
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+@contextmanager
+def _daemon(workspace: Path, ended: Callable[[], None]) -> Iterator[None]:
+    """The daemon as a process, for as long as the block takes."""
+    command = [sys.executable, "-m", "dagster._daemon", "run", "--log-level", _LOG_LEVEL, "--workspace", str(workspace)]
+    is_over = Event()
+
+    def watch() -> None:
+        daemon.wait()
+        if not is_over.is_set():
+            ended()
+
+    with subprocess.Popen(command) as daemon:  # noqa: S603 - our own interpreter and module
+        watching = Thread(target=watch, daemon=True)
+        watching.start()
         try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise UIUnavailable(
-                f"Port {port} is taken by another program, or needs more rights ({error.strerror}). End that program "
-                f"or choose another port: --port {other} (make ui PORT={other})."
-            ) from error
+            yield
+        finally:
+            is_over.set()
+            daemon.terminate()
+            watching.join(_PATIENCE_S)
+            daemon.kill()

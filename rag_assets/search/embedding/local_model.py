@@ -5,15 +5,17 @@ full disk or a damaged file leads to another build (a few seconds), never to ano
 model that fastembed loads.
 """
 
+import atexit
 import json
 import logging
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from uuid import uuid4
 
@@ -86,15 +88,31 @@ _ABANDONED_AFTER_S = 600.0
 
 
 def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder, built first where it is not there or not as it was built. write: puts the model's files into an empty
-    folder."""
-    if not folder.exists():
+    """The folder, built first where it is not there or not as it was built. Where it cannot be written, another one is
+    built that lives as long as this process.
+
+    write: puts the model's files into an empty folder. Raises OSError if there is no room for that either.
+    """
+    if folder.exists() and not (damage := _damage(folder)):
+        return folder
+    try:
+        if folder.exists():
+            logger.warning("%s: building the model again.", damage)
+            shutil.rmtree(folder)
         _build(folder, write)
-    elif damage := _damage(folder):
-        logger.warning("%s: building the model again.", damage)
-        shutil.rmtree(folder)
-        _build(folder, write)
+    except OSError as error:
+        logger.warning("%s cannot be written (%s); the model is built for this time only.", folder, error.strerror)
+        folder = Path(_folder_of_process(), folder.name)
+        if not folder.exists():
+            _build(folder, write)
     return folder
+
+
+@cache
+def _folder_of_process() -> str:
+    folder = tempfile.TemporaryDirectory(prefix="rag_assets-models-")
+    atexit.register(folder.cleanup)
+    return folder.name
 
 
 def _build(folder: Path, write: Callable[[Path], None]) -> None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.full_disk import demand_room
 from rag_assets.core.incremental import fingerprint, unsealed
 from rag_assets.core.kept import Entry, Kept, KeptFile
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors
@@ -58,8 +59,10 @@ class MadeOfTexts(Generic[Value]):
         return [by_key[key] for key in self._kept.missing(by_key)]
 
     def add(self, texts: Sequence[str], values: Iterable[Value]) -> None:
-        """Keep a finished batch; it survives a kill from here on. Raises ReadOnlyFolder when it cannot be written."""
+        """Keep a finished batch; it survives a kill from here on. Raises DiskFull, or ReadOnlyFolder, when it cannot be
+        written."""
         if not self._kept.put_all(dict(zip(map(self.key_of, texts), values, strict=True))):
+            demand_room(self.file.path.parent)
             raise ReadOnlyFolder.at(self.file.path.parent)
 
     def found(self, texts: Iterable[str]) -> dict[str, Value]:

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import pyarrow.compute as pc
 
-from rag_assets.core.errors import MissingInput, MissingModel, StoreRefused, StoreUnavailable
-from rag_assets.core.incremental import data_version, fingerprint
+from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
+from rag_assets.core.incremental import data_version, fingerprint, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance, required_table
@@ -51,13 +51,36 @@ def open_searcher(
     each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
     the vectors are on a server that does not answer: an answer by words alone would take the place of a better one.
     """
+    try:
+        return _opened_searcher(settings, connections, embedder, reranker, planner)
+    except (MissingInput, StaleIndex) as error:
+        if is_being_written(settings.data_dir):
+            raise MissingInput(
+                f"A run is writing {settings.data_dir}, and what it published does not fit yet. Ask when it is done."
+            ) from error
+        raise
+
+
+def is_built(settings: Settings) -> bool:
+    """Whether there are tables and an index that can be looked into, whatever they hold."""
     paths = settings.paths
-    is_built = any(index.folder.exists() for index in published_indexes(settings))
-    if not (paths.chunks.exists() and paths.passages.exists() and is_built):
+    has_index = any(index.folder.exists() for index in published_indexes(settings))
+    return has_index and paths.chunks.exists() and paths.passages.exists()
+
+
+def _opened_searcher(
+    settings: Settings,
+    connections: Connections,
+    embedder: Embedder | None,
+    reranker: SkippingReranker | None,
+    planner: QueryPlanner | None,
+) -> Searcher:
+    paths = settings.paths
+    if not is_built(settings):
         raise MissingInput.index(paths.data)
     library = Library(paths.chunks, paths.passages, _titles(paths))
     dense = _dense_search(settings, library, connections, embedder)
-    words = _opened(word_index(settings), library)
+    words = _opened(word_index(settings), library, settings.data_dir)
     if dense is None and words is None:
         raise MissingInput.index(paths.data)
     counter = token_counter(
@@ -100,7 +123,7 @@ def _dense_search(
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    store = _opened(vector_index(settings, model, sparse=sparse_source), library)
+    store = _opened(vector_index(settings, model, sparse=sparse_source), library, settings.data_dir)
     if store is None:
         return None
     if embedder is None:
@@ -153,12 +176,13 @@ def _version_of_profiles(paths: Paths) -> str | None:
     return data_version(fingerprints_by(profiles, "paper_id"))
 
 
-def _opened(index: Index[Opened], library: Library) -> Opened | None:
+def _opened(index: Index[Opened], library: Library, data_dir: Path) -> Opened | None:
     """The index, opened; or None with a warning that gives the reason."""
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():
-        logger.warning("%s is not used: it %s. Make it again: rag-assets index build", index, _misfit(found, wanted))
+        remedy = "A run is writing it" if is_being_written(data_dir) else "Make it again: rag-assets index build"
+        logger.warning("%s is not used: it %s. %s", index, _misfit(found, wanted), remedy)
         return None
     try:
         return index.open()

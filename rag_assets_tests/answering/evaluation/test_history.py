@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from rag_assets.answering.evaluation.smoke import EvaluatedRun, append_history, read_history
+from rag_assets.answering.evaluation.smoke import EVALUATION_PROMISES, EvaluatedRun, append_history, read_history
+from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Floors
 
 
@@ -19,6 +20,16 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
     assert EvaluatedRun({"metrics": metrics}, [], floors).too_low == [
         {"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}
     ]
+
+
+def test_a_first_question_set_that_fails_names_the_floors_to_set() -> None:
+    """The floors are those of the demo; whoever writes other questions must learn that they can be set, and where."""
+    run = EvaluatedRun({"metrics": {"paper_mrr": 0.5, "page_accuracy": 0.2}}, [], Floors())
+
+    (checked,) = check_all(EVALUATION_PROMISES[:1], run)
+
+    assert "paper_mrr" in checked.finding
+    assert "lower evaluation.floors.mrr, evaluation.floors.page_accuracy in rag_assets.toml" in checked.finding
 
 
 def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:

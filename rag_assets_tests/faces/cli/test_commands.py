@@ -303,12 +303,16 @@ def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets
 
 
 def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandLine) -> None:
-    """An empty folder is a mistake the first time; later it is what the user wants."""
+    """An empty folder may be a disk that is not mounted, so it is asked once whether that is meant."""
     for paper in (rag_assets.data / "papers").iterdir():
         paper.unlink()
 
-    first, second = rag_assets("chunk", "--json"), rag_assets("chunk", "--json")
+    asked = rag_assets("chunk")
+    first, second = rag_assets("chunk", "--allow-removal", "--json"), rag_assets("chunk", "--json")
 
+    assert asked.exit_code == 1
+    assert "3 of 3 papers are gone" in " ".join(asked.stderr.split())
+    assert "rag-assets run --allow-removal" in " ".join(asked.stderr.split())
     assert (first.exit_code, second.exit_code) == (0, 0), first.stderr
     facts = {one["asset"]: one["facts"] for one in json.loads(first.stdout)["assets"]}
     assert facts["parsed_index"]["n_removed"] == 3
@@ -523,9 +527,29 @@ def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLin
 
 def test_an_unknown_paper_is_told_with_the_nearest_name(read_only: CommandLine) -> None:
     """Nothing found because of a typo looks like nothing written."""
-    result = read_only("retrieve", FERRITIN, "--paper", "feritin")
+    for command in (
+        ["retrieve", FERRITIN, "--paper", "feritin"],
+        ["ask", FERRITIN, "--paper", "iron", "--paper", "feritin"],
+        ["ask", FERRITIN, "--where", "paper:feritin section:results"],
+        ["papers", "feritin"],
+    ):
+        assert_wrong_usage(read_only(*command), "The nearest is ferritin.")
 
-    assert "No paper of the corpus has the id feritin; is ferritin meant?" in " ".join(result.stderr.split())
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["chunk", "--min-tokens", "5"], "Write --set chunking.min_tokens=VALUE."),
+        (["run", "--chunking.min-tokens=5"], "Write --set chunking.min_tokens=VALUE."),
+        (["serve", "--host", "no host"], "Invalid value for --host"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_option_is_told_by_the_name_that_was_typed(
+    empty: CommandLine, arguments: list[str], problem: str
+) -> None:
+    """Advice about another option sends the reader to a place where nothing is wrong."""
+    assert_wrong_usage(empty(*arguments), problem)
 
 
 def test_the_number_of_chunks_is_the_one_asked_for(read_only: CommandLine) -> None:

@@ -1,10 +1,14 @@
 """What the command line shows of an answer."""
 
+import logging
+
 import pytest
+from rich.logging import RichHandler
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.rendering import print_answer, print_answers, print_hits, print_run, print_told
 from rag_assets.pipeline.runs.materialize import AssetReport, RunReport
 
@@ -28,6 +32,20 @@ def shown(result: QAResult, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Lines as printed, without the blanks around them."""
     print_answer(result, TITLES)
     return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_no_name_of_a_file_sends_commands_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A paper from the web is named by a stranger, and its name is shown in errors, logs and tables."""
+    name = "smith\x1b]0;owned\x07\x9b2J.pdf"
+    handler = RichHandler(console=rendering.err())
+    handler.emit(logging.LogRecord("rag_assets", logging.WARNING, "", 0, "Passed over: %s", (name,), None))
+    rendering.err().print(f"Error: {name} is empty", style="red")
+    rendering.print_line(name)
+    rendering.print_json({"file": name})
+
+    shown = "".join(capsys.readouterr())
+    assert shown.count("smith") == 4
+    assert not set(shown) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`rag-assets ui` as a process: it serves one data folder, and leaves nothing behind."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -58,16 +59,27 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(da
     for library in ("yaml.py", "pyarrow.py", "secrets.py"):  # in the working folder
         (tmp_path / library).write_text("raise SystemExit('a file of the working folder was imported')")
     with log.open("wb") as messages:
-        ui = subprocess.Popen(command, env=variables, cwd=tmp_path, stdout=messages, stderr=messages)
+        ui = subprocess.Popen(
+            ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command],  # as shells start jobs in the background
+            env=variables,
+            cwd=tmp_path,
+            stdout=messages,
+            stderr=messages,
+            start_new_session=True,
+        )
     try:
-        wait_until(lambda: ui.poll() is not None or answers(port), "the web server")
+        wait_until(lambda: ui.poll() is not None or "open http" in log.read_text(), "the address")
+        assert answers(port), "the address is told when it is there"
+        for foreign in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Content-Type": "text/plain"}):
+            assert not launches(port, foreign), "a page of another site gives no orders"
+        assert launches(port, {"Content-Type": "application/json"})
         second = subprocess.run(
             [*command[:-1], str(free_port())], env=variables, capture_output=True, text=True, check=False
         )
         wait_until(lambda: ui.poll() is not None or bool(finished_run(data)), "the run that the sensor asks for")
         started = descendants_of(ui.pid)
     finally:
-        ui.send_signal(signal.SIGINT)
+        os.killpg(ui.pid, signal.SIGINT)
         code = ui.wait(DEADLINE_S)
 
     assert code == 0, log.read_text()
@@ -97,6 +109,19 @@ def answers(port: int) -> bool:
             return "dagster_version" in json.loads(reply.read())
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False
+
+
+def launches(port: int, headers: dict[str, str]) -> bool:
+    """Whether an order to launch a run comes as far as Dagster."""
+    order = b'{"query": "mutation { launchRun(executionParams: {}) { __typename } }"}'
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/graphql", order, {"Content-Type": "application/json", **headers}
+    )
+    try:
+        urllib.request.urlopen(request, timeout=30).close()
+    except urllib.error.HTTPError as error:
+        return b"ExecutionParams" in error.read()
+    return True
 
 
 def finished_run(data: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ from rag_assets.faces.cli import app
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, environment
 from rag_assets_tests.faces.mcp.assistant import READ_TIMEOUT_S, Assistant, connected, over_http, over_stdio, words_of
+from rag_assets_tests.faces.server import raw
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
@@ -103,6 +104,29 @@ def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
         with connected(streamable_http_client(address, http_client=client)) as assistant:
             assert TOPICS["ferritin"][1] in assistant.text("search", question=FERRITIN, k=1)
             assistant.portal.call(client.aclose)
+
+
+def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> None:
+    """Half requests, or a client that asks without end, cost others nothing, and a token cannot be guessed."""
+    token = "a-token-of-many-characters"
+    limits = {"RAG_ASSETS_SERVER__RECEIVE_TIMEOUT_S": "0.5", "RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2"}
+    with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token, **limits) as address:
+        port = int(address.split(":")[2].removesuffix("/mcp"))
+        with raw.connected(port) as connection:
+            connection.sendall(b"POST /mcp HT")
+            half_header = raw.everything_of(connection)
+        headers = b"Authorization: Bearer " + token.encode()
+        half_body = raw.sent(port, raw.post(b"{", b"Content-Length: 9", headers, path=b"/mcp"))
+        call = raw.post(b"{}", headers, path=b"/mcp")
+        replies = [raw.sent(port, call) for _ in range(2)]
+        wrong = [raw.sent(port, raw.post(b"{}", b"Authorization: Bearer x", path=b"/mcp")) for _ in range(21)]
+
+    assert half_header == b""
+    assert half_body.startswith(b"HTTP/1.1 408 ")
+    assert replies[-1].startswith(b"HTTP/1.1 429 ")
+    assert b"x-request-id" in replies[-1].lower()
+    assert wrong[0].startswith(b"HTTP/1.1 401 ")
+    assert wrong[-1].startswith(b"HTTP/1.1 429 ")
 
 
 def test_an_address_that_others_reach_needs_a_token(asked: World) -> None:

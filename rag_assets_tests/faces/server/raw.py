@@ -8,8 +8,9 @@ DEADLINE_S = 60.0
 
 
 @contextmanager
-def connected(port: int) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
+def connected(port: int, *, client: str = "127.0.0.1") -> Iterator[socket.socket]:
+    """client: the address to connect from, any of this machine."""
+    with socket.create_connection(("127.0.0.1", port), DEADLINE_S, (client, 0)) as connection:
         yield connection
 
 

@@ -8,6 +8,7 @@ import pytest
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import ServerSettings
 from rag_assets.faces.listening import required_token
+from rag_assets.faces.server import middleware
 from rag_assets_testing.world import World
 from rag_assets_tests.faces.server.live import Live, served
 
@@ -60,8 +61,14 @@ def test_with_the_token_questions_are_answered(guarded: Live, scheme: str) -> No
     assert reply.status_code == 200
 
 
-def test_tokens_cannot_be_tried_by_the_thousand(built: World) -> None:
+def test_tokens_cannot_be_tried_by_the_thousand(built: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token is only as good as the number of guesses it takes; the owner is not locked out meanwhile."""
+    waits: list[float] = []
+
+    async def waited(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(middleware, "sleep", waited)
     with served(built.paths.data, TOKEN) as live:
         guesses = [live.client.get("/api/health", headers=bearer(f"guess {n}")).status_code for n in range(25)]
         owner = live.client.get("/api/health", headers=bearer(TOKEN)).status_code
@@ -69,6 +76,8 @@ def test_tokens_cannot_be_tried_by_the_thousand(built: World) -> None:
     assert guesses[:20] == [401] * 20
     assert set(guesses[20:]) == {429}
     assert owner == 200
+    assert len(waits) == 5
+    assert min(waits) >= 1, "256 connections that guess without waiting are thousands of guesses in a second"
 
 
 @pytest.mark.parametrize(
@@ -108,6 +117,8 @@ def test_the_server_answers_to_its_own_names_only(live: Live, host: str, status:
         ({"Origin": "http://{host}@evil.example"}, 403),
         ({"Origin": "file://"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
         ({"Origin": "http://{host}", "Sec-Fetch-Site": "cross-site"}, 200),
     ],
 )

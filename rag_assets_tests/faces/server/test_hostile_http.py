@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.faces.server import serving
+from rag_assets.faces import listening
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import wait_until
 from rag_assets_tests.faces.server.live import EVENTS, Live, served
@@ -269,7 +269,7 @@ def test_questions_have_a_rate(built: World) -> None:
 
 def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that is documented and not kept is worse than none: somebody relies on it."""
-    monkeypatch.setattr(serving, "MAX_CONNECTIONS", 8)
+    monkeypatch.setattr(listening, "MAX_CONNECTIONS", 8)
     limits = {"uploads_per_minute": 1, "allowed_hosts": ["My.Proxy"]}
     with served(world.paths.data, server=limits) as live:
         short = live.client.post("/api/search", json={"question": "What fell?"})
@@ -278,8 +278,8 @@ def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> N
         named = live.client.get("/api/health", headers={"Host": "my.proxy:443"})
         live.client.close()
         with ExitStack() as open_ones:
-            for _ in range(8):
-                open_ones.enter_context(connected(live.port))
+            for client in range(1, 9):
+                open_ones.enter_context(connected(live.port, client=f"127.0.0.{client}"))
             one_too_many = sent(live.port, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 
     assert (short.status_code, long.status_code) == (200, 422)
@@ -287,6 +287,25 @@ def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> N
     assert [reply.status_code for reply in deletions] == [404, 429]
     assert named.status_code == 200
     assert status_of(one_too_many) == 503
+
+
+def test_one_client_cannot_hold_all_connections(built: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections without a request cost an attacker nothing; also its neighbours behind one proxy must get through."""
+    monkeypatch.setattr(listening, "MAX_CONNECTIONS", 8)
+    health = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with served(built.paths.data) as live, ExitStack() as open_ones:
+        held = [open_ones.enter_context(connected(live.port)) for _ in range(20)]
+        for connection in held[:10]:
+            with suppress(ConnectionError):
+                connection.sendall(b"GET /api/he")
+        replies = [sent(live.port, health) for _ in range(2)]
+        with connected(live.port, client="127.0.0.2") as other:
+            other.sendall(health)
+            replies.append(everything_of(other))
+        n_open = live.n_connections()
+
+    assert [status_of(reply) for reply in replies] == [200, 200, 200]
+    assert n_open <= 4
 
 
 def test_an_error_that_no_code_foresaw_tells_nothing(built: World, tmp_path: Path) -> None:

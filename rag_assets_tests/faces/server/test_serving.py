@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import shutil
 import signal
 import socket
 import subprocess
@@ -167,3 +168,26 @@ def test_starting_the_server_loads_no_dagster() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"
+
+
+def test_what_was_cleared_is_neither_served_nor_said_to_be_there(world: World) -> None:
+    """Answers would go on from what is gone, while the health of the same server says "not built"."""
+    with served(world.paths.data) as live:
+        before = live.client.post("/api/search", json=QUESTION).status_code
+        for made in (world.paths.cache, world.paths.bm25.parent, world.paths.qa.parent):
+            shutil.rmtree(made)
+        after = [live.client.post("/api/search", json=QUESTION) for _ in range(2)]
+        health = live.client.get("/api/health").json()
+
+    assert before == 200
+    assert [reply.status_code for reply in after] == [503, 503]
+    assert "Run rag-assets run on the server" in after[0].json()["detail"]
+    assert health["status"] == "not built"
+
+
+def test_health_and_answers_agree_while_the_last_step_is_missing(world: World) -> None:
+    """A monitor that reads "not built" restarts a server which answers."""
+    world.paths.index_meta.unlink()
+    with served(world.paths.data) as live:
+        assert live.client.post("/api/search", json=QUESTION).status_code == 200
+        assert live.client.get("/api/health").json()["status"] == "ready"

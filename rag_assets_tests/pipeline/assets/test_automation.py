@@ -1,6 +1,7 @@
 """What runs by itself: ticks of the sensor and of the schedule, one by one."""
 
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from rag_assets.core.tables import PARSED_INDEX
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.definitions import ASSETS, build_defs
+from rag_assets.pipeline.runs.history import recorded_as_alive
 
 
 @pytest.fixture
@@ -29,6 +31,11 @@ def settings(tmp_path: Path) -> Settings:
     return loaded
 
 
+def looked_twice(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
+    """What the second of two looks finds."""
+    return look_for_changes(settings, known, look_for_changes(settings, known, cursor).cursor)
+
+
 RAN: dict[str, str] = {"papers": "as an earlier run saw them", "questions": "likewise"}
 
 
@@ -36,10 +43,24 @@ def test_the_first_look_after_a_run_asks_for_one_when_the_corpus_changed_since(s
     """Papers that were added while no UI ran would wait for the night; a sensor that asks again fills the run list."""
     first = look_for_changes(settings, RAN, None)
     second = look_for_changes(settings, RAN, first.cursor)
+    third = look_for_changes(settings, RAN, second.cursor)
 
-    assert len(first.run_requests or []) == 1
-    assert not second.run_requests
-    assert "No paper and no question changed" in str(second.skip_reason)
+    assert not first.run_requests, "who added the paper may start a run"
+    assert len(second.run_requests or []) == 1
+    assert not third.run_requests
+    assert "No paper and no question changed" in str(third.skip_reason)
+
+
+def test_papers_that_are_still_being_copied_ask_for_nothing(settings: Settings) -> None:
+    """A run over half of them would be followed by a second one over all."""
+    cursor = look_for_changes(settings, RAN, None).cursor
+    for n_copied in range(3):
+        (settings.paths.papers / f"copied{n_copied}.txt").write_text("A paper.")
+        found = look_for_changes(settings, RAN, cursor)
+        cursor = found.cursor
+        assert not found.run_requests
+
+    assert look_for_changes(settings, RAN, cursor).run_requests
 
 
 def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(settings: Settings) -> None:
@@ -47,7 +68,7 @@ def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(s
     first = look_for_changes(settings, {}, None)
     observed = {str(event.asset_key.to_user_string()): event.tags for event in first.asset_events}
     (settings.paths.papers / "b.txt").write_text("Another paper.")
-    second = look_for_changes(settings, {}, first.cursor)
+    second = looked_twice(settings, {}, first.cursor)
 
     assert not first.run_requests
     assert "Materialize everything once" in str(first.skip_reason)
@@ -59,14 +80,40 @@ def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
     """A run of the command line beside an open UI would be followed by one that finds nothing to do."""
     cursor = look_for_changes(settings, {}, None).cursor
     (settings.paths.papers / "b.txt").write_text("Another paper.")
+    cursor = look_for_changes(settings, {}, cursor).cursor
 
     assert not look_for_changes(settings, observed_versions(settings), cursor).run_requests
+
+
+def test_a_folder_has_the_same_versions_however_it_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line is told another name of the folder than the UI, and each of its runs would be repeated."""
+    monkeypatch.chdir(settings.data_dir.parent)
+    (settings.data_dir.parent / "link").symlink_to(settings.data_dir)
+
+    for name in ("data", "link", "data/../data"):
+        assert observed_versions(load_settings({"data_dir": name})) == observed_versions(settings)
+
+
+def test_folders_that_share_a_history_do_not_see_the_papers_of_each_other(settings: Settings, tmp_path: Path) -> None:
+    """Each look would ask for a run, of a folder over which nothing was ever run, too."""
+    other = load_settings({"data_dir": str(tmp_path / "other")})
+    other.paths.papers.mkdir(parents=True)
+    with dg.DagsterInstance.ephemeral() as instance:
+        for one in (settings, other):
+            for event in news(one, observed_versions(one), known_versions(instance, one.data_dir)):
+                instance.report_runless_asset_event(event)
+
+        assert known_versions(instance, settings.data_dir) == observed_versions(settings)
+        assert known_versions(instance, other.data_dir) == observed_versions(other)
+        assert known_versions(instance, tmp_path) == {}
 
 
 @pytest.mark.parametrize("change", ["added", "changed", "deleted", "question"])
 def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) -> None:
     """A deleted paper must leave the answers, too."""
-    cursor = look_for_changes(settings, RAN, None).cursor
+    cursor = looked_twice(settings, RAN, None).cursor
     if change == "added":
         (settings.paths.papers / "b.txt").write_text("Another paper.")
     elif change == "changed":
@@ -76,7 +123,7 @@ def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) 
     else:
         settings.question_file.write_text('{"id": "q", "question": "How?"}\n{"id": "r", "question": "Who?"}\n')
 
-    found = look_for_changes(settings, RAN, cursor)
+    found = looked_twice(settings, RAN, cursor)
 
     assert len(found.run_requests or []) == 1
 
@@ -84,13 +131,13 @@ def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) 
 def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(settings: Settings) -> None:
     """ADR 0004 puts the list there; the published index, at the same place, must ask for nothing."""
     paths = settings.paths
-    cursor = look_for_changes(settings, RAN, None).cursor
+    cursor = looked_twice(settings, RAN, None).cursor
     paths.cache.mkdir()
     pq.write_table(
         pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}), paths.parsed_index
     )
 
-    found = look_for_changes(settings, RAN, cursor)
+    found = looked_twice(settings, RAN, cursor)
     write_table(PARSED_INDEX.empty_table(), paths.parsed_index, {})
 
     assert len(found.run_requests or []) == 1
@@ -105,7 +152,7 @@ def test_a_change_that_is_taken_back_runs_again(settings: Settings) -> None:
     for text in ("A paper.", "B paper!!", "A paper.", "B paper!!"):
         paper.write_text(text)
         os.utime(paper, ns=times)
-        found = look_for_changes(settings, RAN, cursor)
+        found = looked_twice(settings, RAN, cursor)
         n_asked += len(found.run_requests or [])
         cursor = found.cursor
 
@@ -134,8 +181,14 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
     with dg.instance_for_test() as instance:
         for event in news(settings, RAN, {}):
             instance.report_runless_asset_event(event)
-        tick = sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+        context = dg.build_sensor_context(instance=instance, definitions=definitions)
+        first = sensor.evaluate_tick(context)
+        with recorded_as_alive(instance, "a run of the command line"):
+            alive = sensor.evaluate_tick(context)
+        context = dg.build_sensor_context(instance=instance, definitions=definitions, cursor=first.cursor)
+        tick = sensor.evaluate_tick(context)
 
+    assert "under way or about to begin" in str(alive.skip_message)
     assert len(tick.run_requests or []) == 1
     assert sensor.job_name == "everything"
     assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
@@ -241,7 +294,7 @@ def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) ->
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
         )
-        observed = known_versions(instance)
+        observed = known_versions(instance, settings.data_dir)
         (event,) = result.get_asset_materialization_events()
 
     assert observed == observed_versions(settings)

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.core.errors import ReadOnlyFolder
+from rag_assets.core.errors import InvalidSettings, ReadOnlyFolder
 from rag_assets.core.settings import Paths
 from rag_assets.faces.cli import app
 from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
@@ -123,6 +123,29 @@ def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypa
     assert (tmp_path / "dagster.yaml").read_text() == "telemetry:\n  enabled: true\n"
 
 
+@pytest.mark.parametrize("n_kept", [0, 10, 200])
+def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(tmp_path: Path, n_kept: int) -> None:
+    """Dagster takes what is missing for its defaults: telemetry, and ten runs at once that write one folder."""
+    paths = Paths(tmp_path / "data")
+    config = dagster_home(paths) / "dagster.yaml"
+    whole = config.read_bytes()
+    config.write_bytes(whole[:n_kept] + b"\0" * (n_kept == 10))
+
+    dagster_home(paths)
+
+    assert config.read_bytes() == whole
+
+
+@pytest.mark.parametrize("content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5"])
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
+    """Dagster answers with a traceback."""
+    home = dagster_home(Paths(tmp_path / "data"))
+    (home / "dagster.yaml").write_text(content)
+
+    with pytest.raises(InvalidSettings, match=r"Dagster cannot use .*dagster\.yaml\. Mend it, or delete it"):
+        opened_instance(home)
+
+
 def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """Dagster would answer with a traceback of its database."""
     (tmp_path / "data").touch()
@@ -148,5 +171,5 @@ def test_the_history_of_an_earlier_version_is_left_and_named(
 
 def test_finding_the_history_needs_no_dagster() -> None:
     """Its import takes a second, and a busy port should be told at once."""
-    code = "import sys, rag_assets.pipeline.runs.ui; sys.exit('dagster' in sys.modules)"
+    code = "import sys, rag_assets.faces.dagster_ui; sys.exit('dagster' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

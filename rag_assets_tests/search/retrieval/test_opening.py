@@ -2,11 +2,14 @@
 
 import logging
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from rag_assets.core.errors import MissingInput, StaleIndex
+from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PROFILES, to_table
@@ -55,6 +58,28 @@ def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplo
     assert n_passages == 4
     assert caplog.text == ""
     assert snapshot(settings.data_dir) == before
+
+
+@pytest.mark.parametrize("is_index_left", [True, False])
+def test_what_does_not_fit_while_a_run_writes_is_no_reason_to_make_it_again(
+    settings: Settings, is_index_left: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who follows the advice waits for the run, and then runs everything once more for nothing."""
+    shutil.rmtree(settings.paths.chroma)
+    if not is_index_left:
+        shutil.rmtree(settings.paths.bm25)
+
+    with FileLock(settings.data_dir / LOCK_NAME), ExitStack() as opened:
+        if is_index_left:
+            opened.enter_context(open_searcher(settings, Connections(settings.model_access)))
+            said = caplog.text
+        else:
+            with pytest.raises(MissingInput) as raised:
+                open_searcher(settings, Connections(settings.model_access))
+            said = str(raised.value)
+
+    assert "A run is writing" in said
+    assert "rag-assets index build" not in said
 
 
 @pytest.mark.parametrize("title", ["Joints that tire", ""])

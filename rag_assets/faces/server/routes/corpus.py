@@ -37,7 +37,7 @@ def health(shared: SharedDep) -> Health:
     settings, facts = shared.settings, shared.facts.now()
     history = read_history(settings.paths.evaluation / "history.jsonl")
     return Health(
-        status="not built" if facts.version is None else "ready",
+        status="ready" if shared.engine.is_built else "not built",
         version=version("rag_assets"),
         corpus_version=facts.version,
         model=settings.answering.model,
