@@ -29,7 +29,7 @@ from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
-from rag_assets.questions import Question
+from rag_assets.questions import NO_WORDS, Question, has_words
 
 PIPELINE_VERSION = 10
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
@@ -178,6 +178,8 @@ class AnswerPipeline:
         return key, *self.drafts.once(key, lambda: self._asked(question, contexts, unmet))
 
     def _asked(self, question: str, contexts: Sequence[Context], unmet: Unmet | None) -> DraftAnswer:
+        if not has_words(question):
+            return DraftAnswer(unanswered=(NO_WORDS,))
         if unmet is None:
             return self.answerer.draft(question, contexts)
         assert isinstance(self.answerer, MendingAnswerer)

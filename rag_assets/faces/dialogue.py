@@ -16,7 +16,7 @@ from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, RagAssetsE
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.hosted.connections import Connections
-from rag_assets.questions import Question, asked
+from rag_assets.questions import Question, said
 from rag_assets.questions.conversations import (
     Conversations,
     RewritingModel,
@@ -105,7 +105,7 @@ class Dialogue:
             return ReadQuestion.as_it_stands(question)
         rewritten = standalone(question.question, turns, self._opened_model())
         try:
-            text = asked(rewritten.question).question
+            text = said(rewritten.question).question
         except InvalidQuestions:  # too long together with what it follows
             return ReadQuestion.as_it_stands(question)
         where = question.filter & Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else question.where

@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
 _SECONDS = "seconds"
 """Key in the metadata of a response: time that the provider took."""
+_REJECT_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 Output = TypeVar("Output", bound=BaseModel | str)
 
 
@@ -83,7 +84,7 @@ class StructuredModel(Generic[Output]):
             output_type=output,
             instructions=instructions or None,
             retries=ONE_REPAIR,
-            model_settings=ModelSettings(max_tokens=max_output_tokens),
+            model_settings=_sampling(model) | ModelSettings(max_tokens=max_output_tokens),
         )
 
     def ask(self, prompt: str, within_s: float | None = None) -> StructuredReply[Output]:
@@ -209,6 +210,13 @@ def _chat_model(name: str, connection: Connection) -> Model:
     if sdk.profile is not None:
         model = model_class(name, provider=connection.sdk_provider, profile=sdk.profile(model.profile))
     return model
+
+
+def _sampling(model: Model) -> ModelSettings:
+    """Temperature 0 where the model takes one: providers' own goes up to 1 (Ollama's is .8), and sources are to be
+    quoted, not varied. OpenAI's reasoning models and newer ones of Anthropic reject it, as pydantic-ai knows."""
+    rejects = any(model.profile.get(name) for name in _REJECT_TEMPERATURE)
+    return ModelSettings() if rejects else ModelSettings(temperature=0.0)
 
 
 def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:

@@ -26,6 +26,7 @@ from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidQuestions, MissingInput
 from rag_assets.core.incremental import read_json
 from rag_assets.core.settings import Settings
+from rag_assets.questions.reading import NO_WORDS, has_words
 
 MAX_QUESTION_CHARS = 4000
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
@@ -65,7 +66,7 @@ class Question(BaseModel):
 
     id: NonEmpty
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
-    """May be blank: then nothing is found, and the others go on."""
+    """May have no words: then it is refused, and the others go on."""
     paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
     expected: tuple[ExpectedPaper, ...] = ()
@@ -87,11 +88,22 @@ class Question(BaseModel):
 
 
 def asked(text: str) -> Question:
-    """A question that comes from no file; it may have several lines.
+    """A question that comes from no file and no conversation. Raises InvalidQuestions as `said`, and when it has no
+    words."""
+    question = said(text)
+    if not has_words(text):
+        raise InvalidQuestions(NO_WORDS)
+    return question
+
+
+def said(text: str) -> Question:
+    """What a user says in a conversation: "Why?" needs no words of its own. It may have several lines.
 
     Raises InvalidQuestions when it is blank, too long or holds characters that are no text.
     """
-    if not 0 < len(text.strip()) <= MAX_QUESTION_CHARS:
+    if not text.strip():
+        raise InvalidQuestions(NO_WORDS)
+    if len(text.strip()) > MAX_QUESTION_CHARS:
         raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
     if not text.translate(_LINE_BREAKS).isprintable():
         raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8.")

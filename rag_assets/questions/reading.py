@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from rag_assets.core.text.terms import QUESTION_WORDS
+from rag_assets.core.text.terms import QUESTION_WORDS, terms_of
 
 MIN_PART_WORDS = 4
 """Words of a part of a question; one less where one of them is a name ("Who runs Amcor?")."""
@@ -45,6 +45,8 @@ ABOUT = (
     r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
     r"before|during)"
 )
+_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
+NO_WORDS = "The question has no word that can be searched for: write what is asked about."
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
@@ -125,6 +127,12 @@ class QuestionReading:
     """In order; the question itself where it is one."""
     kinds: frozenset[Kind]
     """What the whole asks for."""
+
+
+def has_words(question: str) -> bool:
+    """Whether a question has a word that can be searched for, or asks about papers: "it" and "---" do not. Whatever
+    is found for such a text answers nothing, so nothing is searched."""
+    return bool(terms_of(question)) or _A_STUDY.search(question) is not None
 
 
 @lru_cache(maxsize=512)

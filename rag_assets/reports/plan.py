@@ -60,11 +60,12 @@ def _planned(
         for paper_id in settings.papers or _found(section, find_papers):
             yield from _about_paper(section, paper_id, manner, summaries)
         return
-    # A question is asked unchanged, because the words of its heading would be searched for, too.
+    # A question of a list is asked unchanged, because the words of the heading would be searched for, too.
     for number, item in enumerate(section.items or ((section.guidance,) if section.guidance else ()), start=1):
+        is_alone = bool(section.items) and item.endswith("?")
         question = Question(
             id=f"{section.key}/{number}",
-            question=item if item.endswith("?") else f"{section.heading}: {item}",
+            question=item if is_alone else f"{section.heading}: {item}",
             paper_ids=settings.papers,
             where=settings.where,
         )

@@ -50,7 +50,7 @@ class Gap:
     papers: tuple[str, ...]
     """Ids of the papers that those belong to."""
     about: tuple[str, ...] = ()
-    """Ids of the papers it is missing for, where each was asked by itself."""
+    """Ids of the papers it is missing for, of those that were to say it; empty where no papers were named."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,11 @@ def _written(
         for paper in papers
     )
     labels = dict.fromkeys(one.asks for one in planned if one.paper_id is not None)
-    gaps = [gap for one in planned for gap in _gaps(one, answers.get(one.question.id), paper_of)]
+    gaps = [
+        gap
+        for one in planned
+        for gap in _gaps(one, answers.get(one.question.id), _claims(one, answers, section), paper_of)
+    ]
     return WrittenSection(section, said, tuple(labels), rows, tuple(_together(gaps)))
 
 
@@ -187,7 +191,13 @@ def _remarks(answer: QAResult | None) -> tuple[str, ...]:
     return () if answer is None else tuple(told_beside(replace(answer, unanswered=())))
 
 
-def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, str]) -> list[Gap]:
+def _gaps(
+    one: PlannedQuestion, answer: QAResult | None, claims: Sequence[Claim], paper_of: Mapping[str, str]
+) -> list[Gap]:
+    """What no claim answers, and the papers that no claim cites though the section or the question names them.
+
+    claims: those of the answer that are shown.
+    """
     question = one.question
     read = answer.contexts if answer else ()
     papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
@@ -198,9 +208,21 @@ def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, 
         else [one.asks]
     )
     if one.paper_id is None:
-        return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
+        cited = {citation.paper_id for claim in claims for citation in claim.citations}
+        silent = tuple(paper for paper in _named_papers(one, answer) if is_answered and paper not in cited)
+        n_silent = sum(paper_of.get(chunk) in silent for chunk in read)
+        return [
+            *(Gap(what, question.question, str(question.filter), len(read), papers) for what in missing),
+            *([Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []),
+        ]
     where = str(question.where) if question.where else ""
     return [Gap(what, question.question, where, len(read), papers, (one.paper_id,)) for what in missing]
+
+
+def _named_papers(one: PlannedQuestion, answer: QAResult | None) -> Sequence[str]:
+    """The papers that a question in text was put to: those of its section, else those that it names."""
+    named = answer.named_papers if answer else ()
+    return one.question.paper_ids or named
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:

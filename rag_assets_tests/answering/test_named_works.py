@@ -178,3 +178,73 @@ def test_a_title_may_go_on_in_the_line_below() -> None:
 
     assert papers_named("Who wrote Following ferritin in all the mountain sheep of the north?", [titled]) == {"a1"}
     assert papers_named("Who wrote Following ferritin in all the cows of the north?", [titled]) == frozenset()
+
+
+GOATS = chunk("moe2021", "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.")
+OXEN = chunk("smith2020", "Oxen with iron shoes pulled 22 percent more weight on wet roads.")
+COMPARED = (
+    replace(context(SHEEP), paper=PaperFacts("FlockTrack: Following ferritin in mountain sheep")),
+    replace(context(GOATS), paper=PaperFacts("Copper in valley goats")),
+    page(GOAT_PAGE),
+    page(SHEEP_PAGE),
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote lund2019 and moe2021?",
+        "Who wrote FlockTrack and Copper in valley goats?",
+        "Who wrote both, moe2021 and FlockTrack?",
+    ],
+)
+def test_who_wrote_several_papers_gives_the_authors_of_each(question: str) -> None:
+    """The authors of one alone look like the authors of both."""
+    assert set(said(question, *COMPARED)) == {
+        "Authors: Ada B Lund; Berit Moe",
+        "Authors: Berit Moe; Carl Ness",
+    }
+
+
+def test_a_comparison_of_papers_asks_each_of_them() -> None:
+    """The sentences of one paper may fit the whole question better than any of the other."""
+    sheep = chunk("lund2019", "Ferritin of sheep fell slowly.")
+
+    found = draft("How do moe2021 and lund2019 differ in what fell?", context(sheep), context(GOATS))
+
+    assert {claim.citations[0].chunk_id for claim in found.claims} == {sheep.chunk_id, GOATS.chunk_id}
+    assert found.unanswered == ()
+
+
+def test_of_a_comparison_the_paper_that_says_nothing_is_named() -> None:
+    """An answer from one paper must not look like a comparison of two."""
+    question = "How did copper fall in moe2021 and lund2019?"
+
+    assert draft(question, *COMPARED).unanswered == (f"{question} (lund2019)",)
+
+
+def test_a_paper_asked_for_by_its_key_is_read_under_its_title() -> None:
+    """Nothing in a paper is like "smith2020", the name of its file."""
+    oxen = replace(context(OXEN), paper=PaperFacts("Shoes of oxen on roads"))
+
+    assert said("What are the key results presented in smith2020?", oxen, context(GOATS)) == [OXEN.text]
+    assert said("What did smith2020 find?", context(OXEN), context(GOATS)) == [], "without its title nothing tells it"
+
+
+def test_a_summary_of_two_papers_is_of_both() -> None:
+    """The abstract of one would be read as what both say."""
+    found = [
+        replace(
+            context(chunk(paper, f"Abstract\n\nThe {beast} of the farm {did} in winter.")), section_title="Abstract"
+        )
+        for paper, beast, did in (
+            ("lund2019", "sheep", "slept"),
+            ("moe2021", "goats", "climbed"),
+            ("ek2015", "mules", "ate"),
+        )
+    ]
+
+    assert said("Summarise moe2021 and lund2019", *found) == [
+        "The sheep of the farm slept in winter.",
+        "The goats of the farm climbed in winter.",
+    ]

@@ -17,7 +17,7 @@ from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
 from rag_assets.faces.cli.main import app
-from rag_assets.questions import Question
+from rag_assets.questions import NO_WORDS, Question
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.kept_entries import raw
 
@@ -238,7 +238,24 @@ def test_a_question_may_have_several_lines(asked: World, engine: Engine) -> None
     assert (shown.exit_code, "12%" in shown.stdout) == (0, True)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "x" * 4001, "ferritin\x00", "\x1b[2J"])
+WORDLESS = ["", " \n", "---", ".", "it", "What is it?"]
+
+
+@pytest.mark.parametrize("text", WORDLESS)
+def test_what_has_no_words_is_refused_before_anything_is_searched(text: str, engine: Engine) -> None:
+    """The nearest passage to "---" is of some paper, and would answer it with confidence. Other lines of a question
+    file go on, so there it is a refusal."""
+    trace = engine.trace(Question(id="q", question=text))
+    evidence = engine.evidence(Question(id="q", question=text))
+
+    assert (trace.result.refused, trace.result.unanswered) == (True, (NO_WORDS,))
+    assert (trace.result.contexts, evidence.contexts, evidence.hits, evidence.queries) == ((), (), (), ())
+    for ask in (engine.search, engine.evidence, engine.trace):
+        with pytest.raises(InvalidQuestions, match=NO_WORDS):
+            ask(text)
+
+
+@pytest.mark.parametrize("text", ["x" * 4001, "ferritin\x00", "\x1b[2J"])
 def test_what_is_no_question_is_refused(text: str, engine: Engine) -> None:
     """Whatever reaches the engine may end in a prompt, a terminal or a log."""
     with pytest.raises(InvalidQuestions):

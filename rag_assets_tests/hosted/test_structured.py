@@ -56,6 +56,32 @@ def test_a_structured_answer_is_asked_for_and_understood(
         assert "tools" not in request.body, "a document must find no tool to call"
 
 
+@pytest.mark.parametrize(
+    ("provider", "model", "sent"),
+    [
+        ("ollama", "llama3.2", {0.0}),
+        ("google", "gemini-2.5-flash", {0.0}),
+        ("anthropic", "claude-haiku-4-5", {0.0}),
+        ("openai", "gpt-4o", {0.0}),
+        ("anthropic", "claude-sonnet-5-5", set()),
+        ("openai", "gpt-5-mini", set()),
+        ("openai", "o3", set()),
+    ],
+)
+def test_a_temperature_of_0_is_sent_where_the_model_takes_it(
+    provider: ProtocolName, model: str, sent: set[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At Ollama's own, .8, the same sources give another answer each time; a reasoning model rejects the request."""
+    with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
+        server.answer_with(GREEN)
+
+        asked.ask("Which colour has grass?")
+
+        [request] = server.requests
+    found = re.findall(r'"temperature": ([\d.]+)', json.dumps(request.body))
+    assert {float(one) for one in found} == sent
+
+
 @every_provider
 def test_tokens_that_the_server_does_not_report_are_estimated(
     provider: ProtocolName, monkeypatch: pytest.MonkeyPatch

@@ -28,6 +28,13 @@ def test_a_question_is_asked_as_it_stands_and_anything_else_with_its_heading() -
     assert all("This part: What is lost" in background(one) for one in questions)
 
 
+def test_guidance_is_searched_with_its_heading() -> None:
+    """ "What was the dose?" below "Melatonin" asks of melatonin; without it, of any drug."""
+    (question,) = planned("## Melatonin\nWhat was the dose?\n")
+
+    assert question.question.question == "Melatonin: What was the dose?"
+
+
 def test_guidance_above_a_list_is_shown_to_a_model() -> None:
     """What the author wrote of all questions would be read over."""
     (question,) = planned("## Losses\nOnly what concerns adults.\n\n- How much iron is lost in winter?\n")

@@ -133,6 +133,19 @@ def test_the_word_file_holds_text_table_gaps_and_evidence(report: Report) -> Non
     assert cells[1] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]
 
 
+def test_a_section_that_covers_one_of_the_papers_it_was_given_names_the_others() -> None:
+    """One study would be read as all three."""
+    text = '# Iron\n## Falls\n```toml\npapers = ["iron", "runners", "cyclists"]\n```\nBy how much did ferritin fall?\n'
+    plan = plan_report(parse_template(text, Path("iron.md")), lambda _question, _k: [], {})
+    fell = answer("falls/1", "q", Claim("Ferritin fell.", (citation("iron", 0, "Ferritin fell."),)))
+    read = replace(fell, contexts=("iron:1", "runners:1", "runners:2"))
+    paper_of = {"iron:1": "iron", "runners:1": "runners", "runners:2": "runners"}
+
+    (gap,) = assembled(plan, [read], {}, paper_of).sections[0].gaps
+
+    assert (gap.missing, gap.about, gap.n_chunks) == ("By how much did ferritin fall?", ("runners", "cyclists"), 2)
+
+
 def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
     """Thirty lines that differ in a name hide the two that matter."""
     plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})

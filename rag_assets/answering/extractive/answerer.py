@@ -5,14 +5,21 @@ everything else by the candidates that are most relevant. A paper is summarised 
 abstract.
 """
 
-from collections.abc import Mapping, Sequence, Set
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences, table_rows
-from rag_assets.answering.extractive.named_works import asks_what_a_quoted_work_says, is_quoted, papers_named
-from rag_assets.answering.extractive.relevance import ScoredPart, read_closely
+from rag_assets.answering.extractive.named_works import (
+    asked_of_one,
+    asks_what_a_quoted_work_says,
+    is_quoted,
+    papers_named,
+    works_compared,
+)
+from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
@@ -31,6 +38,13 @@ _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 mention so many of the part's words."""
 _SHARE_OF_NO_ANSWER = 0.4
 """The best candidate is then brought down to this share of the floor, so that it is shown as near."""
+_MOST_COMPARED = 4
+_KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])\w+")
+"""A name of a file that is no ordinary word: it holds letters, and digits or underscores."""
+_FINDINGS = re.compile(
+    r"\W*what (?:is|are|was|were) the (?:\w+ ){0,2}?(?:finding|result|conclusion)s?(?: \w+)? (?:of|from|in|by) KEY\W*",
+    re.IGNORECASE,
+)
 _NO_ABSTRACT = "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
 _ABOUT_SUMMARIES = terms_of(
     "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
@@ -78,7 +92,7 @@ class ExtractiveAnswerer:
         return replace(
             of_sentences,
             claims=claims,
-            unanswered=tuple(dict.fromkeys(part.text for part in parts if part.text in is_open)),
+            unanswered=tuple(text for part in parts for text in _gaps(part, contexts, is_open)),
             missing_names=tuple(name.text for name in missing),
         )
 
@@ -103,8 +117,10 @@ class ExtractiveAnswerer:
         candidates = [*sentences(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
-        candidates, scored = read_closely(parts, candidates, self._readers)
-        scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
+        asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]
+        candidates, scored = read_closely(asked, candidates, self._readers)
+        said = [one.part.text if one.part.searched == question else one.part.searched for one in asked]
+        scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(said, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
         selection.choose(min_papers=self._min_sources)
         return DraftAnswer(
@@ -114,7 +130,7 @@ class ExtractiveAnswerer:
         )
 
     def _doubted(
-        self, asked: QuestionPart, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
+        self, asked: str, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
     ) -> ScoredPart:
         """The part; with all candidates below the floor if its best one is not sure and that one's paper does not
         mention several words of the part. A sentence may hold most words of a question and answer another one."""
@@ -123,9 +139,38 @@ class ExtractiveAnswerer:
         if not floor <= most < _SURE_FROM:
             return part
         own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
-        if len(unmentioned(asked.text, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
+        if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+
+
+def _restricted(part: QuestionPart, contexts: Sequence[Context]) -> Iterator[RestrictedPart]:
+    """The part as it is asked of all papers; where it compares papers, of each by itself, too."""
+    compared = works_compared(part.searched, contexts)
+    yield RestrictedPart(part)
+    for paper in sorted(compared)[:_MOST_COMPARED]:
+        text, searched = f"{part.text} ({paper})", asked_of_one(part.searched, compared, paper)
+        yield RestrictedPart(replace(part, text=text, searched=searched), paper)
+
+
+def _gaps(part: QuestionPart, contexts: Sequence[Context], is_open: Set[str]) -> list[str]:
+    """The texts of what is open of a part; of a comparison, only the papers of which nothing was found."""
+    whole, *of_papers = (one.part.text for one in _restricted(part, contexts))
+    left = [text for text in of_papers if text in is_open]
+    return left if len(left) < len(of_papers) else [whole] * (whole in is_open)
+
+
+def _with_titles(asked: RestrictedPart, contexts: Sequence[Context]) -> RestrictedPart:
+    """The part with the title of a paper in place of its key: nothing in a paper is like "smith2020"."""
+    part = asked.part
+    for context in contexts:
+        key, title = context.paper_id.rpartition("/")[2], f'"{context.paper.title}"'
+        written = re.compile(rf"\b{re.escape(key)}\b", re.IGNORECASE)
+        if _KEY.fullmatch(key) and context.paper.title and written.search(part.searched):
+            asks_findings = _FINDINGS.fullmatch(written.sub("KEY", part.searched)) is not None
+            said = f"What did {title} find?" if asks_findings else title.join(written.split(part.searched))
+            part = replace(part, searched=said)
+    return replace(asked, part=part)
 
 
 def _in_order(
@@ -146,8 +191,11 @@ def _is_refused(part: QuestionPart, missing: Sequence[MissingName], contexts: Se
 
 
 def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
-    """The abstract of the paper that the question names; without one the draft says so, without a paper it refuses."""
-    meant = papers_named(question, contexts) if is_quoted(question) else _nearest(question, contexts)
+    """The abstract of each paper that the question names; without one the draft says so, without a paper it refuses."""
+    if is_quoted(question):
+        meant: Set[str] = papers_named(question, contexts)
+    else:
+        meant = works_compared(question, contexts).keys() or _nearest(question, contexts)
     own = [one for one in contexts if one.paper_id in meant]
     claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
     if claims or not meant:

@@ -7,7 +7,7 @@ have names another work. Questions that describe a paper in words of their own, 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rag_assets.answering.verify.names import names_in
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
@@ -29,6 +29,8 @@ _ASKS_WHAT_IT_SAYS = re.compile(
 )
 _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
+_JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
+_WORD = re.compile(r"[^\W_]+")
 _LINES_BELOW = 2
 """A title may go on in so many lines below the one that a parser took for it."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
@@ -60,6 +62,41 @@ def papers_named(question: str, contexts: Sequence[Context], *, in_full: bool = 
         for context in contexts
         if any(_is_name(work, title, in_full) for title in titles_of(context) for work in works)
     )
+
+
+def works_compared(question: str, contexts: Sequence[Context]) -> Mapping[str, str]:
+    """The papers whose id or title, or title up to its first colon, stands in the question, by id with their words in
+    it; none unless there are several: a single one may be a subject, "hypertension" of hypertension.pdf."""
+    placed = [
+        (stem_of(word), match.start())
+        for match in _WORD.finditer(question)
+        if (word := in_small_latin_letters(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
+    ]
+    asked = [stem for stem, _ in placed]
+    places: dict[str, tuple[int, int]] = {}
+    for context in contexts:
+        for title in titles_of(context):
+            head = _HEAD.match(title)
+            for run in (telling(title), telling(head[0] if head else title)):
+                at = _place_of(run, asked)
+                if at is not None and len(run) > places.get(context.paper_id, (0, 0))[1]:
+                    places[context.paper_id] = at, len(run)
+    covered = [range(at, at + n) for at, n in places.values()]
+    found = {}
+    for paper, (at, n) in places.items():
+        if not any(at in other and at + n - 1 in other and n < len(other) for other in covered):
+            last = _WORD.match(question, placed[at + n - 1][1])
+            found[paper] = question[placed[at][1] : last.end() if last else None]
+    return found if len(found) > 1 else {}
+
+
+def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:
+    """What a question that compares papers asks of one of them: the question without the names of the others."""
+    for paper, name in compared.items():
+        if paper != paper_id and name != compared[paper_id]:
+            said = re.escape(name)
+            question = re.sub(rf"{_JOINS}\s*\b{said}\b|\b{said}\b\s*(?:{_JOINS})?", "", question)
+    return " ".join(question.split())
 
 
 def titles_of(context: Context) -> Iterator[str]:
@@ -115,6 +152,12 @@ def _is_name(work: Sequence[str], title: str, in_full: bool) -> bool:
     return _is_run(work, words) and (has_head or (not in_full and 2 * len(set(work)) > len(set(words))))
 
 
+def _place_of(run: Sequence[str], of: Sequence[str]) -> int | None:
+    """Where the words follow each other in others; None where they do not, or there are none."""
+    n = len(run)
+    return next((at for at in range(len(of) - n + 1) if n and list(of[at : at + n]) == list(run)), None)
+
+
 def _has_ordinary_words(text: str) -> bool:
     of_names = {stem for name in names_in(f"of {text}") for stem in telling(name.text)}
     return not of_names.issuperset(telling(text))
@@ -126,5 +169,4 @@ def _small_words(text: str) -> list[str]:
 
 
 def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
-    n = len(words)
-    return n > 0 and any(list(of[start : start + n]) == list(words) for start in range(len(of) - n + 1))
+    return _place_of(words, of) is not None

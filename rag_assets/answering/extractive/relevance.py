@@ -44,6 +44,15 @@ _BEFORE_CHARS = 200
 
 
 @dataclass(frozen=True)
+class RestrictedPart:
+    """A part of a question, and the only paper it is asked of."""
+
+    part: QuestionPart
+    paper: str | None = None
+    """None: all papers."""
+
+
+@dataclass(frozen=True)
 class ScoredPart:
     """One question inside the question, and every candidate's relevance to it."""
 
@@ -53,9 +62,10 @@ class ScoredPart:
 
 
 def read_closely(
-    parts: Sequence[QuestionPart], candidates: Sequence[Candidate], readers: Readers
+    asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
 ) -> tuple[list[Candidate], list[ScoredPart]]:
     """The candidates of the most promising passages, and the parts with the relevance of each of them."""
+    parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
     standing = _standings(candidates)
     promising = _promising_passages(candidates, standing, weights)
@@ -63,10 +73,12 @@ def read_closely(
     vectors = _vectors_of(read, readers.tokens)
     questions = readers.tokens.of_texts([part.searched for part in parts])
     found = []
-    for part, weight, tokens in zip(parts, weights, questions, strict=True):
+    for one, weight, tokens in zip(asked, weights, questions, strict=True):
         relevance = _by_figures(read, weight, nearness_of(tokens.vectors, vectors), standing)
-        relevance = read_again(part.searched, read, relevance, readers.sentences, len(parts))
-        found.append(ScoredPart(part.text, relevance))
+        if one.paper is not None:
+            relevance = relevance * np.array([it.paper_id == one.paper for it in read], np.float32)
+        relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
+        found.append(ScoredPart(one.part.text, relevance))
     return read, found
 
 

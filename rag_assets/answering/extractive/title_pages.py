@@ -23,6 +23,7 @@ from rag_assets.answering.extractive.named_works import (
     papers_named,
     telling,
     titles_of,
+    works_compared,
     writers_asked_for,
 )
 from rag_assets.answering.extractive.relevance import nearness_of, texts_of
@@ -157,6 +158,8 @@ def _meant_papers(
     is_made = _MADE_BY.search(asked) is not None
     if named := papers_named(asked, contexts, in_full=is_made):
         return dict.fromkeys(sorted(named), 1.0)
+    if compared := works_compared(asked, contexts):
+        return dict.fromkeys(sorted(compared), 1.0)
     if is_made or not (describes_a_paper(asked) or calls_a_study(asked)):
         return {}
     return _described_papers(asked, pages, contexts, reader)

@@ -30,7 +30,7 @@ from rag_assets.core.errors import ModelFault, QuestionBudgetExhausted, RequestR
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ThoroughSettings
 from rag_assets.hosted.budget import Budget, question_budget
-from rag_assets.questions import Question
+from rag_assets.questions import Question, has_words
 
 THOROUGH_VERSION = 6
 """Raise it when the code makes another answer of the same steps."""
@@ -180,6 +180,9 @@ class ThoroughPipeline:
         and answerer raise, and QuestionBudgetExhausted or RequestRejected if they kept a part from being asked and no
         claim was verified; drafts made until then are in the cache.
         """
+        if not has_words(question.question):
+            yield from self.pipeline.answer(question, retrieve)
+            return
         budget = question_budget(self.settings, self.clock)
         events = self._events(_Work(question, retrieve), budget)
         while True:

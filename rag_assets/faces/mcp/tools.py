@@ -36,7 +36,6 @@ MAX_K = 50
 QuestionText = Annotated[
     str,
     Field(
-        min_length=1,
         max_length=MAX_QUESTION_CHARS,
         description="A whole question in English that can be understood without the conversation.",
     ),

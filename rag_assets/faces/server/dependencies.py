@@ -109,7 +109,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(min_length=1, description=f"1 to {MAX_QUESTION_CHARS} characters.")
+    question: str = Field(description=f"1 to {MAX_QUESTION_CHARS} characters.")
     paper_ids: list[PaperId] | None = Field(
         None, max_length=MAX_PAPERS_NAMED, description="Search only these papers; an empty list finds nothing."
     )
@@ -119,9 +119,9 @@ class Asked(BaseModel):
         description="A filter, such as section:results page:3-7 -source:text; see docs/searching.md.",
     )
 
-    def as_question(self) -> Question:
-        """Raises InvalidQuestions, InvalidFilter."""
-        return asked(self.question).model_copy(update={"where": self._filter()})
+    def as_question(self, read: Callable[[str], Question] = asked) -> Question:
+        """read: `said` within a conversation. Raises InvalidQuestions, InvalidFilter."""
+        return read(self.question).model_copy(update={"where": self._filter()})
 
     def _filter(self) -> Filter | None:
         if self.paper_ids is None and self.where is None:

@@ -33,7 +33,7 @@ _NOT_DESCRIBED = r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|w
 _ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_ONE_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _AUTHORS = re.compile(rf"\b(?:the|its|their)\s+authors\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _WRITTEN = re.compile(
-    r"\b(?:wrote|published|authored)\s+(?:it|this|that|them|these|those)\b"
+    r"\b(?:wrote|published|authored|conducted|authors?\s+of)\s+(?:it|this|that|them|these|those)\b"
     r"|\b(?:was|were)\s+(?:it|this|that|they|these|those)\s+(?:written|published|authored)\b",
     re.IGNORECASE,
 )

@@ -125,7 +125,7 @@ def fetched(download: Callable[..., Path], description: object, name: str, model
     """
     models_folder.mkdir(parents=True, exist_ok=True)
     try:
-        return download(description, cache_dir=str(models_folder))
+        return download(description, cache_dir=str(models_folder), retries=1)  # three would pause for 39 s
     except (OSError, ValueError) as error:
         raise MissingModel(
             f"{name} is not in {models_folder} and cannot be fetched from its hub ({error}). Connect once, {instead}"

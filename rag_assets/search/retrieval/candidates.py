@@ -15,7 +15,7 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
 from rag_assets.search.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.search.retrieval.filtering import Mask
-from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, reciprocal_rank_of_scores
+from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, with_other_wordings
 from rag_assets.search.retrieval.library import Library, Numbers
 from rag_assets.search.retrieval.question_names import NOTHING_NAMED, Named
 
@@ -92,11 +92,11 @@ class CandidateSearch:
     def found(self, queries: Sequence[Query], within: Within) -> Candidates:
         """The candidates for a question, which comes first, and its other wordings.
 
-        Where there are several, each ranks what it finds, and the rankings are fused by their ranks.
+        Where there are several, each scores what it finds, and those that were asked weigh more (`fusion`).
         """
         each = [self._found_by_one(query, within) for query in queries]
         by_id = [dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each]
-        scores = by_id[0] if len(by_id) == 1 else reciprocal_rank_of_scores(by_id)
+        scores = by_id[0] if len(by_id) == 1 else with_other_wordings(by_id)
         ids, first = sorted(scores), each[0]
         return Candidates(
             passage_ids=ids,

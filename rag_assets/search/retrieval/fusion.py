@@ -3,7 +3,6 @@
 NaN means "the index did not return this passage", in scores and in ranks alike.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.indexing.protocols import RRF_K
 
 Scores = npt.NDArray[np.float64]
+_OF_OTHER_WORDINGS = 0.5
 _DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT = 1.0, 0.5
 
 
@@ -82,16 +82,18 @@ def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
     return np.nan_to_num(1.0 / (RRF_K + 1 + dense_rank)) + np.nan_to_num(1.0 / (RRF_K + 1 + lexical_rank))
 
 
-def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """`reciprocal_rank` of any number of lists, each given as score by id, ties ranked by id.
+def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """One score by id, 0 to 1, of what a question found, which comes first, and what its other wordings found.
 
-    Stretched to 0-1, so that scores for one query and for several are of one size.
+    The best hit of a wording that nobody asked counts half as much as that of the question, however weak both are: it
+    comes below the question's own strong hits, and above its weak ones. Ids keep their best score.
     """
-    sums: dict[str, float] = defaultdict(float)
-    for scores in found:
-        for rank, id_ in enumerate(sorted(scores, key=lambda id_: (-scores[id_], id_)), start=1):
-            sums[id_] += 1.0 / (RRF_K + rank)
-    return dict(zip(sums, _stretched(np.array(list(sums.values()), np.float64)).tolist(), strict=True))
+    best: dict[str, float] = {}
+    for number, scores in enumerate(found):
+        weight = _OF_OTHER_WORDINGS if number else 1.0
+        for id_, score in zip(scores, _stretched(np.array(list(scores.values()), np.float64)).tolist(), strict=True):
+            best[id_] = max(best.get(id_, 0.0), weight * score)
+    return best
 
 
 def rank_blend(dense_rank: Scores, lexical_rank: Scores) -> Scores:

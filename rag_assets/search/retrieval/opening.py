@@ -26,8 +26,8 @@ from rag_assets.search.indexing.stores import published_indexes, vector_index, w
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
-from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)

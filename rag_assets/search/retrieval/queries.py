@@ -20,7 +20,7 @@ from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections, FaultPause, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.questions import read
+from rag_assets.questions import has_words, read
 
 WRITER_VERSION = 1
 """Raise it when the code makes other queries of the same replies."""
@@ -154,12 +154,12 @@ class QueryPlanner:
         """Identity of the model and its prompts; empty where no model is asked."""
 
     def plan(self, question: str) -> QueryPlan:
-        """The queries of a question; none for a blank one.
+        """The queries of a question; none for one without words.
 
         Where a model cannot be asked, those that need none. After a fault that is not this question's own, the model is
         left alone for a while.
         """
-        if not question.strip():
+        if not has_words(question):
             return QueryPlan(())
         try:
             return self._with_model(question, self._writer) if self._writer else self._without_model(question)

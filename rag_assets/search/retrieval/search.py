@@ -22,8 +22,9 @@ from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch,
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import KnownPapers, Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
-from rag_assets.search.retrieval.question_names import PaperNames, QuestionNames
+from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
 SEARCH_VERSION = 21
@@ -119,11 +120,15 @@ class Searcher:
             for queries, part in zip(plan.parts, parts, strict=True):
                 kinds = read(queries[0].text).kinds
                 if kinds & _ANSWERED_AT_THE_BEGINNING:
-                    packed += self._of_best_papers(part, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES])
+                    packed += self._of_best_papers(
+                        part, named, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES]
+                    )
                 if Kind.SUMMARY in kinds:
-                    packed += self._of_best_papers(part, self._conclusions_of)
+                    packed += self._of_best_papers(part, named, self._conclusions_of)
                 if Kind.STATEMENTS in kinds:
-                    statements = self._of_best_papers(part, lambda paper: self._below(paper, SectionKind.STATEMENTS))
+                    statements = self._of_best_papers(
+                        part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
+                    )
                     packed = [*statements, *packed]
             packed = [*self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
@@ -153,16 +158,18 @@ class Searcher:
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _of_best_papers(
-        self, ranking: Sequence[RankedPassage], places_of: Callable[[str], Sequence[int]]
+        self, ranking: Sequence[RankedPassage], named: Sequence[str], places_of: Callable[[str], Sequence[int]]
     ) -> list[RankedPassage]:
-        """Passages of the papers that were found first, in what a question asks for by its kind: title page, abstract
-        and statements share few words with a question that describes the paper in its own words."""
+        """Passages of the papers that are named, or else were found first, in what a question asks for by its kind:
+        title page, abstract and statements share few words with a question that describes the paper in its own
+        words."""
         best: dict[str, RankedPassage] = {}
         for one, paper in zip(ranking, self.library.paper_ids([one.place for one in ranking]), strict=True):
             best.setdefault(paper, one)
+        papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
         return [
-            replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
-            for paper, one in list(best.items())[:_BEST_PAPERS]
+            replace(best[paper], place=place, passage_id=self.library.passage_ids([place])[0])
+            for paper in papers
             for place in places_of(paper)
         ]
 

@@ -82,6 +82,19 @@ def test_requests_that_cannot_be_answered_say_why(live: Live, body: object, stat
     assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
 
 
+def test_who_wrote_it_is_asked_of_the_paper_that_the_last_answer_cites(live: Live) -> None:
+    """A chat program sends texts only; asked of all papers, the authors of others would be given."""
+    asked = [{"role": "user", "content": QUESTION}]
+    body = {"model": "rag-assets", "messages": asked}
+    first = live.client.post("/v1/chat/completions", json=body).json()
+
+    said = [*asked, first["choices"][0]["message"], {"role": "user", "content": "Who is the author of it?"}]
+    reply = live.client.post("/v1/chat/completions", json=body | {"messages": said}).json()["rag_assets"]
+
+    assert first["rag_assets"]["sources_used"] == ["ferritin"]
+    assert (reply["question"], reply["named_papers"]) == ("Who is the author of it?", ["ferritin"])
+
+
 def test_a_refusal_is_an_answer_in_the_chat(live: Live) -> None:
     """Programs show errors as faults; that the papers do not say it is none."""
     body = {"model": "rag-assets", "messages": [{"role": "user", "content": QUESTIONS[2]["question"]}]}

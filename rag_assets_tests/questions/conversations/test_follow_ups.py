@@ -67,7 +67,16 @@ def test_a_long_question_before_is_cut() -> None:
     assert len(standalone("Why?", [answered("iron " * 800, "iron")]).question) < 400
 
 
-@pytest.mark.parametrize("question", ["Who wrote it?", "When was it published?", "And who published these?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote it?",
+        "When was it published?",
+        "And who published these?",
+        "Who is the author of it?",
+        "Who conducted it?",
+    ],
+)
 def test_what_was_written_is_the_paper_last_quoted(question: str) -> None:
     """ "It" is no thing that the question before names, and nobody writes an iron tablet."""
     turns = [answered("Does iron help?", "iron"), answered("And in mice?")]

@@ -12,7 +12,7 @@ from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
-from rag_assets.search.retrieval.question_names import PaperNames
+from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 

@@ -1,5 +1,6 @@
 """Sections that a question names: which they are, and that their passages come first."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,14 @@ import pytest
 from rag_assets.core.domain import EVERYTHING, Block, BlockKind, Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
-from rag_assets.corpus.profiles import profile_of
+from rag_assets.corpus.profiles import Profile, profile_of
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
-from rag_assets.search.retrieval.question_names import PaperNames, SectionNames, sections_named
+from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.question_names import SectionNames, sections_named
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.indexing.rows import row
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
@@ -163,17 +165,71 @@ PASSAGES = {
 }
 
 
+def names_of(folder: Path, profiles: Sequence[Profile], passages: Sequence[tuple[str, str]]) -> PaperNames:
+    """passages: pairs of paper_id and text."""
+    rows = [row(f"{id_}#{n}", text, paper_id=id_) for n, (id_, text) in enumerate(passages)]
+    update_index(FolderIndex(folder, TantivyFiles()), rows)
+    made = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
+    return PaperNames(to_table(made, PROFILES), TantivyIndex.open(folder))
+
+
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> PaperNames:
-    folder: Path = tmp_path_factory.mktemp("words") / "bm25"
-    update_index(
-        FolderIndex(folder, TantivyFiles()), [row(f"{id_}#0", text, paper_id=id_) for id_, text in PASSAGES.items()]
-    )
-    rows = []
-    for paper_id, page in REPORTS.items():
-        made = profile_of(paper_id, "A FORM OF THE COMMISSION", [Block(BlockKind.PARAGRAPH, page)])
-        rows.append({name: getattr(made, name) for name in PROFILES.names if name != "fingerprint"})
-    return PaperNames(to_table(rows, PROFILES), TantivyIndex.open(folder))
+    profiles = [
+        profile_of(paper_id, "A FORM OF THE COMMISSION", [Block(BlockKind.PARAGRAPH, page)])
+        for paper_id, page in REPORTS.items()
+    ]
+    return names_of(tmp_path_factory.mktemp("words") / "bm25", profiles, [*PASSAGES.items()])
+
+
+TITLES = {
+    "raptor": "RAPTOR: Recursive Processing",
+    "step_back": "Take a Step Back",
+    "2310.11511": "Self-RAG: Learning to Retrieve",
+    "papers/smith2020": "Shoes of oxen",
+    "covid-19": "A disease",
+    "survey": "A survey",
+    "trees": "On trees",
+}
+TEXTS = [
+    ("raptor", "RAPTOR builds trees."),
+    ("step_back", "Step-back prompting asks."),
+    ("2310.11511", "Self-RAG criticises."),
+    ("papers/smith2020", "Oxen walked on roads."),
+    *[("survey", "RAPTOR and Self-RAG and step-back prompting are used. COVID-19 is not.")] * 5,
+    *[("trees", "COVID-19 spread below trees.")] * 9,
+    ("trees", "We step back."),
+    ("covid-19", "COVID-19 spread."),
+]
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> PaperNames:
+    profiles = [profile_of(paper_id, title, []) for paper_id, title in TITLES.items()]
+    return names_of(tmp_path_factory.mktemp("keys") / "bm25", profiles, TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("question", "papers"),
+    [
+        ("What are the key results presented in smith2020?", ["papers/smith2020"]),
+        ("what does raptor build", ["raptor"]),
+        ("What is asked in step_back.pdf?", ["step_back"]),
+        ("How do RAPTOR and step-back prompting differ?", ["raptor", "step_back"]),
+        ("How do RAPTOR and Self-RAG compare to Smith2020?", ["2310.11511", "papers/smith2020", "raptor"]),
+        ("Why do we step back?", []),
+        ("How did COVID-19 spread?", []),
+        ("How did Self-RAG do?", []),
+    ],
+)
+def test_a_paper_is_named_by_its_key_though_others_mention_it(
+    keys: PaperNames, question: str, papers: list[str]
+) -> None:
+    """A survey mentions RAPTOR more often than the paper does. A subject that a file is called by names no paper."""
+    named = keys.named_by(question)
+
+    assert sorted(named.alone) == sorted(named.clearly) == papers
+    assert all(named.scores[paper] == 1.0 for paper in papers)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from rag_assets.faces.dialogue import Answered, Kept
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
+from rag_assets.questions import asked, said
 
 router = APIRouter(prefix="/api", tags=["ask"])
 Named = tuple[str, dict[str, Any]]
@@ -84,7 +85,7 @@ _EVENTS = (
 )
 async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
     """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
-    question = body.as_question()
+    question = body.as_question(asked if body.conversation_id is None else said)
 
     manner = Manner(effort=body.effort)
 

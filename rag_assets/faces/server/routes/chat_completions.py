@@ -8,7 +8,7 @@ is beside it as `rag_assets`, a key that clients may ignore. Source: https://pla
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -26,6 +26,7 @@ from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_que
 from rag_assets.faces.server.events import as_json
 from rag_assets.faces.server.problems import ProblemError, invalid_request, not_found
 from rag_assets.faces.server.workers import HEARTBEAT, EventStream, streamed, until_left
+from rag_assets.questions import asked, said
 from rag_assets.questions.conversations import Turn, standalone
 
 router = APIRouter(prefix="/v1", tags=["chat"])
@@ -34,6 +35,9 @@ MODEL = "rag-assets"
 MAX_MESSAGES = 200
 _MAX_EARLIER = 20
 """How many of the earlier messages are read."""
+_MAX_READ = 100_000
+"""Characters of an earlier answer that are looked through for places."""
+_PLACES = re.compile(r"\(([^()]{1,2000})\)")
 _MARKUP = re.compile(r"[\\`*_\[\]<>!|~#&]")
 """Characters that Markdown or HTML gives a meaning: text of papers must not become a link, an image or a script."""
 
@@ -108,12 +112,19 @@ class Models(BaseModel):
     data: list[Model]
 
 
-def turns_of(messages: Sequence[Message]) -> list[Turn]:
-    """The questions among earlier messages with their answers, oldest first; follow-ups as rules read them."""
+def turns_of(messages: Sequence[Message], papers: Container[str]) -> list[Turn]:
+    """The questions among earlier messages with their answers, oldest first; follow-ups as rules read them.
+
+    papers: ids of the published ones. What an answer cites is read from the places in its text, "(smith2020, p. 3)":
+    "who wrote it?" asks of that paper.
+    """
     turns: list[Turn] = []
     for message, reply in pairwise(messages[-_MAX_EARLIER:]):
         if message.role == "user" and reply.role == "assistant" and message.text.strip():
-            turns.append(Turn(message.text, standalone(message.text, turns), {"answer": reply.text}))
+            places = (place for cited in _PLACES.findall(reply.text[:_MAX_READ]) for place in cited.split("; "))
+            cited = dict.fromkeys(re.sub(r"\\(.)", r"\1", place.split(", ")[0]) for place in places)
+            answer = {"answer": reply.text, "sources_used": [paper for paper in cited if paper in papers]}
+            turns.append(Turn(message.text, standalone(message.text, turns), answer))
     return turns
 
 
@@ -188,11 +199,11 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
     """
     if body.model != MODEL:
         raise not_found("model", f"Ask {MODEL}.")
-    question = Asked(question=_question_of(body)).as_question()
+    question = Asked(question=_question_of(body)).as_question(said if len(body.messages) > 1 else asked)
     completion = Completion()
 
     def answered() -> Iterator[Event]:
-        reading = shared.dialogue.read_after(question, turns_of(body.messages[:-1]))
+        reading = shared.dialogue.read_after(question, turns_of(body.messages[:-1], shared.facts.now().titles))
         yield from shared.engine.answer(reading.question)
 
     events = shared.answering.events(answered)
