@@ -27,7 +27,7 @@ from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
-SEARCH_VERSION = 21
+SEARCH_VERSION = 22
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
