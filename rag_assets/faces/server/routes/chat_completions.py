@@ -18,7 +18,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StrictBool
 
-from rag_assets.answering.wording import nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.engine import Event, Finished
 from rag_assets.faces.dialogue import sound_result
@@ -121,11 +121,16 @@ def turns_of(messages: Sequence[Message], papers: Container[str]) -> list[Turn]:
     turns: list[Turn] = []
     for message, reply in pairwise(messages[-_MAX_EARLIER:]):
         if message.role == "user" and reply.role == "assistant" and message.text.strip():
-            places = (place for cited in _PLACES.findall(reply.text[:_MAX_READ]) for place in cited.split("; "))
+            places = (place for cited in _PLACES.findall(_answered_in(reply.text)) for place in cited.split("; "))
             cited = dict.fromkeys(re.sub(r"\\(.)", r"\1", place.split(", ")[0]) for place in places)
             answer = {"answer": reply.text, "sources_used": [paper for paper in cited if paper in papers]}
             turns.append(Turn(message.text, standalone(message.text, turns), answer))
     return turns
+
+
+def _answered_in(reply: str) -> str:
+    """The answer itself, without the sentences that only came near it."""
+    return reply[:_MAX_READ].partition(NEAR_AN_ANSWER)[0].partition(NEAR_A_REFUSAL)[0]
 
 
 @dataclass(frozen=True)
