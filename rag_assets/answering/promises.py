@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.quote_search import is_long_enough
+from rag_assets.answering.verify.quote_search import is_evidence
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.answering.verify.verification import quoted_text, sources_of
@@ -51,7 +51,7 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
         if (chunk := chunks.get(citation.chunk_id)) is None
         or chunk.paper_id != citation.paper_id
         or citation.quote != chunk.text[citation.start : citation.end]
-        or not is_long_enough(citation.quote)
+        or not is_evidence(citation.quote, chunk.text)
     ]
 
 

@@ -79,6 +79,11 @@ def is_long_enough(quote: str) -> bool:
     return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
 
 
+def is_evidence(quote: str, text: str) -> bool:
+    """Whether a quote of a chunk's text is long enough, or all of it: a line of authors may be a chunk of its own."""
+    return is_long_enough(quote) or quote == text.strip()
+
+
 def find_quote(quote: str, text: str) -> list[QuotePlace]:
     """The places of `quote` in `text` that are published; empty if any part of it is missing.
 
@@ -87,6 +92,8 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
     begin it or a piece of it: the ends of two sentences together would state what neither of them does.
     """
     quote = quote.strip()
+    if quote and quote == text.strip():
+        return [QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT)]
     whole = _find_in_one_piece(quote, text)
     found = [whole] if whole else _find_parts(quote, text)
     if not found:

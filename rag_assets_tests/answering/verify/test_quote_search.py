@@ -315,3 +315,9 @@ def test_a_quote_that_is_always_cut_is_refused_in_time() -> None:
 
     with ends_in_time():
         assert published("the number of patients was 5", text) == []
+
+
+def test_a_short_quote_is_evidence_only_where_it_is_the_whole_chunk() -> None:
+    """The line of an author may be a chunk of its own; elsewhere a few letters are found anywhere."""
+    assert [place.end for place in find_quote("Ben Mistel", "Ben Mistel")] == [10]
+    assert find_quote("Ben Mistel", "Ben Mistel went home.") == []
