@@ -18,7 +18,10 @@ DOCUMENT = Document(
     blocks=(
         Block(BlockKind.PARAGRAPH, "Iron – 5 µg.", ("1 Results",), Zone.ANNEX, (Span(0, 12, 1, 2, (BOX,), None, 0.5),)),
         Block(
-            BlockKind.TABLE, "a | b", cells=(Cell(0, 0, "a", 1, 2, is_header=True, boxes=(BOX,)),), is_generated=True
+            BlockKind.TABLE,
+            "a | b",
+            cells=(Cell(0, 0, "a", 1, 2, is_header=True, is_stub=True, is_group=True, boxes=(BOX,)),),
+            is_generated=True,
         ),
     ),
     n_pages=2,

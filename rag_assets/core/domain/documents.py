@@ -173,6 +173,11 @@ class Cell:
     row_span: int = 1
     col_span: int = 1
     is_header: bool = False
+    """Names the columns below it."""
+    is_stub: bool = False
+    """Names the rows it covers."""
+    is_group: bool = False
+    """Opens a group of the rows below it."""
     boxes: tuple[Box, ...] = ()
 
 

@@ -34,6 +34,8 @@ _CELL = pa.struct(
         ("row_span", _INT),
         ("col_span", _INT),
         ("is_header", _BOOL),
+        ("is_stub", _BOOL),
+        ("is_group", _BOOL),
         ("boxes", pa.list_(_BOX)),
     ]
 )
@@ -96,7 +98,11 @@ BLOCKS = _schema(
     ("spans", _SPANS, "Stretches of the text with one page each: offsets, pages, boxes, printed labels."),
     ("title", _STRING, "Caption of a table or figure, language of code; else empty."),
     ("title_spans", _SPANS, "As spans, along the title."),
-    ("cells", pa.list_(_CELL), "Cells of a table with their row, column and boxes."),
+    (
+        "cells",
+        pa.list_(_CELL),
+        "Cells of a table with their row, column and boxes, and whether they name columns, rows or a group of rows.",
+    ),
     _IS_GENERATED,
     ("is_indexable", _BOOL, "Whether its text belongs into chunks: no heading, not back matter, not empty."),
     ("n_chars", _INT, "Characters of text and caption without white space and cell borders."),
