@@ -20,7 +20,7 @@ DOCUMENT = Document(
         Block(
             BlockKind.TABLE,
             "a | b",
-            cells=(Cell(0, 0, "a", 1, 2, is_header=True, is_stub=True, is_group=True, boxes=(BOX,)),),
+            cells=(Cell(0, 0, "a", 1, 2, is_header=True, is_stub=True, is_group=True, group=("c",), boxes=(BOX,)),),
             is_generated=True,
         ),
     ),

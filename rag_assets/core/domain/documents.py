@@ -178,6 +178,8 @@ class Cell:
     """Names the rows it covers."""
     is_group: bool = False
     """Opens a group of the rows below it."""
+    group: tuple[str, ...] = ()
+    """Of the first cell of a row: the groups that the row is in for certain, outermost first."""
     boxes: tuple[Box, ...] = ()
 
 

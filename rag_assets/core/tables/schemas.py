@@ -36,6 +36,7 @@ _CELL = pa.struct(
         ("is_header", _BOOL),
         ("is_stub", _BOOL),
         ("is_group", _BOOL),
+        ("group", pa.list_(_STRING)),
         ("boxes", pa.list_(_BOX)),
     ]
 )

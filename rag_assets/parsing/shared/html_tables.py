@@ -11,7 +11,8 @@ from typing import Any
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.shared.superscripts import lowered, raised
-from rag_assets.parsing.shared.table_rows import Columns, without_empty_rows
+from rag_assets.parsing.shared.table_rows import Columns
+from rag_assets.parsing.tables import without_empty_rows
 
 _TAGS = (
     "table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|br|sup|sub|b|i|em|strong|u|s|span|p|a|ul|ol|li|div|"
@@ -96,7 +97,8 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
             col_span = min(_span(node, "colspan"), max(1, _MAX_COLUMNS - col))
             row_span = min(_span(node, "rowspan"), len(rows) - row_index)
             col = columns.place(row_index, col, row_span, col_span)
-            cell = Cell(row_index, col, _text_of(node), row_span, col_span, is_header)
+            is_stub = node.tag == "th" and not is_header
+            cell = Cell(row_index, col, _text_of(node), row_span, col_span, is_header, is_stub)
             placed.append((cell, str(node.get("id") or "")))
             col += col_span
     return placed

@@ -1,5 +1,8 @@
 """The model of a table that all formats share: which cells name columns, rows and groups of rows."""
 
+from rag_assets.parsing.tables.grid import GROUP_SEPARATOR, Grid, without_empty_rows
+from rag_assets.parsing.tables.headers import numbered_columns
 from rag_assets.parsing.tables.model import read_table
+from rag_assets.parsing.tables.values import is_value
 
-__all__ = ["read_table"]
+__all__ = ["GROUP_SEPARATOR", "Grid", "is_value", "numbered_columns", "read_table", "without_empty_rows"]

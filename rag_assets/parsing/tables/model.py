@@ -1,10 +1,48 @@
-"""Reads what the cells of a grid are."""
+"""One reading of a table for all formats: which cells name columns, rows and groups of rows, and how far they reach."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag_assets.core.domain import Cell
+from rag_assets.parsing.tables.grid import Grid, taken_apart, without_empty_rows
+from rag_assets.parsing.tables.groups import Groups
+from rag_assets.parsing.tables.headers import header_rows
+from rag_assets.parsing.tables.rows import filled, joined_lines
+from rag_assets.parsing.tables.spanners import widened
+
+_BORDER = " | "
+"""Stands between the cells of a row; inside a cell it is text."""
 
 
-def read_table(cells: Sequence[Cell]) -> list[Cell]:
-    """`cells` in reading order with the flags `is_header`, `is_stub` and `is_group` set."""
-    return list(cells)
+def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[Cell]:
+    """`cells` in reading order with the flags `is_header`, `is_stub`, `is_group` and the groups of each row.
+
+    Cells that hold the values of several columns are taken apart, printed lines of one row are put together, and a name
+    that is printed once for several rows spans them; a row in which no cell begins any more belongs to the one above.
+    rows_are_lines: rows and columns were found on a page (GROBID, a PDF): a row may be one printed line of several, and
+    a name may stand over a part of its columns only.
+    """
+    cells = taken_apart(replace(cell, text=cell.text.replace(_BORDER, "|")) for cell in without_empty_rows(cells))
+    grid = Grid.of(cells)
+    header = header_rows(grid)
+    n_top = next((at for at, row in enumerate(header) if at != row), len(header))
+    if rows_are_lines:
+        cells = widened(cells, n_top)
+    cells = joined_lines(cells, Grid.of(cells), header, rows_are_lines=rows_are_lines)
+    names = {cell.row for cell in cells}
+    cells = filled(cells, Grid.of(cells), [at for at, row in enumerate(sorted(names)) if row in header])
+    grid = Grid.of(cells)
+    numbers = sorted({cell.row for cell in cells})
+    header = [at for at, row in enumerate(numbers) if row in header]
+    return _marked(cells, numbers, header, Groups(grid, header, rows_are_lines=rows_are_lines))
+
+
+def _marked(cells: Sequence[Cell], numbers: Sequence[int], header: Sequence[int], groups: Groups) -> list[Cell]:
+    marked = []
+    for cell in sorted(cells, key=lambda cell: (cell.row, cell.col)):
+        row = numbers.index(cell.row)
+        is_header, is_group = row in header, row in groups.lone
+        is_stub = not is_header and not is_group and (cell.col == 0 or cell.is_stub)
+        group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
+        marked.append(replace(cell, is_header=is_header, is_stub=is_stub, is_group=is_group, group=group))
+    return marked

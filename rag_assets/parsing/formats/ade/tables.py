@@ -13,7 +13,7 @@ from rag_assets.parsing.formats.ade.text import has_marks, without_marks
 from rag_assets.parsing.formats.markdown.parts import markdown_parts, plain_line
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
-from rag_assets.parsing.shared.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
+from rag_assets.parsing.shared.table_rows import span_over, table_block
 
 _TITLE = re.compile(
     r"(?:supplementary |extended data )?(?:table|tab\.)\s+(?:[A-Z]\.?)?(?:\d+(?:\.\d+)?[a-z]?|[IVX]+)(?!\w)",
@@ -78,9 +78,8 @@ def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> I
     if title_above and title:
         yield _text_block(title_above, BlockKind.PARAGRAPH, region.boxes)
     if rows:
-        cells = with_inferred_header(without_empty_rows(rows))
         title_boxes = (own_title.boxes if own_title else ()) or region.boxes
-        yield table_block(cells, title or title_above or table.caption, region.boxes, title_boxes)
+        yield table_block(rows, title or title_above or table.caption, region.boxes, title_boxes)
     for note in notes:
         yield _text_block(note.text, BlockKind.FOOTNOTE, note.boxes or region.boxes)
 

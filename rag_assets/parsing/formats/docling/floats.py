@@ -12,7 +12,7 @@ from typing import Any
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.parsing.formats.docling.pages import Item, Pages
 from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
-from rag_assets.parsing.shared.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
+from rag_assets.parsing.shared.table_rows import span_over, table_block
 
 _MAX_SPAN = 1000
 
@@ -109,7 +109,7 @@ def _cells(data: Item, table: Item, pages: Pages) -> list[Cell]:
         cell = _cell(stated, pages.cell_box(stated, table))
         if cell is not None:
             by_position.setdefault((cell.row, cell.col), cell)
-    return with_inferred_header(without_empty_rows(list(by_position.values())))
+    return list(by_position.values())
 
 
 def _cell(stated: Item, boxes: tuple[Box, ...]) -> Cell | None:
@@ -120,4 +120,5 @@ def _cell(stated: Item, boxes: tuple[Box, ...]) -> Cell | None:
         min(max(whole_number(stated.get(name)) or 1, 1), _MAX_SPAN) for name in ("row_span", "col_span")
     )
     text = " ".join(text_field(stated.get("text")).split())
-    return Cell(row, col, text, row_span, col_span, is_header=stated.get("column_header") is True, boxes=boxes)
+    is_header, is_stub = (stated.get(name) is True for name in ("column_header", "row_header"))
+    return Cell(row, col, text, row_span, col_span, is_header, is_stub, boxes=boxes)

@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from rag_assets.core.domain import BlockKind, Cell
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.shared.superscripts import lowered, mark_after, raised_after, with_scripts
-from rag_assets.parsing.shared.table_rows import (
-    plain_rows,
-    table_lines,
-    with_continued_header,
-    with_inferred_header,
-    without_empty_rows,
-)
+from rag_assets.parsing.shared.table_rows import plain_rows, table_lines
+from rag_assets.parsing.tables import is_value
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -117,13 +112,7 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
             language = node.info.split()[0] if node.info.split() else ""
             yield MarkdownPart(BlockKind.CODE, node.content.rstrip("\n"), title=language)
         case "table":
-            rows = [(part.type == "thead", row) for part in node.children for row in part.children]
-            pipes = [
-                Cell(index, col, _text(cell).replace("\n", " "), is_header=is_header)
-                for index, (is_header, row) in enumerate(rows)
-                for col, cell in enumerate(row.children)
-            ]
-            cells = tuple(with_continued_header(with_inferred_header(without_empty_rows(pipes))))
+            cells = tuple(_pipe_cells(node))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
         case "html_block":
             yield from _html_parts(node.content)
@@ -132,6 +121,15 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
         case _:
             for child in node.children:
                 yield from _block(child)
+
+
+def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
+    """The cells of a pipe table. Its first row is a header by its form alone: one with values is a row like others."""
+    rows = [(part.type == "thead", row) for part in table.children for row in part.children]
+    for index, (is_first, row) in enumerate(rows):
+        texts = [_text(cell).replace("\n", " ") for cell in row.children]
+        is_header = is_first and not any(map(is_value, texts[1:]))
+        yield from (Cell(index, col, text, is_header=is_header) for col, text in enumerate(texts))
 
 
 def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
@@ -201,8 +199,8 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
 def _html_parts(source: str) -> Iterator[MarkdownPart]:
     for piece in split_tables(_DROPPED_ELEMENTS.sub(" ", source)):
         if isinstance(piece, HtmlTable):
-            cells = tuple(with_inferred_header(piece.cells))
-            yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
+            lines = table_lines(piece.cells)
+            yield MarkdownPart(BlockKind.TABLE, "\n".join(lines), title=piece.caption, cells=piece.cells)
         else:
             text = html.unescape(_TAG.sub(" ", with_scripts(piece)))
             rows = plain_rows(text)

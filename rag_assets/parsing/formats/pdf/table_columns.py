@@ -12,7 +12,7 @@ import numpy as np
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.formats.pdf.layout import Line
-from rag_assets.parsing.shared.table_rows import is_data
+from rag_assets.parsing.tables import is_value
 
 _MOST_HEADER_ROWS = 6
 _LEAST_NAMED = 0.6
@@ -107,7 +107,7 @@ def _n_header(rows: Sequence[Sequence[_PlacedCell]], n_columns: int) -> int:
     own. A name may hold digits ("x 10^6")."""
     named: set[int] = set()
     for nth, row in enumerate(rows[: _MOST_HEADER_ROWS + 1]):
-        behind = [is_data(cell.text) for cell in row if cell.first]
+        behind = [is_value(cell.text) for cell in row if cell.first]
         if len(named) == n_columns or (behind and sum(behind) >= _LEAST_VALUES * len(behind)):
             return nth
         named |= {cell.first for cell in row if cell.end - cell.first == 1}
@@ -126,7 +126,7 @@ def _cells(nth: int, row: Sequence[_PlacedCell], *, is_header: bool) -> list[Cel
     for cell in row:
         if cell.first == cell.end:
             return None
-        is_name = not is_header and cell.end - cell.first > 1 and not is_data(cell.text)
+        is_name = not is_header and cell.end - cell.first > 1 and not is_value(cell.text)
         if is_name and not cells and cell.first == 0:
             cells.append(Cell(nth, 0, cell.text))
         elif is_name and len(cells) == 1 and cells[0].col == 0:
@@ -158,6 +158,6 @@ def _names_rows_anew(cells: Sequence[Cell]) -> bool:
 
 def _holds_values(cells: Sequence[Cell]) -> bool:
     behind = [
-        is_data(cell.text) or not any(map(str.isalnum, cell.text)) for cell in cells if cell.col and not cell.is_header
+        is_value(cell.text) or not any(map(str.isalnum, cell.text)) for cell in cells if cell.col and not cell.is_header
     ]
     return sum(behind) >= _LEAST_VALUES * max(len(behind), 1)

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from lxml import etree
 
@@ -13,6 +14,7 @@ from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import FLOATS, name_of
 from rag_assets.parsing.formats.tei.text import InlineReader, SetAside, TextRun, UnplacedBlock
 from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns
+from rag_assets.parsing.tables import read_table
 
 _ROWS = frozenset({"row", "tr"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
@@ -167,7 +169,10 @@ def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader
         if any(run.text for _, run in runs):
             cells.extend(_placed(runs, len(lines), columns, row.get("role")))
             lines.append(TextRun.joined([run for _, run in runs], CELL_SEPARATOR))
-    parts.tables.append((TextRun.joined(lines, "\n"), tuple(cells)))
+    cells = read_table(cells, rows_are_lines=True)
+    starts = sorted({cell.row for cell in cells})
+    whole = [TextRun.joined(lines[start:end], " ") for start, end in pairwise([*starts, len(lines)])]
+    parts.tables.append((TextRun.joined(whole, "\n"), tuple(cells)))
 
 
 def _rows(table: etree._Element) -> Iterator[etree._Element]:

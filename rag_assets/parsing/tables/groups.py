@@ -1,0 +1,140 @@
+"""Groups of rows: a lone name opens one for the rows below, and it holds as long as that is certain.
+
+A lone name right below another goes a level deeper, or is its second line. A group ends at the next one of its level,
+at a new header, and where a row may stand outside of it: "Net revenues: Net income" would be false. Rows of which that
+is not known get no group.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_assets.core.domain import Cell
+from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.values import is_value, kind_of
+
+_MOST_CHANGED = 0.5
+"""Share of a row's values that may be of another kind than those of the group's first row."""
+_LEAST_INDENT = 0.004
+"""Of the page's width."""
+_OPEN_END = re.compile(r"[,(–-]\Z|\([^()]*\Z")
+_NUMBER = re.compile(r"[-−–+(]?\s?[$€£]?\s?(\d[\d,]*(?:\.\d+)?)\)?")
+
+
+@dataclass
+class _Open:
+    """The groups that are open at a row."""
+
+    path: tuple[Cell, ...] = ()
+    rows: list[int] = field(default_factory=list)
+    """The rows below the last name so far."""
+    is_certain: bool = True
+
+
+class Groups:
+    """The groups of one table."""
+
+    def __init__(self, grid: Grid, header: Sequence[int], *, rows_are_lines: bool) -> None:
+        self._grid, self._header, self._rows_are_lines = grid, frozenset(header), rows_are_lines
+        self.lone = self._lone_rows()
+        self._n_groups_of = self._count_names()
+        body = [row for row in range(len(grid.rows)) if row not in self._header]
+        self._all_are_grouped = bool(body) and body[0] in self.lone
+        self.of_row = self._read()
+
+    def _lone_rows(self) -> dict[int, Cell]:
+        """Row -> the name that stands alone in it and has rows below."""
+        grid, found = self._grid, {}
+        is_last = True
+        for row in reversed(range(len(grid.rows))):
+            cell = None if row in self._header else grid.lone(row)
+            is_name = cell is not None and not is_value(cell.text) and grid.n_columns > 1
+            if cell and is_name and not is_last:
+                found[row] = cell
+            is_last = is_last and is_name
+        return dict(reversed(found.items()))
+
+    def _count_names(self) -> Mapping[str, int]:
+        """Name of a row -> in how many groups it stands; of a group -> how many have it."""
+        places: dict[str, set[int]] = defaultdict(set)
+        nearest = -1
+        for row, texts in enumerate(self._grid.texts):
+            nearest = row if row in self.lone else nearest
+            if nearest >= 0:
+                places[texts[0]].add(nearest)
+        return Counter({name: len(rows) for name, rows in places.items()})
+
+    def _read(self) -> dict[int, tuple[Cell, ...]]:
+        """Row -> the groups that it is in for certain, outermost first."""
+        of_row: dict[int, tuple[Cell, ...]] = {}
+        now = _Open()
+        last = max(self.lone, default=-1)
+        for row in range(len(self._grid.rows)):
+            if row in self._header:
+                now = now if not now.rows else _Open()
+            elif row in self.lone:
+                now = _Open(self._path(now, row))
+            else:
+                may_end = now.is_certain and bool(now.path) and (not self._all_are_grouped or row > last)
+                now.is_certain &= not (may_end and self._may_stand_outside(now, row))
+                now.rows.append(row)
+                if now.is_certain:
+                    of_row[row] = now.path
+        return of_row
+
+    def _path(self, now: _Open, row: int) -> tuple[Cell, ...]:
+        """The groups that a lone name opens or leaves open."""
+        cell = self.lone[row]
+        if not now.path:
+            return (cell,)
+        if row - 1 in self.lone:
+            if not self._is_second_line(now.path[-1], cell):
+                return (*now.path, cell)
+            return (*now.path[:-1], replace(now.path[-1], text=f"{now.path[-1].text} {cell.text}"))
+        if cell.boxes and all(one.boxes for one in now.path):
+            left = cell.boxes[0].left - _LEAST_INDENT
+            return (*(one for one in now.path if one.boxes[0].left < left), cell)
+        comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
+        return (*now.path[:-1], cell) if comes_again else (cell,)
+
+    def _is_second_line(self, above: Cell, cell: Cell) -> bool:
+        """Whether a lone name ends the one above it: it does not begin as a name, the one above is left open, or both
+        together are wider than the column."""
+        if cell.text[0].islower() or cell.text[0] == "(" or _OPEN_END.search(above.text):
+            return True
+        width = max(len(texts[0]) for texts in self._grid.texts)
+        return self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > width
+
+    def _may_stand_outside(self, now: _Open, row: int) -> bool:
+        """Whether a row below a group may belong to none: its values are of other kinds, the group has had its total,
+        or all rows so far have names that other groups have too, and this one has not."""
+        if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:
+            return False
+        are_shared = all(self._n_groups_of[self._grid.texts[other][0]] > 1 for other in now.rows)
+        is_after_total = len(now.rows) > 2 and self._is_total(now.rows[-1], now.rows[:-1])
+        return are_shared or is_after_total or self._is_of_other_kinds(now.rows[0], row)
+
+    def _is_of_other_kinds(self, first: int, row: int) -> bool:
+        pairs = zip(self._grid.texts[first][1:], self._grid.texts[row][1:], strict=True)
+        kinds = [(kind_of(one), kind_of(other)) for one, other in pairs]
+        known = [one != other for one, other in kinds if one and other]
+        return sum(known) > _MOST_CHANGED * len(known)
+
+    def _is_total(self, row: int, parts: Sequence[int]) -> bool:
+        """Whether each number of a row is the sum of those above it."""
+        sums = []
+        for col, text in enumerate(self._grid.texts[row]):
+            if col and (total := _number(text)) is not None:
+                values = [_number(self._grid.texts[part][col]) or 0.0 for part in parts]
+                sums.append(
+                    abs(total - sum(values)) < 0.5 * 10 ** -len(text.rpartition(".")[2])
+                    if "." in text
+                    else total == sum(values)
+                )
+        return bool(sums) and all(sums)
+
+
+def _number(text: str) -> float | None:
+    found = _NUMBER.fullmatch(text)
+    return float(found[1].replace(",", "")) * (-1 if text[0] in "-−–(" else 1) if found else None

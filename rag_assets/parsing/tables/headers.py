@@ -1,0 +1,146 @@
+"""The rows of a table that name its columns: those the source marks, or else rows of words above rows of values.
+
+A matrix of correlations numbers its columns as its rows, "3. Working memory": such a row is a header too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.values import is_aside, is_value
+
+_MOST_HEADER_ROWS = 6
+_LONGEST_LABEL = 100
+_LEAST_NUMBERED = 2
+_LEAST_VALUES_BELOW = 0.3
+_NUMBERED_NAME = re.compile(r"\(?(\d{1,2})[.):]?\s+\D.*", re.DOTALL)
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]?")
+
+
+def header_rows(grid: Grid) -> list[int]:
+    """The rows that name columns, in order; none where nothing would be left to name.
+
+    Those at the top come first; a run of others further down names the columns anew from there on.
+    """
+    n_top = _n_marked(grid) or _n_inferred(grid)
+    if n_top >= len(grid.rows):
+        return []
+    return [*range(n_top), *(row for row in range(n_top, len(grid.rows)) if n_top and _begins_anew(grid, row, n_top))]
+
+
+def numbered_columns(grid: Grid, row: int) -> dict[int, str]:
+    """Column -> name of the row that has its number, in a matrix: "Variable | M | 1 | 2" above "1. Age", "2. Sex"."""
+    texts = grid.texts[row]
+    numbers = {col: found[1] for col, text in enumerate(texts) if col and (found := _NUMBER.fullmatch(text))}
+    names: dict[str, str] = {}
+    for below in range(row + 1, len(grid.rows)) if len(numbers) >= _LEAST_NUMBERED else ():
+        if found := _NUMBERED_NAME.fullmatch(grid.texts[below][0]):
+            names.setdefault(found[1], found[0])
+    others = [text for col, text in enumerate(texts) if col not in numbers]
+    is_matrix = len(numbers) >= _LEAST_NUMBERED and set(numbers.values()) <= set(names) and _holds_words_only(others)
+    return {col: names[number] for col, number in numbers.items()} if is_matrix else {}
+
+
+def _n_marked(grid: Grid) -> int:
+    """Leading rows that the source marks, and a row below that tells apart what they name alike.
+
+    The corner may be unmarked. Exports to formats with one header row leave further ones to the body.
+    """
+    n_marked = 0
+    while n_marked < len(grid.rows) and _is_marked(grid, n_marked) and not (n_marked and grid.lone(n_marked)):
+        n_marked += 1  # a lone name below a header opens a group
+    while 0 < n_marked < len(grid.rows) and _tells_apart(grid, n_marked):
+        n_marked += 1
+    return n_marked
+
+
+def _is_marked(grid: Grid, row: int) -> bool:
+    cells = grid.named(row)
+    others = [cell for cell in cells if cell.col > 0]
+    return bool(cells) and all(cell.is_header for cell in others or cells)
+
+
+def _tells_apart(grid: Grid, row: int) -> bool:
+    """Whether a row has another name for each of the columns that the row above names alike, and names no row."""
+    above, texts = grid.texts[row - 1], grid.texts[row]
+    alike = {name for name, n_times in Counter(filter(None, above)).items() if n_times > 1}
+    under = [(over, text) for over, text in zip(above, texts, strict=True) if over in alike]
+    cells = {
+        (over, id(cell)): text for over, cell, text in zip(above, grid.rows[row], texts, strict=True) if over in alike
+    }
+    is_told = bool(under) and len(cells) > len(alike) and all(text for _, text in under)
+    differ = len({(over, text) for (over, _), text in cells.items()}) == len(cells)
+    names = texts[1:]
+    return is_told and differ and texts[0] in ("", above[0]) and sum(map(is_value, names)) < len(names) / 2
+
+
+def _n_inferred(grid: Grid) -> int:
+    """The header rows of a table that marks none.
+
+    The first row names the columns when it holds words only and the rows below hold values, or are many columns of
+    words; further rows belong to it while the row above leaves something open (merged, blank or repeated cells).
+    """
+    n_most = min(_MOST_HEADER_ROWS, len(grid.rows) - 1)
+    n_header = 0
+    while n_header < n_most and _stands_above(grid, n_header):
+        n_header += 1
+    while n_header < n_most and (_goes_below(grid, n_header) if n_header else _names_columns(grid, n_header)):
+        n_header += 1
+    if not any(_names_columns(grid, row) for row in range(n_header)):
+        return 0
+    below = [text for texts in grid.texts[n_header:] for text in texts[1:] if text]
+    has_values = sum(map(is_value, below)) >= _LEAST_VALUES_BELOW * max(len(below), 1)
+    return n_header if below and (has_values or grid.n_columns > 2) else 0
+
+
+def _names_columns(grid: Grid, row: int) -> bool:
+    has_words = _holds_words_only(grid.texts[row]) or bool(numbered_columns(grid, row))
+    return len(grid.named(row)) >= 2 and (has_words or _leaves_corner(grid.texts[row]))
+
+
+def _leaves_corner(texts: Sequence[str]) -> bool:
+    """Whether all columns but the first have text: a row of values has a name."""
+    return len(texts) > 2 and not texts[0] and all(texts[1:])
+
+
+def _holds_words_only(texts: Sequence[str]) -> bool:
+    return all(len(text) <= _LONGEST_LABEL and not is_value(text) for text in texts if text)
+
+
+def _stands_above(grid: Grid, row: int) -> bool:
+    """Whether a row names columns but no rows: words only, and an empty first column."""
+    texts = grid.texts[row]
+    return not texts[0] and any(texts) and (_holds_words_only(texts) or (row == 0 and _leaves_corner(texts)))
+
+
+def _goes_below(grid: Grid, row: int) -> bool:
+    """Whether the header goes on with a row: it names columns where the rows above leave something open, only has
+    words below a blank, or holds asides to the row above, "(n = 20)"."""
+    texts, above = grid.texts[row], grid.texts[row - 1]
+    if not _names_columns(grid, row) or _leaves_corner(texts):
+        is_below_blank = any(text and not over for text, over in zip(texts, above, strict=True))
+        return _stands_above(grid, row) and is_below_blank
+    are_asides = all(map(is_aside, filter(None, texts[1:])))
+    is_open = "" in above[1:] or len(set(above[1:])) < len(above[1:])
+    return is_open or are_asides or (not any(over[0] for over in grid.texts[:row]) and _is_above_values(grid, row))
+
+
+def _is_above_values(grid: Grid, row: int) -> bool:
+    """Whether all columns in which the row has text hold values below it."""
+    columns = [col for col, text in enumerate(grid.texts[row]) if col and text]
+    below = grid.texts[row + 1 :]
+    return all(2 * sum(is_value(texts[col]) for texts in below) > len(below) for col in columns)
+
+
+def _begins_anew(grid: Grid, row: int, n_top: int) -> bool:
+    """Whether a row below the header names columns: it repeats the header, is marked, or is written as the header is,
+    in capitals, and has words where the rows around it have values."""
+    texts, header = grid.texts[row], grid.texts[n_top - 1]
+    if texts == header:
+        return True
+    if _is_marked(grid, row) or len(grid.named(row)) < 2 or not _holds_words_only(texts):
+        return _is_marked(grid, row) and len(grid.named(row)) > 1
+    values = [any(is_value(other[col]) for other in grid.texts[n_top:]) for col in range(grid.n_columns)]
+    are_columns = all(bool(text) == has_values for text, has_values in zip(texts[1:], values[1:], strict=True))
+    return are_columns and "".join(texts).isupper() and "".join(header).isupper()

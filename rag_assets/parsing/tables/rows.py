@@ -1,0 +1,108 @@
+"""Printed lines that are one row, and rows whose name is printed once for several."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from rag_assets.core.domain import Cell
+from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.values import is_aside, is_value
+
+
+def joined_lines(cells: Sequence[Cell], grid: Grid, header: Sequence[int], *, rows_are_lines: bool) -> list[Cell]:
+    """`cells` with the printed lines of a row in one row: their texts joined, each cell over all of the lines.
+
+    Errors in brackets below their values belong to these, and the rest of a name to its beginning. Where the rows are
+    printed lines, so do the further lines of words.
+    """
+    first_of: dict[int, int] = {}
+    body = [row for row in range(len(grid.rows)) if row not in header]
+    for above, row in pairwise(body):
+        first = first_of.get(above, above)
+        goes_on = _goes_on(grid, first, row) or (rows_are_lines and _goes_on_in_words(grid, first, row))
+        if above == row - 1 and goes_on:
+            first_of[row] = first
+    if rows_are_lines:
+        _join_names_ahead(grid, body, first_of)
+    last_of: dict[int, int] = {}
+    for row in range(len(grid.rows)):
+        last_of[first_of.get(row, row)] = row
+    whole: dict[tuple[int, int], Cell] = {}
+    for cell in cells:
+        first = first_of.get(cell.row, cell.row)
+        last = max(last_of.get(first, first), cell.row + cell.row_span - 1)
+        over = whole.get((first, cell.col))
+        text = " ".join(filter(None, (over.text if over else "", cell.text)))
+        boxes = (*(over.boxes if over else ()), *cell.boxes)
+        base = over or cell
+        whole[first, cell.col] = replace(base, row=first, text=text, row_span=last + 1 - first, boxes=boxes)
+    return list(whole.values())
+
+
+def _goes_on(grid: Grid, above: int, row: int) -> bool:
+    """Whether a row holds nothing but asides to the values of the one above and, at most, the rest of its name."""
+    name, *values = grid.texts[row]
+    _, *values_above = grid.texts[above]
+    is_rest_of_name = not name or name[0].islower() or is_aside(name)
+    are_asides = all(not text or (is_aside(text) and over) for text, over in zip(values, values_above, strict=True))
+    return is_rest_of_name and any(map(is_value, values_above)) and are_asides and bool(name or any(values))
+
+
+def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
+    """Whether a row without a name of its own holds further lines of the words above: some cells are blank, and no text
+    stands below a blank or a value."""
+    name, *texts = grid.texts[row]
+    _, *over = grid.texts[above]
+    if name and not name[0].islower():
+        return False
+    is_below_words = all(
+        not text or (up and not is_value(up) and not is_value(text)) for text, up in zip(texts, over, strict=True)
+    )
+    return any(texts) and is_below_words and (not all(texts) or bool(name) or texts[0][:1].islower())
+
+
+def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int]) -> None:
+    """A name whose second line has the values: the first line is alone, and the next one begins in lower case where
+    names do not."""
+    names = [name for row in body if (name := grid.texts[row][0]) and row not in first_of]
+    if sum(name[0].islower() for name in names) > len(names) / 4:
+        return
+    for row in body:
+        if row + 1 not in body or row + 1 in first_of or grid.lone(row) is None:
+            continue
+        if (name := grid.texts[row + 1][0]) and name[0].islower():
+            first = first_of.get(row, row)
+            first_of[row + 1] = first
+            for later in body:
+                if first_of.get(later) == row + 1:
+                    first_of[later] = first
+
+
+def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cell]:
+    """`cells` with the name of a row over the rows below that have none, where rows of one subject follow each other:
+    each of them has text where the named row has it, or a second name."""
+    last_of: dict[int, int] = {}
+    named = None
+    for row in range(len(grid.rows)):
+        name, *texts = grid.texts[row]
+        if name or row in header:
+            named = None if row in header or grid.lone(row) else row
+            continue
+        second = texts[0] if texts else ""
+        is_full = named is not None and all(
+            text or not over for text, over in zip(texts, grid.texts[named][1:], strict=True)
+        )
+        if named is None or not (is_full or (second and not is_value(second))) or len([*filter(None, texts)]) < 2:
+            named = None
+            continue
+        last_of[named] = row
+    numbers = sorted({cell.row for cell in cells})
+    rows_filled = {numbers[row] for first, last in last_of.items() for row in range(first + 1, last + 1)}
+    bottom = {numbers[first]: numbers[last] for first, last in last_of.items()}
+    return [
+        replace(cell, row_span=bottom[cell.row] + cell.row_span - cell.row)
+        if cell.col == 0 and cell.row in bottom
+        else cell
+        for cell in cells
+        if not (cell.row in rows_filled and cell.col == 0 and not cell.text.strip())
+    ]

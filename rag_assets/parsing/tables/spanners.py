@@ -1,0 +1,103 @@
+"""Names above several columns that were found on some of them only.
+
+Layout tools put words that are centred above six columns on the one or two in the middle. Such a name is widened over
+blank neighbours: over the whole of a block of columns whose names come again ("b | p | b | p") or differ in their
+numbers only; else as far as it stays in their middle, over columns that hold values of one kind.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_assets.core.domain import Cell
+from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.values import kind_of, shape_of
+
+Columns = tuple[int, int]
+"""First and last column."""
+
+
+def widened(cells: Sequence[Cell], n_header: int) -> list[Cell]:
+    """`cells` with the names above others, in the first `n_header` rows, over all their columns."""
+    cells = list(cells)
+    for row in reversed(range(n_header - 1)):
+        grid = Grid.of(cells)
+        blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : n_header], strict=True)])
+        kinds = [_kind(grid, n_header, col) for col in range(grid.n_columns)]
+        spans = {
+            cell: _span(cell, grid.texts[row], blocks, kinds)
+            for cell in grid.named(row)
+            if cell.col and cell.row == row
+        }
+        covered = {col for first, last in spans.values() for col in range(first, last + 1)}
+        cells = [
+            replace(cell, col=spans[cell][0], col_span=spans[cell][1] + 1 - spans[cell][0]) if cell in spans else cell
+            for cell in cells
+            if cell in spans or cell.row != row or cell.col not in covered
+        ]
+    return cells
+
+
+def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
+    """Runs of columns that belong together by their names below, each from the top: a run of two or more lowest names
+    comes again, or the names differ in their numbers only."""
+    lowest = [name[-1] if name else "" for name in names]
+    for length in range(2, len(names) // 2 + 1):
+        for start in range(1, len(names) - 2 * length + 1):
+            run = lowest[start : start + length]
+            n_times = 1
+            while lowest[start + n_times * length : start + (n_times + 1) * length] == run:
+                n_times += 1
+            if n_times > 1 and len(set(run)) == length:
+                return [(at, at + length - 1) for at in range(start, start + n_times * length, length)]
+    blocks: list[Columns] = []
+    for col in range(1, len(names)):
+        is_alike = names[col] and [*map(shape_of, names[col])] == [*map(shape_of, names[col - 1])]
+        if blocks and is_alike and names[col] != names[col - 1]:
+            blocks[-1] = (blocks[-1][0], col)
+        else:
+            blocks.append((col, col))
+    return [block for block in blocks if block[0] < block[1]]
+
+
+def _span(cell: Cell, texts: Sequence[str], blocks: Sequence[Columns], kinds: Sequence[str]) -> Columns:
+    first, last = cell.col, cell.col + cell.col_span - 1
+    touched = [block for block in blocks if block[0] <= last and first <= block[1]]
+    if touched:
+        wide = min(first, touched[0][0]), max(last, touched[-1][1])
+        if _is_free(texts, (first, last), wide):
+            return wide
+    is_alone = cell.col_span == 1 and sum(map(bool, texts)) == 1 and first - 1 == len(texts) - 1 - last
+    if cell.col_span == 1 and not is_alone:
+        return first, last  # the first line of a name of its own
+    return _centred((first, last), texts, kinds)
+
+
+def _centred(own: Columns, texts: Sequence[str], kinds: Sequence[str]) -> Columns:
+    """The widest stretch of free columns of one kind around a name, with as many on either side; or one more on one
+    side, where both ends are closed by other names or kinds."""
+    first, last = own
+
+    def is_open(col: int, edge: int) -> bool:
+        return 0 < col < len(texts) and not texts[col] and kinds[col] == kinds[edge] != ""
+
+    left, right = first, last
+    while is_open(left - 1, first):
+        left -= 1
+    while is_open(right + 1, last):
+        right += 1
+    n_left, n_right = first - left, right - last
+    if abs(n_left - n_right) <= 1:
+        return left, right
+    n_both = min(n_left, n_right)
+    return first - n_both, last + n_both
+
+
+def _is_free(texts: Sequence[str], own: Columns, wide: Columns) -> bool:
+    return not any(texts[col] for col in range(wide[0], wide[1] + 1) if not own[0] <= col <= own[1])
+
+
+def _kind(grid: Grid, n_header: int, col: int) -> str:
+    """The most frequent kind of cell below the header of a column."""
+    kinds = Counter(filter(None, (kind_of(texts[col]) for texts in grid.texts[n_header:])))
+    return kinds.most_common(1)[0][0] if kinds else ""
