@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Span
-from rag_assets.parsing.tables import read_table
+from rag_assets.parsing.tables import read_table, split_title
 
 CELL_SEPARATOR = " | "
 
@@ -14,7 +14,10 @@ def table_block(
     cells: Sequence[Cell], title: str, table_boxes: Sequence[Box] = (), title_boxes: Sequence[Box] = ()
 ) -> Block:
     """A table of `cells` as `read_table` reads them, without a section; a row none of whose cells has a box takes
-    `table_boxes`."""
+    `table_boxes`. A title inside the table follows `title`."""
+    inside, cells = split_title(cells)
+    title = " ".join(filter(None, (title, *(cell.text for cell in inside if cell.text not in title))))
+    title_boxes = title_boxes or [box for cell in inside for box in cell.boxes]
     cells = read_table(cells)
     lines, spans, start = [], [], 0
     for row, line in zip(_rows(cells), table_lines(cells), strict=True):

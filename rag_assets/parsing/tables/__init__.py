@@ -2,7 +2,16 @@
 
 from rag_assets.parsing.tables.grid import GROUP_SEPARATOR, Grid, without_empty_rows
 from rag_assets.parsing.tables.headers import numbered_columns
-from rag_assets.parsing.tables.model import read_table
+from rag_assets.parsing.tables.model import read_table, split_title
+from rag_assets.parsing.tables.titles import is_table_title
 from rag_assets.parsing.tables.values import is_value
 
-__all__ = ["GROUP_SEPARATOR", "Grid", "is_value", "numbered_columns", "read_table", "without_empty_rows"]
+__all__ = [
+    "GROUP_SEPARATOR",
+    "Grid",
+    "is_table_title",
+    "is_value",
+    "numbered_columns",
+    "read_table",
+    "without_empty_rows",
+]

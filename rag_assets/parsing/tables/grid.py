@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rag_assets.core.domain import Box, Cell
-from rag_assets.parsing.tables.values import repeats_in, values_in
+from rag_assets.parsing.tables.values import is_value, repeats_in, values_in
 
 GROUP_SEPARATOR = " / "
 """Between the names of a row's groups and its own name."""
@@ -45,9 +45,10 @@ class Grid:
         return list({id(cell): cell for cell in self.rows[row] if cell and cell.text.strip()}.values())
 
     def lone(self, row: int) -> Cell | None:
-        """The only cell of a row that is not blank, if it begins in the first column."""
+        """The only cell of a row that is not blank, if it holds a name."""
         cells = self.named(row)
-        return cells[0] if len(cells) == 1 and cells[0].col == 0 else None
+        is_name = len(cells) == 1 and (any(map(str.isalpha, cells[0].text)) or not is_value(cells[0].text))
+        return cells[0] if is_name and self.n_columns > 1 else None
 
     def own_boxes(self, row: int) -> tuple[Box, ...]:
         """Boxes of the cells with text that begin in this row, each once."""

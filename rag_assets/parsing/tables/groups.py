@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.tables.grid import Grid
-from rag_assets.parsing.tables.values import is_value, kind_of
+from rag_assets.parsing.tables.values import kind_of
 
 _MOST_CHANGED = 0.5
 """Share of a row's values that may be of another kind than those of the group's first row."""
@@ -39,8 +39,6 @@ class Groups:
         self._grid, self._header, self._rows_are_lines = grid, frozenset(header), rows_are_lines
         self.lone = self._lone_rows()
         self._n_groups_of = self._count_names()
-        body = [row for row in range(len(grid.rows)) if row not in self._header]
-        self._all_are_grouped = bool(body) and body[0] in self.lone
         self.of_row = self._read()
 
     def _lone_rows(self) -> dict[int, Cell]:
@@ -49,10 +47,9 @@ class Groups:
         is_last = True
         for row in reversed(range(len(grid.rows))):
             cell = None if row in self._header else grid.lone(row)
-            is_name = cell is not None and not is_value(cell.text) and grid.n_columns > 1
-            if cell and is_name and not is_last:
+            if cell and not is_last:
                 found[row] = cell
-            is_last = is_last and is_name
+            is_last = is_last and cell is not None  # notes
         return dict(reversed(found.items()))
 
     def _count_names(self) -> Mapping[str, int]:
@@ -69,15 +66,13 @@ class Groups:
         """Row -> the groups that it is in for certain, outermost first."""
         of_row: dict[int, tuple[Cell, ...]] = {}
         now = _Open()
-        last = max(self.lone, default=-1)
         for row in range(len(self._grid.rows)):
             if row in self._header:
                 now = now if not now.rows else _Open()
             elif row in self.lone:
                 now = _Open(self._path(now, row))
             else:
-                may_end = now.is_certain and bool(now.path) and (not self._all_are_grouped or row > last)
-                now.is_certain &= not (may_end and self._may_stand_outside(now, row))
+                now.is_certain &= not (now.path and self._may_stand_outside(now, row))
                 now.rows.append(row)
                 if now.is_certain:
                     of_row[row] = now.path
@@ -86,17 +81,21 @@ class Groups:
     def _path(self, now: _Open, row: int) -> tuple[Cell, ...]:
         """The groups that a lone name opens or leaves open."""
         cell = self.lone[row]
-        if not now.path:
-            return (cell,)
-        if row - 1 in self.lone:
-            if not self._is_second_line(now.path[-1], cell):
-                return (*now.path, cell)
+        if now.path and not now.rows and self._is_second_line(now.path[-1], cell):
             return (*now.path[:-1], replace(now.path[-1], text=f"{now.path[-1].text} {cell.text}"))
+        if not now.path or (now.rows and self._is_title(cell)):
+            return (cell,)
+        if not now.rows:
+            return (*now.path, cell)
         if cell.boxes and all(one.boxes for one in now.path):
             left = cell.boxes[0].left - _LEAST_INDENT
             return (*(one for one in now.path if one.boxes[0].left < left), cell)
         comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
-        return (*now.path[:-1], cell) if comes_again else (cell,)
+        return (*(now.path[:-1] if comes_again else filter(self._is_title, now.path)), cell)
+
+    def _is_title(self, cell: Cell) -> bool:
+        """Whether a lone name is printed over all columns or in their middle: it stands above those of the first."""
+        return cell.col > 0 or cell.col_span == self._grid.n_columns
 
     def _is_second_line(self, above: Cell, cell: Cell) -> bool:
         """Whether a lone name ends the one above it: it does not begin as a name, the one above is left open, or both

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.titles import is_table_title
 from rag_assets.parsing.tables.values import is_aside, is_value
 
 _MOST_HEADER_ROWS = 6
@@ -23,10 +24,32 @@ def header_rows(grid: Grid) -> list[int]:
 
     Those at the top come first; a run of others further down names the columns anew from there on.
     """
-    n_top = _n_marked(grid) or _n_inferred(grid)
-    if n_top >= len(grid.rows):
-        return []
-    return [*range(n_top), *(row for row in range(n_top, len(grid.rows)) if n_top and _begins_anew(grid, row, n_top))]
+    first, end = _top(grid)
+    return [*range(first, end), *(row for row in range(end, len(grid.rows)) if end and _begins_anew(grid, row, end))]
+
+
+def n_title_rows(grid: Grid) -> int:
+    """Leading rows with one cell each above the rows that name the columns: a title, or its end."""
+    return _top(grid)[0]
+
+
+def _top(grid: Grid) -> tuple[int, int]:
+    """The first rows that name columns, `[first, end)`; both 0 where there are none."""
+    n_lone = 0
+    while n_lone < len(grid.rows) and _may_be_title(grid, n_lone):
+        n_lone += 1
+    for first in dict.fromkeys((n_lone, 0)):
+        below = Grid(grid.rows[first:])
+        n_top = _n_marked(below) or _n_inferred(below)
+        if 0 < n_top < len(below.rows):
+            is_split = below.texts[0][0][:1].islower()  # the lone words are the first line of the corner
+            return (0 if is_split else first), first + n_top
+    return 0, 0
+
+
+def _may_be_title(grid: Grid, row: int) -> bool:
+    cell = grid.lone(row)
+    return cell is not None and cell.col == 0 and (not cell.is_header or is_table_title(cell.text))
 
 
 def numbered_columns(grid: Grid, row: int) -> dict[int, str]:
@@ -122,25 +145,27 @@ def _goes_below(grid: Grid, row: int) -> bool:
         is_below_blank = any(text and not over for text, over in zip(texts, above, strict=True))
         return _stands_above(grid, row) and is_below_blank
     are_asides = all(map(is_aside, filter(None, texts[1:])))
-    is_open = "" in above[1:] or len(set(above[1:])) < len(above[1:])
-    return is_open or are_asides or (not any(over[0] for over in grid.texts[:row]) and _is_above_values(grid, row))
+    stacks = [*zip(*(over[1:] for over in grid.texts[:row]), strict=True)]
+    is_open = len(set(stacks)) < len(stacks) or any(not any(stack) for stack in stacks)
+    is_unnamed = not texts[0] or not any(over[0] for over in grid.texts[:row])
+    return is_open or are_asides or (is_unnamed and _is_above_values(grid, row))
 
 
 def _is_above_values(grid: Grid, row: int) -> bool:
     """Whether all columns in which the row has text hold values below it."""
     columns = [col for col, text in enumerate(grid.texts[row]) if col and text]
-    below = grid.texts[row + 1 :]
-    return all(2 * sum(is_value(texts[col]) for texts in below) > len(below) for col in columns)
+    below = [[texts[col] for texts in grid.texts[row + 1 :] if texts[col]] for col in columns]
+    return all(2 * sum(map(is_value, texts)) > len(texts) for texts in below)
 
 
-def _begins_anew(grid: Grid, row: int, n_top: int) -> bool:
+def _begins_anew(grid: Grid, row: int, end: int) -> bool:
     """Whether a row below the header names columns: it repeats the header, is marked, or is written as the header is,
     in capitals, and has words where the rows around it have values."""
-    texts, header = grid.texts[row], grid.texts[n_top - 1]
+    texts, header = grid.texts[row], grid.texts[end - 1]
     if texts == header:
         return True
     if _is_marked(grid, row) or len(grid.named(row)) < 2 or not _holds_words_only(texts):
         return _is_marked(grid, row) and len(grid.named(row)) > 1
-    values = [any(is_value(other[col]) for other in grid.texts[n_top:]) for col in range(grid.n_columns)]
+    values = [any(is_value(other[col]) for other in grid.texts[end:]) for col in range(grid.n_columns)]
     are_columns = all(bool(text) == has_values for text, has_values in zip(texts[1:], values[1:], strict=True))
     return are_columns and "".join(texts).isupper() and "".join(header).isupper()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.tables.grid import Grid, taken_apart, without_empty_rows
 from rag_assets.parsing.tables.groups import Groups
-from rag_assets.parsing.tables.headers import header_rows
+from rag_assets.parsing.tables.headers import header_rows, n_title_rows
 from rag_assets.parsing.tables.rows import filled, joined_lines
 from rag_assets.parsing.tables.spanners import widened
 
@@ -25,9 +25,8 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
     cells = taken_apart(replace(cell, text=cell.text.replace(_BORDER, "|")) for cell in without_empty_rows(cells))
     grid = Grid.of(cells)
     header = header_rows(grid)
-    n_top = next((at for at, row in enumerate(header) if at != row), len(header))
     if rows_are_lines:
-        cells = widened(cells, n_top)
+        cells = widened(cells, header)
     cells = joined_lines(cells, Grid.of(cells), header, rows_are_lines=rows_are_lines)
     names = {cell.row for cell in cells}
     cells = filled(cells, Grid.of(cells), [at for at, row in enumerate(sorted(names)) if row in header])
@@ -35,6 +34,18 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
     numbers = sorted({cell.row for cell in cells})
     header = [at for at, row in enumerate(numbers) if row in header]
     return _marked(cells, numbers, header, Groups(grid, header, rows_are_lines=rows_are_lines))
+
+
+def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The cells above the header that are the table's title, or its end, and the others. Where a header comes again
+    further down, they name what is above that one only, and are left to `read_table`."""
+    cells = without_empty_rows(cells)
+    grid = Grid.of(cells)
+    header, n_title = header_rows(grid), n_title_rows(grid)
+    if not n_title or header[-1] - header[0] >= len(header):
+        return [], cells
+    title = [cell for cell in cells if cell.row < n_title and cell.text]
+    return title, [replace(cell, row=cell.row - n_title) for cell in cells if cell.row >= n_title]
 
 
 def _marked(cells: Sequence[Cell], numbers: Sequence[int], header: Sequence[int], groups: Groups) -> list[Cell]:

@@ -85,7 +85,7 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cel
     named = None
     for row in range(len(grid.rows)):
         name, *texts = grid.texts[row]
-        if name or row in header:
+        if name or row in header or grid.lone(row):
             named = None if row in header or grid.lone(row) else row
             continue
         second = texts[0] if texts else ""

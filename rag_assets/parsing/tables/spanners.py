@@ -17,10 +17,12 @@ Columns = tuple[int, int]
 """First and last column."""
 
 
-def widened(cells: Sequence[Cell], n_header: int) -> list[Cell]:
-    """`cells` with the names above others, in the first `n_header` rows, over all their columns."""
+def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
+    """`cells` with the names above others, in the first rows that name columns, over all their columns."""
     cells = list(cells)
-    for row in reversed(range(n_header - 1)):
+    top = [row for nth, row in enumerate(header) if row == header[0] + nth]
+    n_header = top[-1] + 1 if top else 0
+    for row in reversed(top[:-1]):
         grid = Grid.of(cells)
         blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : n_header], strict=True)])
         kinds = [_kind(grid, n_header, col) for col in range(grid.n_columns)]

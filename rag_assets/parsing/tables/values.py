@@ -12,7 +12,7 @@ _VALUE = r"(?:[<>≤≥=]\s?)?[-−–+]?\s?[$€£]?\.?\d[\d.,]*%?(?:\s?[*†�
 _VALUES = (re.compile(rf"{_VALUE}(?:\s*(?:{_BRACKET}))?"), re.compile(rf"{_VALUE}|{_BRACKET}"))
 """A value with the bracket that follows it, "0.12 (0.04)", or a value or a bracket by itself."""
 _ASIDE = re.compile(rf"(?:{_BRACKET}|\s)+")
-_MARKS = re.compile(r"[%±/×]|[(\[](?=.*\d)|\d\.\d|(?<=\d)[-–]\d")
+_MARKS = re.compile(r"[%±/×]|[(\[](?=.*\d)|\.\d|(?<=\d)[-–]\d")
 _DIGITS = re.compile(r"\d+")
 
 

@@ -14,14 +14,10 @@ from rag_assets.parsing.formats.markdown.parts import markdown_parts, plain_line
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.table_rows import span_over, table_block
+from rag_assets.parsing.tables import is_table_title
 
-_TITLE = re.compile(
-    r"(?:supplementary |extended data )?(?:table|tab\.)\s+(?:[A-Z]\.?)?(?:\d+(?:\.\d+)?[a-z]?|[IVX]+)(?!\w)",
-    re.IGNORECASE,
-)
 _WRITTEN_BREAK = re.compile(r"\\n(?=\s|$)")
 """A line break that ADE wrote as two characters; not the start of a LaTeX command."""
-_MAX_TITLE_CHARS = 400
 _MAX_LABEL_CHARS = 200
 
 
@@ -31,15 +27,6 @@ class _BoxedTable:
 
     cells: tuple[Cell, ...]
     caption: str = ""
-
-
-def is_table_title(text: str) -> bool:
-    """Whether a paragraph is the title of a table ("Table 2. ..."), not a sentence about one."""
-    match = _TITLE.match(text)
-    if match is None or len(text) > _MAX_TITLE_CHARS:
-        return False
-    rest = text[match.end() :].lstrip()
-    return not rest or rest[0] in ".:|(*—–-" or rest[0].isupper()
 
 
 def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import FLOATS, name_of
 from rag_assets.parsing.formats.tei.text import InlineReader, SetAside, TextRun, UnplacedBlock
 from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns
-from rag_assets.parsing.tables import read_table
+from rag_assets.parsing.tables import read_table, split_title
 
 _ROWS = frozenset({"row", "tr"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
@@ -169,6 +169,10 @@ def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader
         if any(run.text for _, run in runs):
             cells.extend(_placed(runs, len(lines), columns, row.get("role")))
             lines.append(TextRun.joined([run for _, run in runs], CELL_SEPARATOR))
+    title, cells = split_title(cells)
+    n_title = len({cell.row for cell in title})
+    parts.captions.extend(("title", run) for run in lines[:n_title])
+    lines = lines[n_title:]
     cells = read_table(cells, rows_are_lines=True)
     starts = sorted({cell.row for cell in cells})
     whole = [TextRun.joined(lines[start:end], " ") for start, end in pairwise([*starts, len(lines)])]
