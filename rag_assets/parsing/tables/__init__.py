@@ -13,5 +13,6 @@ __all__ = [
     "is_value",
     "numbered_columns",
     "read_table",
+    "split_title",
     "without_empty_rows",
 ]

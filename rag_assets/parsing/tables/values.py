@@ -18,7 +18,7 @@ _DIGITS = re.compile(r"\d+")
 
 def is_value(text: str) -> bool:
     """Whether a cell holds a value rather than a name: digits and few letters; no year, "n = 20" or "F(1, 194)"."""
-    bare = "".join(_SAMPLE_SIZE.sub("", text).split())
+    bare = "".join(_SAMPLE_SIZE.sub("", text).split()).replace("()", "")
     if not any(map(str.isdigit, bare)) or _YEAR.fullmatch(bare) or _STATISTIC.fullmatch(bare):
         return False
     return sum(map(str.isalpha, bare)) < _MOST_LETTERS_IN_VALUE * len(bare)

@@ -7,6 +7,7 @@ import pytest
 from rag_assets.core.domain import Block, BlockKind, Span, UnitKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     box,
@@ -269,7 +270,13 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
     blocks = [
         heading("Results"),
         paragraph("Ferritin fell. Iron rose.", "Results"),
-        Block(BlockKind.TABLE, rows, ("Results",), title="Ferritin by group. Units are grams.", cells=cells_of(rows)),
+        Block(
+            BlockKind.TABLE,
+            rows,
+            ("Results",),
+            title="Ferritin by group. Units are grams.",
+            cells=tuple(read_table(cells_of(rows))),
+        ),
         Block(BlockKind.LIST, "- one thing\n- another. And more.", ("Results",)),
         Block(BlockKind.FORMULA, "a = b. c = d.", ("Results",)),
         Block(BlockKind.CODE, "x = 1\n\ny = 2", ("Results",)),
@@ -299,7 +306,7 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
 def test_a_title_that_a_chunk_repeats_is_a_unit_before_its_own_text() -> None:
     """Else passages of the second half of a table would not know which of its lines is the title."""
     rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    table = Block(BlockKind.TABLE, rows, ("A",), title="Table 1. Iron.", cells=cells_of(rows))
+    table = Block(BlockKind.TABLE, rows, ("A",), title="Table 1. Iron.", cells=tuple(read_table(cells_of(rows))))
 
     _, second, *_ = chunked([table])
 

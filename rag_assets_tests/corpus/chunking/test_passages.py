@@ -7,6 +7,7 @@ import pytest
 from rag_assets.core.domain import Block, BlockKind, Chunk, Passage, Span, embedded_text
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.corpus.chunking.passages import cut_passages
+from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
     cells_of,
     chunked,
@@ -80,7 +81,7 @@ def test_a_sentence_between_the_target_and_what_the_model_reads_stays_whole() ->
 def test_every_passage_of_a_table_names_the_table() -> None:
     """ "Group: B | Ferritin: 15" alone is found for the wrong table."""
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.", cells=cells_of(text))
+    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.", cells=tuple(read_table(cells_of(text))))
     chunks = chunked([block], ChunkingSettings(target_tokens=100, max_tokens=120, overlap_tokens=0))
 
     passages = passages_of(chunks)
@@ -97,7 +98,9 @@ def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens:
     title = "Table 1. Iron. " + " ".join(sentence(random.Random(n), 8) for n in range(5))
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
     settings = ChunkingSettings(target_tokens=max_tokens - 20, max_tokens=max_tokens, overlap_tokens=0)
-    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title, cells=cells_of(text))], settings)
+    chunks = chunked(
+        [Block(BlockKind.TABLE, text, ("A",), title=title, cells=tuple(read_table(cells_of(text))))], settings
+    )
 
     passages = passages_of(chunks)
 
@@ -122,7 +125,7 @@ def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> No
     text = "\n".join(["Group | Ferritin", *(f"G{n % 3} | {n % 2}" for n in range(40))])
     blocks = [
         paragraph(" ".join(["Ferritin fell in all groups of the trial."] * 6), "A"),
-        Block(BlockKind.TABLE, text, ("A",), title="Table 1. Ferritin.", cells=cells_of(text)),
+        Block(BlockKind.TABLE, text, ("A",), title="Table 1. Ferritin.", cells=tuple(read_table(cells_of(text)))),
     ]
     (chunk,) = chunked(blocks, ChunkingSettings())
 

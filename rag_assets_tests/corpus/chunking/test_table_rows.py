@@ -1,13 +1,13 @@
 from dataclasses import replace
 
 from rag_assets.core.domain import Block, BlockKind, Cell, Span
+from rag_assets.parsing.shared.table_rows import table_block
 from rag_assets_tests.corpus.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
 
 def table(lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group.") -> Block:
-    text = "\n".join(lines)
-    spans = (Span(0, len(text), 5, 5),)
-    return Block(BlockKind.TABLE, text, ("Results",), spans=spans, title=title, cells=cells or cells_of(text))
+    block = table_block(cells or cells_of("\n".join(lines)), title)
+    return replace(block, section_path=("Results",), spans=(Span(0, len(block.text), 5, 5),))
 
 
 def test_rows_without_cells_are_kept_as_they_are() -> None:
@@ -133,7 +133,7 @@ def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
 
     (chunk,) = chunked([block])
 
-    assert chunk.text == "Women\nGroup: A | Ferritin: 12\nGroup: B | Ferritin: 15 | Dose: 4 | late"
+    assert chunk.text == ("Group: Women / A | Ferritin: 12\nGroup: Women / B | Ferritin: 15 | Dose: 4 | late")
 
 
 def test_a_row_of_words_below_a_complete_header_is_no_header() -> None:
@@ -158,7 +158,8 @@ def test_cells_that_do_not_go_with_the_lines_are_not_used() -> None:
     """Offsets come from the lines; cells of another shape would point at the wrong ones."""
     lines = ["Group | Ferritin", "A | 12", "B | 15"]
 
-    (chunk,) = chunked([table(lines, (Cell(0, 0, "Group", is_header=True), Cell(1, 0, "A")), title="")])
+    cells = (Cell(0, 0, "Group", is_header=True), Cell(1, 0, "A"))
+    (chunk,) = chunked([Block(BlockKind.TABLE, "\n".join(lines), cells=cells)])
 
     assert chunk.text == "\n".join(lines)
 
@@ -224,7 +225,7 @@ def test_a_header_above_the_header_leaves_the_columns_named() -> None:
         "Model | b | interval | p",
         "Predicting iron |  |  | ",
         "Age | 0.12 | [0.1, 0.2] | .002",
-    ) == ["Predicting iron", "Model: Age | b: 0.12 | 95% confidence interval: [0.1, 0.2] | p: .002"]
+    ) == ["Model: Predicting iron / Age | b: 0.12 | 95% confidence interval: [0.1, 0.2] | p: .002"]
     assert labelled("Group | Iron |  | N", " |  | Ferritin | ", "A | 4 | 12 | 30", "B | 5 | 13 | 31") == [
         "Group: A | Iron: 4 | Ferritin: 12 | N: 30",
         "Group: B | Iron: 5 | Ferritin: 13 | N: 31",
@@ -258,9 +259,9 @@ def test_what_is_printed_below_a_value_belongs_to_it() -> None:
     )
 
     assert lines == [
-        "Effect: Iron and the rest of its name | Model 1:: -0.89*** (0.26) | Model 2:: -0.33 (0.25)",
-        "Effect: Age (years) | Model 1:: 0.44 [0.1, 0.7]",
-        "Effect: Sex | Model 1:: 1 | Model 2:: 2",
+        "Effect: Iron and the rest of its name | Model 1: -0.89*** (0.26) | Model 2: -0.33 (0.25)",
+        "Effect: Age (years) | Model 1: 0.44 [0.1, 0.7]",
+        "Effect: Sex | Model 1: 1 | Model 2: 2",
     ]
 
 

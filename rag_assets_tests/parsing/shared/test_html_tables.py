@@ -4,7 +4,8 @@ import pytest
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.shared.table_rows import table_block, with_inferred_header
+from rag_assets.parsing.shared.table_rows import table_block
+from rag_assets.parsing.tables import read_table
 
 
 def only_table(html: str) -> HtmlTable:
@@ -18,7 +19,7 @@ def grid(table: HtmlTable) -> list[tuple[int, int, str]]:
 
 
 def header_rows(cells: tuple[Cell, ...]) -> set[int]:
-    return {cell.row for cell in with_inferred_header(cells) if cell.is_header}
+    return {cell.row for cell in read_table(cells) if cell.is_header}
 
 
 def test_a_bare_less_than_sign_does_not_swallow_the_row() -> None:

@@ -234,12 +234,12 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
       <row role="label"><cell rows="2">Group</cell><cell cols="2">Iron</cell></row>
       <row><cell>before</cell><cell>after</cell></row>
       <row><cell>A</cell><cell></cell><cell cols="x">7</cell></row><row><cell/></row>
-      <row><cell>ragged</cell></row></table><note>a: n = 3</note></figure>"""
+      <row><cell>Ragged</cell></row></table><note>a: n = 3</note></figure>"""
 
     table, note = parsed(tmp_path, tei(body)).blocks
 
     assert table.title == "Table 2 Iron by group."
-    assert table.text == "Group | Iron\nbefore | after\nA |  | 7\nragged"
+    assert table.text == "Group | Iron\nbefore | after\nA |  | 7\nRagged"
     assert [(cell.text, cell.row, cell.col, cell.row_span, cell.col_span) for cell in table.cells] == [
         ("Group", 0, 0, 2, 1),
         ("Iron", 0, 1, 1, 2),
