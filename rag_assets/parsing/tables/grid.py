@@ -47,8 +47,10 @@ class Grid:
     def lone(self, row: int) -> Cell | None:
         """The only cell of a row that is not blank, if it holds a name."""
         cells = self.named(row)
-        is_name = len(cells) == 1 and (any(map(str.isalpha, cells[0].text)) or not is_value(cells[0].text))
-        return cells[0] if is_name and self.n_columns > 1 else None
+        if len(cells) != 1 or self.n_columns < 2:
+            return None
+        is_name = not is_value(cells[0].text) or (cells[0].col == 0 and any(map(str.isalpha, cells[0].text)))
+        return cells[0] if is_name else None
 
     def own_boxes(self, row: int) -> tuple[Box, ...]:
         """Boxes of the cells with text that begin in this row, each once."""

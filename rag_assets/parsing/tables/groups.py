@@ -100,6 +100,8 @@ class Groups:
     def _is_second_line(self, above: Cell, cell: Cell) -> bool:
         """Whether a lone name ends the one above it: it does not begin as a name, the one above is left open, or both
         together are wider than the column."""
+        if self._is_title(above) != self._is_title(cell):
+            return False
         if cell.text[0].islower() or cell.text[0] == "(" or _OPEN_END.search(above.text):
             return True
         width = max(len(texts[0]) for texts in self._grid.texts)

@@ -118,8 +118,15 @@ def _n_inferred(grid: Grid) -> int:
 
 
 def _names_columns(grid: Grid, row: int) -> bool:
-    has_words = _holds_words_only(grid.texts[row]) or bool(numbered_columns(grid, row))
-    return len(grid.named(row)) >= 2 and (has_words or _leaves_corner(grid.texts[row]))
+    texts = grid.texts[row]
+    are_names = _holds_words_only(texts) or bool(numbered_columns(grid, row)) or _counts(texts)
+    return len(grid.named(row)) >= 2 and (are_names or (row == 0 and _leaves_corner(texts)))
+
+
+def _counts(texts: Sequence[str]) -> bool:
+    """Whether the columns behind the first are numbered: "Item | 1 | 2 | 3"."""
+    numbers = [text for text in texts[1:] if text]
+    return len(numbers) > 2 and numbers == [str(nth) for nth in range(1, len(numbers) + 1)]
 
 
 def _leaves_corner(texts: Sequence[str]) -> bool:
@@ -141,7 +148,7 @@ def _goes_below(grid: Grid, row: int) -> bool:
     """Whether the header goes on with a row: it names columns where the rows above leave something open, only has
     words below a blank, or holds asides to the row above, "(n = 20)"."""
     texts, above = grid.texts[row], grid.texts[row - 1]
-    if not _names_columns(grid, row) or _leaves_corner(texts):
+    if not _names_columns(grid, row):
         is_below_blank = any(text and not over for text, over in zip(texts, above, strict=True))
         return _stands_above(grid, row) and is_below_blank
     are_asides = all(map(is_aside, filter(None, texts[1:])))

@@ -49,16 +49,17 @@ def _goes_on(grid: Grid, above: int, row: int) -> bool:
 
 
 def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
-    """Whether a row without a name of its own holds further lines of the words above: some cells are blank, and no text
-    stands below a blank or a value."""
+    """Whether a row without a name of its own holds further lines of the cells above: no text stands below a blank,
+    and there are words below words, or half as many cells as above at most."""
     name, *texts = grid.texts[row]
     _, *over = grid.texts[above]
-    if name and not name[0].islower():
+    is_named = bool(name) and not name[0].islower() and not is_aside(name)
+    if is_named or any(text and not up for text, up in zip(texts, over, strict=True)):
         return False
-    is_below_words = all(
-        not text or (up and not is_value(up) and not is_value(text)) for text, up in zip(texts, over, strict=True)
-    )
-    return any(texts) and is_below_words and (not all(texts) or bool(name) or texts[0][:1].islower())
+    pairs = [(text, up) for text, up in zip(texts, over, strict=True) if text]
+    are_words = not any(is_value(part) for pair in pairs for part in pair)
+    is_open = len(pairs) < len(texts) or bool(name) or texts[0][0].islower()
+    return bool(pairs) and (2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open))
 
 
 def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int]) -> None:

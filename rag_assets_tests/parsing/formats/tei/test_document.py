@@ -248,7 +248,7 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
         ("A", 2, 0, 1, 1),
         ("", 2, 1, 1, 1),
         ("7", 2, 2, 1, 1),
-        ("ragged", 3, 0, 1, 1),
+        ("Ragged", 3, 0, 1, 1),
     ]
     assert [cell.text for cell in table.cells if cell.is_header] == ["Group", "Iron"]
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
