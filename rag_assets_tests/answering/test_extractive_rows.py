@@ -1,5 +1,7 @@
 """Which rows of tables answer a question, and how they are published."""
 
+from dataclasses import replace
+
 import pytest
 
 from rag_assets.answering.drafts import Readers
@@ -66,15 +68,35 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
     assert found.quote == WIDE.text.split("\n")[0]
 
 
-def test_a_heading_in_the_table_stands_before_the_row() -> None:
-    """The row of girls and that of boys have one name."""
-    caption = "Table 3. Effects on iron in the trial."
-    table = chunk("t", f"{caption}\nGirls\nModel: Age | b: 0.26\nModel: Sex | b: 0.31\nBoys\nModel: Age | b: 0.11")
+@pytest.mark.parametrize(
+    ("rows", "is_claim"),
+    [
+        ("Model: Girls / Age | b: 0.26\nModel: Boys / Age | b: 0.11", True),
+        ("Girls\nModel: Age | b: 0.26\nModel: Sex | b: 0.31", False),
+        ("Model: Age | b: 0.26\nModel: Sex | b: 0.31\nModel: Age | b: 0.11", False),
+        ("Age | 0.26 | 0.31\nSex | 0.31 | 0.11", False),
+        ("Age | 0.26\nSex | 0.31", True),
+    ],
+)
+def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is_claim: bool) -> None:
+    """The row of girls and that of boys have one name; a value without its column is a number. Its table is named."""
+    found = table_rows([context(chunk("t", f"Table 3. Effects.\n{rows}"))], "What is the b of age?")
 
-    assert texts("What is the b of age?", table) == [
-        f"{caption} | Girls | Model: Age | b: 0.26",
-        f"{caption} | Boys | Model: Age | b: 0.11",
-    ]
+    assert {one.pointer for one in found} == {"" if is_claim else "The answer may be in Table 3"}
+
+
+def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> None:
+    """A reader finds the value on the page; a refusal that says nothing of the table hides it."""
+    rows = chunk("t", "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11")
+    says = Says({"Table 3. Effects. | Age | 0.26 | 0.31": 8.0}, others=-6.0)
+    answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
+
+    draft = answerer.draft("What is the b of age?", [context(rows)])
+    nearest = verify(replace(draft, claims=draft.nearest), {rows.chunk_id: rows}, "What is the b of age?").claims
+
+    assert draft.claims == ()
+    assert [one.text for one in nearest] == ["The answer may be in Table 3"]
+    assert nearest[0].citations[0].quote == "Age | 0.26 | 0.31"
 
 
 def test_of_a_long_caption_only_the_number_is_shown() -> None:

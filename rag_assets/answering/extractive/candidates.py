@@ -1,7 +1,8 @@
 """Candidates for an answer: statements and rows of tables in the contexts that can be published verbatim.
 
 A row answers only a question that names it. It is published below its caption: "Table 2: Translation | Model: X |
-BLEU: 28.4"; of a wide one, its name and the columns that were asked for. Captions alone are no answer.
+BLEU: 28.4"; of a wide one, its name and the columns that were asked for. Captions alone are no answer. A row of which it
+is not certain whose values it holds is no claim; its table is named instead.
 """
 
 import re
@@ -11,7 +12,7 @@ from enum import StrEnum
 from itertools import chain
 
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
-from rag_assets.core.domain import Context, ContextPassage, UnitKind
+from rag_assets.core.domain import GROUP_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
 
@@ -70,6 +71,8 @@ class Candidate:
     """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
+    pointer: str = ""
+    """Said in its place where it is no claim, and only among what is near: the table that it stands in."""
 
 
 def candidate(
@@ -187,6 +190,7 @@ _MAX_TITLE_CHARS, _LEAST_TITLE_CHARS = 140, 12
 _TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
 """A longer cell is prose and names no row."""
+_POINTER, _SOME_TABLE = "The answer may be in {table}", "a table of this paper"
 _LEAST_COMMON_START = 5
 """Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 
@@ -208,23 +212,18 @@ def rows_of(context: Context) -> Iterator[tuple[Table, TableRow]]:
     return ((table, row) for table in tables_in(context.text) for row in table.rows)
 
 
-def titles_of(table: Table, row: TableRow) -> Iterator[str]:
-    """The text above a row, word for word: the table's number or its whole title, and the heading in the table."""
+def title_of(table: Table) -> str:
+    """The text above a table, word for word: its whole title, or only its number where that is long; may be empty."""
     title = table.caption.split("\n")[0]
     sentence = next((title[start:end] for start, end in sentence_spans(title) if end > _LEAST_TITLE_CHARS), title)
     numbered = _TABLE_NUMBER.match(title)
     whole = title[: title.find(sentence) + len(sentence)]
-    shown = whole if len(whole) <= _MAX_TITLE_CHARS else numbered[0] if numbered else ""
-    yield from (one for one in (shown, heading_of(table, row)) if one)
-
-
-def heading_of(table: Table, row: TableRow) -> str:
-    """The nearest heading within the table above the row; the first may stand below the caption."""
-    return row.heading or "".join(table.caption.split("\n")[1:][-1:])
+    return whole if len(whole) <= _MAX_TITLE_CHARS else numbered[0] if numbered else ""
 
 
 def _is_named(row: TableRow, asked: Set[str]) -> bool:
-    names = chain.from_iterable(terms_of(name) for name in row.names if len(name.split()) <= _MAX_NAME_WORDS)
+    levels = (level for name in row.names for level in name.split(GROUP_SEPARATOR))
+    names = chain.from_iterable(terms_of(level) for level in levels if len(level.split()) <= _MAX_NAME_WORDS)
     return any(_holds(asked, term) for term in names) and any(
         cell.text and (cell.is_value or cell.position) for cell in row.cells
     )
@@ -239,15 +238,22 @@ def _holds(terms: Set[str], term: str) -> bool:
 
 def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: Set[str]) -> Candidate:
     one = candidate(context, nth, row.start, row.end, CandidateKind.ROW)
-    heading = heading_of(table, row)
+    heading, title = table.heading_of(row), title_of(table)
     place = f"{context.section_title} {context.paper_id.replace('_', ' ')}"
     said = terms_of(" ".join((one.text, heading, table.caption, place)))
     above, whole = (*table.caption.split("\n"), heading), one.passage.text
     places = ((at, at + len(line)) for line in above if line and (at := whole.find(line)) >= 0)
     read = (*one.read, *places)
     text = one.text if len(one.text) <= _MAX_ROW_CHARS else _narrowed(context, row, asked)
+    numbered = _TABLE_NUMBER.match(title)
+    pointer = _POINTER.format(table=numbered[0] if numbered else title or _SOME_TABLE)
     return replace(
-        one, text=SEPARATOR.join([*titles_of(table, row), text]), quote=one.text, terms_so_far=said, read=read
+        one,
+        text=SEPARATOR.join(filter(None, (title, text))),
+        quote=one.text,
+        pointer="" if table.says_whose(row) else pointer,
+        terms_so_far=said,
+        read=read,
     )
 
 

@@ -73,9 +73,10 @@ class Selection:
 
     def choose(self, *, min_papers: int) -> None:
         """The best candidate of each part, one of another paper where too few papers are quoted, then the next best."""
+        are_claims = np.array([not one.pointer for one in self._candidates])
         for part in self._parts:
-            best = int(part.relevance.argmax())
-            if part.relevance[best] >= self._floor and best not in self.chosen:
+            best = int((part.relevance * are_claims).argmax())
+            if are_claims[best] and part.relevance[best] >= self._floor and best not in self.chosen:
                 self.chosen.append(best)
         if not self.chosen:
             return
@@ -110,13 +111,14 @@ class Selection:
         return found
 
     def nearest(self) -> list[tuple[Candidate, float]]:
-        """The best candidates that are not published, with their relevance."""
+        """The best candidates that are not published, with their relevance; a table is named once."""
         said = [one for one, _ in self.published()]
         found: list[tuple[Candidate, float]] = []
         for i in self._order:
             if len(found) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
                 break
-            if is_new(self._candidates[i], said):
+            pointer = self._candidates[i].pointer
+            if is_new(self._candidates[i], said) and not (pointer and any(one.pointer == pointer for one in said)):
                 said.append(self._candidates[i])
                 found.append((self._candidates[i], self.relevance(i)))
         return found
@@ -137,7 +139,10 @@ class Selection:
         is_enough = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
         )
-        return i not in self.chosen and is_enough and is_new(one, [self._candidates[j] for j in self.chosen])
+        is_claim = not one.pointer
+        return (
+            i not in self.chosen and is_claim and is_enough and is_new(one, [self._candidates[j] for j in self.chosen])
+        )
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         published = published_spans(self._chosen(), self._contexts)
@@ -226,7 +231,7 @@ def _is_sentence(one: Candidate) -> bool:
 def _claim(span: PublishedSpan, text: str) -> DraftClaim:
     own = span.of
     said = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
-    quote = own.quote or said
+    quote, said = own.quote or said, own.pointer or said
     return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(span.relevance, _N_DECIMALS))
 
 

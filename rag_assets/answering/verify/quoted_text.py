@@ -1,6 +1,7 @@
 """A quote in its chunk: the tables that it touches, and the text around it that gives it its meaning.
 
-Chunking writes a row as one line, "Drug: A | IC50 (nM): 3.4", or as plain cells, "A | 3.4", where no header is known.
+Chunking writes a row as one line, "Drug: Kinase inhibitors / A | IC50 (nM): 3.4", with the group before the name, or as
+plain cells, "A | 3.4", where no header is known.
 A table is a block of lines; lines without a separator are its caption before the first row, and headings after it.
 """
 
@@ -72,6 +73,20 @@ class Table:
         headers = dict.fromkeys(cell.column for row in self.rows for cell in row.cells[1:])
         first = dict.fromkeys(row.cells[0].column for row in self.rows if row.cells[0].is_value)
         return tuple(header for header in (headers | first) if header)
+
+    def heading_of(self, row: TableRow) -> str:
+        """The nearest heading within the table above the row; the first may stand below the caption."""
+        return row.heading or "".join(self.caption.split("\n")[1:][-1:])
+
+    def says_whose(self, row: TableRow) -> bool:
+        """Whether it is certain whose values a row holds: each has the name of its column, or is the only one; a
+        heading above the row is part of its name; and no other row has the same names and columns."""
+        name, *values = row.cells
+        has_columns = len(values) < 2 or all(cell.column for cell in values if cell.is_value)
+        columns = [cell.column for cell in row.cells]
+        alike = [one.cells for one in self.rows if row.names and one.names == row.names]
+        texts = {tuple(cell.text for cell in cells) for cells in alike if [cell.column for cell in cells] == columns}
+        return has_columns and self.heading_of(row) in name.text and len(texts) < 2
 
 
 @dataclass(frozen=True)

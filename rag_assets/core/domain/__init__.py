@@ -20,6 +20,7 @@ from rag_assets.core.domain.answers import (
 from rag_assets.core.domain.chunks import Chunk, ChunkUnit, Passage, SectionPart, SparseVector, UnitKind, embedded_text
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
+    GROUP_SEPARATOR,
     STATEMENTS_HEADING,
     TITLE_PAGE_HEADING,
     Block,

@@ -163,6 +163,10 @@ class PageSource(StrEnum):
     NONE = "none"
 
 
+GROUP_SEPARATOR = " / "
+"""Between the groups of a row and its own name, where it is written as a line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table; `row` and `col` are 0-based and count spanned positions."""

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from rag_assets.core.domain import Box, Span, all_boxes, spans_between
+from rag_assets.core.domain import GROUP_SEPARATOR, Box, Span, all_boxes, spans_between
 from rag_assets.corpus.chunking.units import PlacedBlock, Unit, line_spans, repeated_title, verbatim_units, with_caption
-from rag_assets.parsing.tables import GROUP_SEPARATOR, Grid, numbered_columns
+from rag_assets.parsing.tables import Grid, numbered_columns
 
 CELL_SEPARATOR = " | "
 _LINES = re.compile(r"^.*$", re.MULTILINE)

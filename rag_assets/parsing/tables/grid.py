@@ -8,8 +8,6 @@ from functools import cached_property
 from rag_assets.core.domain import Box, Cell
 from rag_assets.parsing.tables.values import is_value, repeats_in, values_in
 
-GROUP_SEPARATOR = " / "
-"""Between the names of a row's groups and its own name."""
 _MOST_COLUMNS = 500
 
 

@@ -1,12 +1,19 @@
-"""The titles of tables, as publishers number them."""
+"""The titles of tables, as publishers number them, and the lines around a table that hold its title and unit."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_assets.core.domain import Block, BlockKind
+from rag_assets.parsing.shared.sections import LevelledBlock
 
 _TITLE = re.compile(
     r"(?:supplementary |extended data )?(?:table|tab\.)\s+(?:[A-Z]\.?)?(?:\d+(?:\.\d+)?[a-z]?|[IVX]+)(?!\w)",
     re.IGNORECASE,
 )
 _MAX_TITLE_CHARS = 400
+_UNIT = re.compile(r"\([^()]{2,120}\)")
+"""A line in brackets right above a table: "(in millions, except per share data)"."""
 
 
 def is_table_title(text: str) -> bool:
@@ -16,3 +23,53 @@ def is_table_title(text: str) -> bool:
         return False
     rest = text[match.end() :].lstrip()
     return not rest or rest[0] in ".:|(*—–-" or rest[0].isupper()
+
+
+def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
+    """The paragraph or heading "Table 2. ..." right before or after each table without a title as its title, and a line
+    in brackets between them as its unit.
+
+    One between two such tables is that of the second, unless the first table with one has it below.
+    """
+    are_above = next((is_above for is_above in map(_is_above, blocks, blocks[1:]) if is_above is not None), True)
+    titled: list[LevelledBlock] = []
+    for at, levelled in enumerate(blocks):
+        block, before = levelled.block, titled[-1].block if titled else None
+        follows = at + 1 < len(blocks) and _is_untitled(blocks[at + 1].block)
+        if block.kind is BlockKind.TABLE:
+            is_unit = before is not None and before.kind is not BlockKind.TABLE and _UNIT.fullmatch(before.text)
+            unit = titled.pop().block if is_unit else None
+            title = titled.pop().block if titled and _is_untitled(block) and _is_title(titled[-1].block) else None
+            for one in filter(None, (title, unit)):
+                block = _with_title(block, one)
+            titled.append(replace(levelled, block=block))
+        elif before and _is_untitled(before) and _is_title(block) and not (are_above and follows):
+            titled[-1] = replace(titled[-1], block=_with_title(before, block))
+        else:
+            titled.append(levelled)
+    return titled
+
+
+def _is_above(one: LevelledBlock, other: LevelledBlock) -> bool | None:
+    """Whether a title stands above its table, of two blocks that follow each other; None where they are not these."""
+    if _is_title(one.block) and _is_untitled(other.block):
+        return True
+    return False if _is_untitled(one.block) and _is_title(other.block) else None
+
+
+def _with_title(table: Block, line: Block) -> Block:
+    """The table with the text of another block at the end of its title."""
+    if not table.title:
+        return replace(table, title=line.text, title_spans=line.spans)
+    start = len(table.title) + 1
+    moved = (replace(span, start=span.start + start, end=span.end + start) for span in line.spans)
+    spans = (*table.title_spans, *moved) if table.title_spans else ()
+    return replace(table, title=f"{table.title} {line.text}", title_spans=spans)
+
+
+def _is_untitled(block: Block) -> bool:
+    return block.kind is BlockKind.TABLE and not block.title
+
+
+def _is_title(block: Block) -> bool:
+    return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)

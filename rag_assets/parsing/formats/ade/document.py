@@ -4,18 +4,17 @@ Finds the title, joins what ADE cut, and gives every block its section; the othe
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source
+from rag_assets.core.domain import BlockKind, Document, PageSource, Source
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.section_names import is_section_name, starts_abstract
 from rag_assets.parsing.formats.ade.noise import Sifted, sifted
 from rag_assets.parsing.formats.ade.repairs import with_joined_paragraphs, with_marks_apart
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region, read_ade
-from rag_assets.parsing.formats.ade.tables import is_table_title, table_blocks
+from rag_assets.parsing.formats.ade.tables import table_blocks
 from rag_assets.parsing.formats.ade.text import has_marks, text_blocks, with_numbered_headings
 from rag_assets.parsing.formats.markdown.parts import plain_line
 from rag_assets.parsing.shared.files.json_objects import load_json_object
@@ -27,6 +26,7 @@ from rag_assets.parsing.shared.sections import (
     with_sections,
     with_settled_levels,
 )
+from rag_assets.parsing.tables.titles import with_titles_in_tables
 
 _FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')
 _MIN_TITLE_CHARS, _MAX_TITLE_CHARS, _MIN_TITLE_WORDS = 15, 250, 3
@@ -87,7 +87,7 @@ def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBl
         if region is title and found:
             found[0] = LevelledBlock(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         blocks.extend(found)
-    return with_joined_paragraphs(_with_titles_in_tables(blocks), vocabulary)
+    return with_joined_paragraphs(with_titles_in_tables(blocks), vocabulary)
 
 
 def _title_region(ade: AdeFile) -> Region | None:
@@ -127,25 +127,3 @@ def _may_be_title(region: Region) -> bool:
 def _area_of_character(region: Region) -> float:
     area = sum((box.right - box.left) * (box.bottom - box.top) for box in region.boxes)
     return area / len(plain_line(region.text))
-
-
-def _with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
-    """A paragraph "Table 2. ..." right before or after a table that has no title becomes its title."""
-    titled: list[LevelledBlock] = []
-    for levelled in blocks:
-        block, before = levelled.block, titled[-1].block if titled else None
-        if before and _is_untitled_table(block) and _is_table_title(before):
-            titled[-1] = replace(levelled, block=replace(block, title=before.text, title_spans=before.spans))
-        elif before and _is_untitled_table(before) and _is_table_title(block):
-            titled[-1] = replace(titled[-1], block=replace(before, title=block.text, title_spans=block.spans))
-        else:
-            titled.append(levelled)
-    return titled
-
-
-def _is_untitled_table(block: Block) -> bool:
-    return block.kind is BlockKind.TABLE and not block.title
-
-
-def _is_table_title(block: Block) -> bool:
-    return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)

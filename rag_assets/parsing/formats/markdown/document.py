@@ -17,6 +17,7 @@ from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
 from rag_assets.parsing.shared.table_rows import plain_rows, table_block
+from rag_assets.parsing.tables.titles import with_titles_in_tables
 
 _FRONT_MATTER = re.compile(
     r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
@@ -86,9 +87,8 @@ def _with_sections(parts: Sequence[MarkdownPart], title_at: int | None, stated: 
     """The blocks with their sections; the title heads no path, unless it opens one of several sections."""
     is_alone = sum(part.level == 1 for part in parts) == 1
     is_title = title_at is not None and (is_alone or _is_same_title(parts[title_at].text, stated))
-    return with_sections(
-        [LevelledBlock(_block(part), part.level, is_title and at == title_at) for at, part in enumerate(parts)]
-    )
+    blocks = [LevelledBlock(_block(part), part.level, is_title and at == title_at) for at, part in enumerate(parts)]
+    return with_sections(with_titles_in_tables(blocks))
 
 
 def _is_same_title(heading: str, stated: str) -> bool:
