@@ -82,6 +82,9 @@ def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int])
 def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cell]:
     """`cells` with the name of a row over the rows below that have none, where rows of one subject follow each other:
     each of them has text where the named row has it, or a second name."""
+    body = [row for row in range(len(grid.rows)) if row not in header and not grid.lone(row)]
+    if not body or not any(grid.texts[row][0] for row in (*header, body[0])):
+        return list(cells)  # the first column names no rows
     last_of: dict[int, int] = {}
     named = None
     for row in range(len(grid.rows)):

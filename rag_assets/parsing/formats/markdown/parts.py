@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from rag_assets.core.domain import BlockKind, Cell
@@ -124,12 +125,23 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
 
 
 def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
-    """The cells of a pipe table. Its first row is a header by its form alone: one with values is a row like others."""
+    """The cells of a pipe table.
+
+    Its first row is a header by its form alone: one with values is a row like others. Exports write the words of a
+    merged cell into each column that it covers.
+    """
     rows = [(part.type == "thead", row) for part in table.children for row in part.children]
     for index, (is_first, row) in enumerate(rows):
         texts = [_text(cell).replace("\n", " ") for cell in row.children]
         is_header = is_first and not any(map(is_value, texts[1:]))
-        yield from (Cell(index, col, text, is_header=is_header) for col, text in enumerate(texts))
+        col = 0
+        for text, alike in groupby(texts):
+            n_alike = len(list(alike))
+            is_merged = bool(text) and not is_value(text)
+            for _ in range(1 if is_merged else n_alike):
+                col_span = n_alike if is_merged else 1
+                yield Cell(index, col, text, col_span=col_span, is_header=is_header)
+                col += col_span
 
 
 def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
