@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from rag_assets.answering.drafts import PrecededText
-from rag_assets.answering.extractive.candidates import CandidateKind, rows_of, sentences, titles_of
+from rag_assets.answering.extractive.candidates import CandidateKind, rows_of, sentences, title_of
 from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
@@ -120,7 +120,8 @@ def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
 
 
 def _titled(context: Context, table: Table, row: TableRow) -> str:
-    return SEPARATOR.join([*titles_of(table, row), context.text[row.start : row.end]])[:_MAX_ROW_CHARS]
+    title = [title_of(table)] if title_of(table) else []
+    return SEPARATOR.join([*title, context.text[row.start : row.end]])[:_MAX_ROW_CHARS]
 
 
 def _whole(chunk: Chunk) -> Context:

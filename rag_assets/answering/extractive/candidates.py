@@ -1,8 +1,8 @@
 """Candidates for an answer: statements and rows of tables in the contexts that can be published verbatim.
 
 A row answers only a question that names it. It is published below its caption: "Table 2: Translation | Model: X |
-BLEU: 28.4"; of a wide one, its name and the columns that were asked for. Captions alone are no answer. A row of which it
-is not certain whose values it holds is no claim; its table is named instead.
+BLEU: 28.4"; of a wide one, its name and the columns that were asked for. Captions alone are no answer. A row of which
+it is not certain whose values it holds is no claim; its table is named instead.
 """
 
 import re

@@ -6,8 +6,8 @@ is not known get no group.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Cell
@@ -16,6 +16,8 @@ from rag_assets.parsing.tables.values import kind_of
 
 _MOST_CHANGED = 0.5
 """Share of a row's values that may be of another kind than those of the group's first row."""
+_LEAST_ALIKE = 1
+"""With more groups than this of the same names, another one that has them is whole."""
 _LEAST_INDENT = 0.004
 """Of the page's width."""
 _OPEN_END = re.compile(r"[,(–-]\Z|\([^()]*\Z")
@@ -38,7 +40,10 @@ class Groups:
     def __init__(self, grid: Grid, header: Sequence[int], *, rows_are_lines: bool) -> None:
         self._grid, self._header, self._rows_are_lines = grid, frozenset(header), rows_are_lines
         self.lone = self._lone_rows()
-        self._n_groups_of = self._count_names()
+        names = self._names_below()
+        self._sets_of_names = Counter(map(frozenset, names.values()))
+        self._n_groups_of = Counter(name for below in names.values() for name in set(below))
+        self._n_groups_of.update(cell.text for cell in self.lone.values())
         self.of_row = self._read()
 
     def _lone_rows(self) -> dict[int, Cell]:
@@ -52,15 +57,15 @@ class Groups:
             is_last = is_last and cell is not None  # notes
         return dict(reversed(found.items()))
 
-    def _count_names(self) -> Mapping[str, int]:
-        """Name of a row -> in how many groups it stands; of a group -> how many have it."""
-        places: dict[str, set[int]] = defaultdict(set)
+    def _names_below(self) -> dict[int, list[str]]:
+        """The row of a lone name -> the names of the rows up to the next one, or to a header."""
+        names: dict[int, list[str]] = {}
         nearest = -1
         for row, texts in enumerate(self._grid.texts):
-            nearest = row if row in self.lone else nearest
-            if nearest >= 0:
-                places[texts[0]].add(nearest)
-        return Counter({name: len(rows) for name, rows in places.items()})
+            nearest = row if row in self.lone else -1 if row in self._header else nearest
+            if nearest >= 0 and nearest != row:
+                names.setdefault(nearest, []).append(texts[0])
+        return names
 
     def _read(self) -> dict[int, tuple[Cell, ...]]:
         """Row -> the groups that it is in for certain, outermost first."""
@@ -91,7 +96,8 @@ class Groups:
             left = cell.boxes[0].left - _LEAST_INDENT
             return (*(one for one in now.path if one.boxes[0].left < left), cell)
         comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
-        return (*(now.path[:-1] if comes_again else filter(self._is_title, now.path)), cell)
+        inner = [one for one in now.path if not self._is_title(one)]
+        return (*filter(self._is_title, now.path), *(inner[:-1] if comes_again else ()), cell)
 
     def _is_title(self, cell: Cell) -> bool:
         """Whether a lone name is printed over all columns or in their middle: it stands above those of the first."""
@@ -109,12 +115,13 @@ class Groups:
 
     def _may_stand_outside(self, now: _Open, row: int) -> bool:
         """Whether a row below a group may belong to none: its values are of other kinds, the group has had its total,
-        or all rows so far have names that other groups have too, and this one has not."""
+        or it has all the names of several others already."""
         if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:
             return False
-        are_shared = all(self._n_groups_of[self._grid.texts[other][0]] > 1 for other in now.rows)
+        names = frozenset(self._grid.texts[other][0] for other in now.rows)
+        is_whole = self._sets_of_names[names] > _LEAST_ALIKE
         is_after_total = len(now.rows) > 2 and self._is_total(now.rows[-1], now.rows[:-1])
-        return are_shared or is_after_total or self._is_of_other_kinds(now.rows[0], row)
+        return is_whole or is_after_total or self._is_of_other_kinds(now.rows[0], row)
 
     def _is_of_other_kinds(self, first: int, row: int) -> bool:
         pairs = zip(self._grid.texts[first][1:], self._grid.texts[row][1:], strict=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rag_assets.parsing.tables.grid import Grid
 from rag_assets.parsing.tables.titles import is_table_title
-from rag_assets.parsing.tables.values import is_aside, is_value
+from rag_assets.parsing.tables.values import is_aside, is_value, kind_of
 
 _MOST_HEADER_ROWS = 6
 _LONGEST_LABEL = 100
@@ -105,13 +105,19 @@ def _n_inferred(grid: Grid) -> int:
     words; further rows belong to it while the row above leaves something open (merged, blank or repeated cells).
     """
     n_most = min(_MOST_HEADER_ROWS, len(grid.rows) - 1)
-    n_header = 0
+    n_header = next((row for row in range(n_most) if grid.texts[row][0]), n_most)
+    if 0 < n_header < n_most and grid.lone(n_header) and grid.texts[n_header + 1][0][:1].islower():
+        n_header += 1  # the name of the first column over two lines
+    if not (0 < n_header < n_most and _names_columns(grid, n_header) and _is_above_values(grid, n_header)):
+        n_header = 0  # the first row with a name does not name the first column
     while n_header < n_most and _stands_above(grid, n_header):
         n_header += 1
     while n_header < n_most and (_goes_below(grid, n_header) if n_header else _names_columns(grid, n_header)):
         n_header += 1
     if not any(_names_columns(grid, row) for row in range(n_header)):
         return 0
+    if n_header < n_most and (cell := grid.lone(n_header)) and cell.col == 0 and cell.text[0].islower():
+        n_header += 1  # the second line of the corner
     below = [text for texts in grid.texts[n_header:] for text in texts[1:] if text]
     has_values = sum(map(is_value, below)) >= _LEAST_VALUES_BELOW * max(len(below), 1)
     return n_header if below and (has_values or grid.n_columns > 2) else 0
@@ -161,7 +167,7 @@ def _goes_below(grid: Grid, row: int) -> bool:
 def _is_above_values(grid: Grid, row: int) -> bool:
     """Whether all columns in which the row has text hold values below it."""
     columns = [col for col, text in enumerate(grid.texts[row]) if col and text]
-    below = [[texts[col] for texts in grid.texts[row + 1 :] if texts[col]] for col in columns]
+    below = [[texts[col] for texts in grid.texts[row + 1 :] if kind_of(texts[col])] for col in columns]
     return all(2 * sum(map(is_value, texts)) > len(texts) for texts in below)
 
 

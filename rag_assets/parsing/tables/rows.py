@@ -56,10 +56,12 @@ def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
     is_named = bool(name) and not name[0].islower() and not is_aside(name)
     if is_named or any(text and not up for text, up in zip(texts, over, strict=True)):
         return False
-    pairs = [(text, up) for text, up in zip(texts, over, strict=True) if text]
-    are_words = not any(is_value(part) for pair in pairs for part in pair)
+    pairs = [(is_value(text), is_value(up)) for text, up in zip(texts, over, strict=True) if text]
+    if not pairs or any(up and not text for text, up in pairs):  # words below a value are no line of it
+        return False
+    are_words = not any(map(any, pairs))
     is_open = len(pairs) < len(texts) or bool(name) or texts[0][0].islower()
-    return bool(pairs) and (2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open))
+    return 2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open)
 
 
 def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int]) -> None:

@@ -18,7 +18,10 @@ Columns = tuple[int, int]
 
 
 def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
-    """`cells` with the names above others, in the first rows that name columns, over all their columns."""
+    """`cells` with the names above others, in the first rows that name columns, over all their columns.
+
+    One above another of the same columns is the first line of that.
+    """
     cells = list(cells)
     top = [row for nth, row in enumerate(header) if row == header[0] + nth]
     n_header = top[-1] + 1 if top else 0

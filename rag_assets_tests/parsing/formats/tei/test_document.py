@@ -250,7 +250,7 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
         ("7", 2, 2, 1, 1),
         ("Ragged", 3, 0, 1, 1),
     ]
-    assert [cell.text for cell in table.cells if cell.is_header] == ["Group", "Iron"]
+    assert [cell.text for cell in table.cells if cell.is_header] == ["Group", "Iron", "before", "after"]
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
 
 
