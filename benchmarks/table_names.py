@@ -27,6 +27,7 @@ from rag_assets.parsing.shared.files.raw import RawFile
 
 VERDICTS = ("strict", "ambiguous", "wrong", "missing")
 SEPARATOR = " | "
+CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def values_in(truth: Path, papers: Path) -> Iterator[Value]:
     for line in truth.read_text("utf-8").splitlines():
         one = json.loads(line)
         row, column = tuple(one["row"].split(" > ")), tuple(one["column"].split(" / "))
-        yield Value(one["source"], paths[one["file"]], one["table"], row, column, one["value"])
+        yield Value(one["source"], paths[one["file"]], one["table"], row, column, CONTROL.sub(" ", one["value"]))
 
 
 def main() -> None:

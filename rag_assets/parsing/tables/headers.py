@@ -165,10 +165,11 @@ def _goes_below(grid: Grid, row: int) -> bool:
 
 
 def _is_above_values(grid: Grid, row: int) -> bool:
-    """Whether all columns in which the row has text hold values below it."""
+    """Whether most columns in which the row has text hold values below it."""
     columns = [col for col, text in enumerate(grid.texts[row]) if col and text]
     below = [[texts[col] for texts in grid.texts[row + 1 :] if kind_of(texts[col])] for col in columns]
-    return all(2 * sum(map(is_value, texts)) > len(texts) for texts in below)
+    of_values = sum(2 * sum(map(is_value, texts)) > len(texts) for texts in below)
+    return 2 * of_values > len(columns)
 
 
 def _begins_anew(grid: Grid, row: int, end: int) -> bool:

@@ -82,33 +82,34 @@ def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int])
 
 
 def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cell]:
-    """`cells` with the name of a row over the rows below that have none, where rows of one subject follow each other:
-    each of them has text where the named row has it, or a second name."""
+    """`cells` with the names of a row over the rows below that have none, where rows of one subject follow each other:
+    these have text where the named row has it, or a second name."""
     body = [row for row in range(len(grid.rows)) if row not in header and not grid.lone(row)]
     if not body or not any(grid.texts[row][0] for row in (*header, body[0])):
         return list(cells)  # the first column names no rows
-    last_of: dict[int, int] = {}
-    named = None
-    for row in range(len(grid.rows)):
-        name, *texts = grid.texts[row]
-        if name or row in header or grid.lone(row):
-            named = None if row in header or grid.lone(row) else row
-            continue
-        second = texts[0] if texts else ""
-        is_full = named is not None and all(
-            text or not over for text, over in zip(texts, grid.texts[named][1:], strict=True)
-        )
-        if named is None or not (is_full or (second and not is_value(second))) or len([*filter(None, texts)]) < 2:
-            named = None
-            continue
-        last_of[named] = row
     numbers = sorted({cell.row for cell in cells})
-    rows_filled = {numbers[row] for first, last in last_of.items() for row in range(first + 1, last + 1)}
-    bottom = {numbers[first]: numbers[last] for first, last in last_of.items()}
+    ends: dict[int, int] = {}
+    covered: set[tuple[int, int]] = set()
+    current: list[Cell | None] = []
+    for row, (texts, own) in enumerate(zip(grid.texts, grid.rows, strict=True)):
+        n_blank = next((col for col, text in enumerate(texts) if text), 0)
+        if row not in body or (n_blank and not _has_subject_of(current, texts, n_blank)):
+            current = []
+            continue
+        for col, cell in enumerate(current[:n_blank]):
+            if cell:
+                ends[id(cell)] = numbers[row]
+                covered.add((numbers[row], col))
+        current = [*current[:n_blank], *own[n_blank:]]
     return [
-        replace(cell, row_span=bottom[cell.row] + cell.row_span - cell.row)
-        if cell.col == 0 and cell.row in bottom
-        else cell
+        replace(cell, row_span=max(cell.row_span, ends.get(id(cell), cell.row) + 1 - cell.row))
         for cell in cells
-        if not (cell.row in rows_filled and cell.col == 0 and not cell.text.strip())
+        if (cell.row, cell.col) not in covered
     ]
+
+
+def _has_subject_of(above: Sequence[Cell | None], texts: Sequence[str], n_blank: int) -> bool:
+    """Whether a row whose first cells are blank has the subject of the rows above."""
+    over = [cell.text if cell else "" for cell in above[n_blank:]]
+    is_full = all(text or not up for text, up in zip(texts[n_blank:], over, strict=False))
+    return bool(above) and sum(map(bool, texts)) > 1 and (is_full or not is_value(texts[n_blank]))
