@@ -118,6 +118,41 @@ def test_a_row_that_tells_repeated_headings_apart_is_header(tmp_path: Path, belo
     assert not any(cell.is_header for cell in table.cells if cell.row == 2)
 
 
+ROWS = "| Arm | n |\n|---|---|\n| Iron | 12 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        (f"**Table 1.** Arms\n\n(in thousands)\n\n{ROWS}\nIron fell.\n", ["Table 1. Arms (in thousands)"]),
+        (f"### Table 1. Arms\n\n{ROWS}\nTable 2. Doses\n\n{ROWS}", ["Table 1. Arms", "Table 2. Doses"]),
+        (f"{ROWS}\nTable 1. Arms\n\n{ROWS}\nTable 2. Doses\n", ["Table 1. Arms", "Table 2. Doses"]),
+        (f"Table 1 shows that iron fell.\n\n{ROWS}", [""]),
+    ],
+)
+def test_the_title_and_the_unit_of_a_table_are_the_lines_around_it(
+    tmp_path: Path, text: str, titles: list[str]
+) -> None:
+    """A row is found and understood by its title; that of a neighbour gives its values to something else."""
+    blocks = parsed(tmp_path, text).blocks
+
+    assert [block.title for block in blocks if block.kind is BlockKind.TABLE] == titles
+    assert not any(block.kind is BlockKind.HEADING for block in blocks)
+
+
+def test_words_that_an_export_repeats_over_all_columns_are_one_cell(tmp_path: Path) -> None:
+    """A title within the table was a row of equal values."""
+    text = "| Diet | Calf | Calf | Cow |\n|---|---|---|---|\n| Feed | Feed | Feed | Feed |\n| Corn | 1 | 1 | 3 |\n"
+
+    cells = parsed(tmp_path, text).blocks[0].cells
+
+    assert [(cell.text, cell.col, cell.col_span) for cell in cells if cell.row == 0] == [
+        ("Diet", 0, 1), ("Calf", 1, 2), ("Cow", 3, 1),
+    ]  # fmt: skip
+    assert [(cell.text, cell.col_span) for cell in cells if cell.is_group] == [("Feed", 4)]
+    assert [cell.text for cell in cells if cell.row == 2] == ["Corn", "1", "1", "3"]
+
+
 def test_an_html_table_has_cells(tmp_path: Path) -> None:
     """Exports write merged tables as HTML inside Markdown."""
     table = parsed(
