@@ -4,7 +4,6 @@ A matrix of correlations numbers its columns as its rows, "3. Working memory": s
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from rag_assets.parsing.tables.grid import Grid
@@ -66,14 +65,12 @@ def numbered_columns(grid: Grid, row: int) -> dict[int, str]:
 
 
 def _n_marked(grid: Grid) -> int:
-    """Leading rows that the source marks, and a row below that tells apart what they name alike.
-
-    The corner may be unmarked. Exports to formats with one header row leave further ones to the body.
-    """
+    """Leading rows that the source marks, and those that go on with them: many formats have one header row only."""
     n_marked = 0
     while n_marked < len(grid.rows) and _is_marked(grid, n_marked) and not (n_marked and grid.lone(n_marked)):
         n_marked += 1  # a lone name below a header opens a group
-    while 0 < n_marked < len(grid.rows) and _tells_apart(grid, n_marked):
+    corner = grid.texts[0][0] if grid.rows else ""
+    while 0 < n_marked < len(grid.rows) and grid.texts[n_marked][0] in ("", corner) and _goes_below(grid, n_marked):
         n_marked += 1
     return n_marked
 
@@ -82,20 +79,6 @@ def _is_marked(grid: Grid, row: int) -> bool:
     cells = grid.named(row)
     others = [cell for cell in cells if cell.col > 0]
     return bool(cells) and all(cell.is_header for cell in others or cells)
-
-
-def _tells_apart(grid: Grid, row: int) -> bool:
-    """Whether a row has another name for each of the columns that the row above names alike, and names no row."""
-    above, texts = grid.texts[row - 1], grid.texts[row]
-    alike = {name for name, n_times in Counter(filter(None, above)).items() if n_times > 1}
-    under = [(over, text) for over, text in zip(above, texts, strict=True) if over in alike]
-    cells = {
-        (over, id(cell)): text for over, cell, text in zip(above, grid.rows[row], texts, strict=True) if over in alike
-    }
-    is_told = bool(under) and len(cells) > len(alike) and all(text for _, text in under)
-    differ = len({(over, text) for (over, _), text in cells.items()}) == len(cells)
-    names = texts[1:]
-    return is_told and differ and texts[0] in ("", above[0]) and sum(map(is_value, names)) < len(names) / 2
 
 
 def _n_inferred(grid: Grid) -> int:

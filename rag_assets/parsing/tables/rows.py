@@ -17,13 +17,15 @@ def joined_lines(cells: Sequence[Cell], grid: Grid, header: Sequence[int], *, ro
     """
     first_of: dict[int, int] = {}
     body = [row for row in range(len(grid.rows)) if row not in header]
+    names = [name for row in body if (name := grid.texts[row][0])]
+    begin_low = 4 * sum(name[0].islower() for name in names) > len(names)
     for above, row in pairwise(body):
         first = first_of.get(above, above)
         goes_on = _goes_on(grid, first, row) or (rows_are_lines and _goes_on_in_words(grid, first, row))
+        if rows_are_lines and not begin_low and grid.lone(first) and grid.texts[row][0][:1].islower():
+            goes_on = True  # a name whose second line has the values
         if above == row - 1 and goes_on:
             first_of[row] = first
-    if rows_are_lines:
-        _join_names_ahead(grid, body, first_of)
     last_of: dict[int, int] = {}
     for row in range(len(grid.rows)):
         last_of[first_of.get(row, row)] = row
@@ -62,23 +64,6 @@ def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
     are_words = not any(map(any, pairs))
     is_open = len(pairs) < len(texts) or bool(name) or texts[0][0].islower()
     return 2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open)
-
-
-def _join_names_ahead(grid: Grid, body: Sequence[int], first_of: dict[int, int]) -> None:
-    """A name whose second line has the values: the first line is alone, and the next one begins in lower case where
-    names do not."""
-    names = [name for row in body if (name := grid.texts[row][0]) and row not in first_of]
-    if sum(name[0].islower() for name in names) > len(names) / 4:
-        return
-    for row in body:
-        if row + 1 not in body or row + 1 in first_of or grid.lone(row) is None:
-            continue
-        if (name := grid.texts[row + 1][0]) and name[0].islower():
-            first = first_of.get(row, row)
-            first_of[row + 1] = first
-            for later in body:
-                if first_of.get(later) == row + 1:
-                    first_of[later] = first
 
 
 def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cell]:
