@@ -1,13 +1,13 @@
 """Groups of rows: a lone name opens one for the rows below, and it holds as long as that is certain.
 
 A lone name right below another goes a level deeper, or is its second line. A group ends at the next one of its level,
-at a new header, and where a row may stand outside of it: "Net revenues: Net income" would be false. Rows of which that
-is not known get no group.
+at a new header, where the indentation returns, and where a row may stand outside of it: "Net revenues: Net income"
+would be false. Rows of which that is not known get no group.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Cell
@@ -20,6 +20,8 @@ _LEAST_ALIKE = 1
 """With more groups than this of the same names, another one that has them is whole."""
 _LEAST_INDENT = 0.004
 """Of the page's width."""
+_MOST_PARTS = 40
+"""Rows that are summed up to look for their total."""
 _OPEN_END = re.compile(r"[,(–-]\Z|\([^()]*\Z")
 _NUMBER = re.compile(r"[-−–+(]?\s?[$€£]?\s?(\d[\d,]*(?:\.\d+)?)\)?")
 
@@ -37,11 +39,14 @@ class _Open:
 class Groups:
     """The groups of one table."""
 
-    def __init__(self, grid: Grid, header: Sequence[int], *, rows_are_lines: bool) -> None:
-        self._grid, self._header, self._rows_are_lines = grid, frozenset(header), rows_are_lines
+    def __init__(self, grid: Grid, header: Set[int], *, rows_are_lines: bool) -> None:
+        self._grid, self._header, self._rows_are_lines = grid, header, rows_are_lines
         self.lone = self._lone_rows()
+        self._width = max((len(texts[0]) for texts in grid.texts if texts), default=0)
         names = self._names_below()
-        self._sets_of_names = Counter(map(frozenset, names.values()))
+        n_times = Counter(map(frozenset, names.values()))
+        self._repeated = {below for below, n in n_times.items() if n > _LEAST_ALIKE}
+        self._sizes = set(map(len, self._repeated))
         self._n_groups_of = Counter(name for below in names.values() for name in set(below))
         self._n_groups_of.update(cell.text for cell in self.lone.values())
         self.of_row = self._read()
@@ -77,7 +82,10 @@ class Groups:
             elif row in self.lone:
                 now = _Open(self._path(now, row))
             else:
-                now.is_certain &= not (now.path and self._may_stand_outside(now, row))
+                if (stay_open := self._by_indentation(now, row)) is not None:
+                    now.path = stay_open
+                elif now.path and self._may_stand_outside(now, row):
+                    now.is_certain = False
                 now.rows.append(row)
                 if now.is_certain:
                     of_row[row] = now.path
@@ -92,12 +100,25 @@ class Groups:
             return (cell,)
         if not now.rows:
             return (*now.path, cell)
-        if cell.boxes and all(one.boxes for one in now.path):
-            left = cell.boxes[0].left - _LEAST_INDENT
-            return (*(one for one in now.path if one.boxes[0].left < left), cell)
+        lefts = [_left(one) for one in (*now.path, cell)]
+        if max(lefts) - min(lefts) > _LEAST_INDENT:
+            return (
+                *(one for one, left in zip(now.path, lefts, strict=False) if left + _LEAST_INDENT < lefts[-1]),
+                cell,
+            )
         comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
         inner = [one for one in now.path if not self._is_title(one)]
         return (*filter(self._is_title, now.path), *(inner[:-1] if comes_again else ()), cell)
+
+    def _by_indentation(self, now: _Open, row: int) -> tuple[Cell, ...] | None:
+        """The groups that stay open at a row; None where rows are not indented below the name of their group."""
+        first = now.rows[0] if now.rows else row
+        *groups, first_left, left = (
+            _left(one) for one in (*now.path, *(self._grid.rows[at][0] for at in (first, row)))
+        )
+        if not groups or first_left <= groups[-1] + _LEAST_INDENT:
+            return None
+        return tuple(one for one, its in zip(now.path, groups, strict=True) if its + _LEAST_INDENT < left)
 
     def _is_title(self, cell: Cell) -> bool:
         """Whether a lone name is printed over all columns or in their middle: it stands above those of the first."""
@@ -110,17 +131,16 @@ class Groups:
             return False
         if cell.text[0].islower() or cell.text[0] == "(" or _OPEN_END.search(above.text):
             return True
-        width = max(len(texts[0]) for texts in self._grid.texts)
-        return self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > width
+        return self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > self._width
 
     def _may_stand_outside(self, now: _Open, row: int) -> bool:
         """Whether a row below a group may belong to none: its values are of other kinds, the group has had its total,
         or it has all the names of several others already."""
         if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:
             return False
-        names = frozenset(self._grid.texts[other][0] for other in now.rows)
-        is_whole = self._sets_of_names[names] > _LEAST_ALIKE
-        is_after_total = len(now.rows) > 2 and self._is_total(now.rows[-1], now.rows[:-1])
+        names = (self._grid.texts[other][0] for other in now.rows)
+        is_whole = len(now.rows) in self._sizes and frozenset(names) in self._repeated
+        is_after_total = 2 < len(now.rows) <= _MOST_PARTS and self._is_total(now.rows[-1], now.rows[:-1])
         return is_whole or is_after_total or self._is_of_other_kinds(now.rows[0], row)
 
     def _is_of_other_kinds(self, first: int, row: int) -> bool:
@@ -131,16 +151,16 @@ class Groups:
 
     def _is_total(self, row: int, parts: Sequence[int]) -> bool:
         """Whether each number of a row is the sum of those above it."""
-        sums = []
-        for col, text in enumerate(self._grid.texts[row]):
-            if col and (total := _number(text)) is not None:
-                values = [_number(self._grid.texts[part][col]) or 0.0 for part in parts]
-                sums.append(
-                    abs(total - sum(values)) < 0.5 * 10 ** -len(text.rpartition(".")[2])
-                    if "." in text
-                    else total == sum(values)
-                )
-        return bool(sums) and all(sums)
+        columns = [
+            [_number(self._grid.texts[at][col]) for at in (row, *parts)] for col in range(1, self._grid.n_columns)
+        ]
+        sums = [(column[0], sum(filter(None, column[1:]))) for column in columns if column[0] is not None]
+        return bool(sums) and all(round(total - of_parts, 6) == 0 for total, of_parts in sums)
+
+
+def _left(cell: Cell | None) -> float:
+    """The left edge of a cell; 0 where it has none."""
+    return cell.boxes[0].left if cell and cell.boxes else 0.0
 
 
 def _number(text: str) -> float | None:

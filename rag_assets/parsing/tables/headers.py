@@ -10,7 +10,7 @@ from rag_assets.parsing.tables.grid import Grid
 from rag_assets.parsing.tables.titles import is_table_title
 from rag_assets.parsing.tables.values import is_aside, is_value, kind_of
 
-_MOST_HEADER_ROWS = 6
+MOST_HEADER_ROWS = 6
 _LONGEST_LABEL = 100
 _LEAST_NUMBERED = 2
 _LEAST_VALUES_BELOW = 0.3
@@ -24,7 +24,9 @@ def header_rows(grid: Grid) -> list[int]:
     Those at the top come first; a run of others further down names the columns anew from there on.
     """
     first, end = _top(grid)
-    return [*range(first, end), *(row for row in range(end, len(grid.rows)) if end and _begins_anew(grid, row, end))]
+    body = range(end, len(grid.rows) if end else 0)
+    of_values = [any(is_value(grid.texts[row][col]) for row in body) for col in range(grid.n_columns)]
+    return [*range(first, end), *(row for row in body if _begins_anew(grid, row, grid.texts[end - 1], of_values))]
 
 
 def n_title_rows(grid: Grid) -> int:
@@ -87,7 +89,7 @@ def _n_inferred(grid: Grid) -> int:
     The first row names the columns when it holds words only and the rows below hold values, or are many columns of
     words; further rows belong to it while the row above leaves something open (merged, blank or repeated cells).
     """
-    n_most = min(_MOST_HEADER_ROWS, len(grid.rows) - 1)
+    n_most = min(MOST_HEADER_ROWS, len(grid.rows) - 1)
     n_header = next((row for row in range(n_most) if grid.texts[row][0]), n_most)
     if 0 < n_header < n_most and grid.lone(n_header) and grid.texts[n_header + 1][0][:1].islower():
         n_header += 1  # the name of the first column over two lines
@@ -155,14 +157,11 @@ def _is_above_values(grid: Grid, row: int) -> bool:
     return 2 * of_values > len(columns)
 
 
-def _begins_anew(grid: Grid, row: int, end: int) -> bool:
+def _begins_anew(grid: Grid, row: int, header: Sequence[str], of_values: Sequence[bool]) -> bool:
     """Whether a row below the header names columns: it repeats the header, is marked, or is written as the header is,
-    in capitals, and has words where the rows around it have values."""
-    texts, header = grid.texts[row], grid.texts[end - 1]
-    if texts == header:
-        return True
-    if _is_marked(grid, row) or len(grid.named(row)) < 2 or not _holds_words_only(texts):
-        return _is_marked(grid, row) and len(grid.named(row)) > 1
-    values = [any(is_value(other[col]) for other in grid.texts[end:]) for col in range(grid.n_columns)]
-    are_columns = all(bool(text) == has_values for text, has_values in zip(texts[1:], values[1:], strict=True))
-    return are_columns and "".join(texts).isupper() and "".join(header).isupper()
+    in capitals, and has words in the columns of values."""
+    texts = grid.texts[row]
+    if texts == header or len(grid.named(row)) < 2 or _is_marked(grid, row):
+        return texts == header or (len(grid.named(row)) > 1 and _is_marked(grid, row))
+    are_columns = [bool(text) for text in texts[1:]] == list(of_values[1:])
+    return are_columns and _holds_words_only(texts) and "".join(texts).isupper() and "".join(header).isupper()

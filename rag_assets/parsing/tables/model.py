@@ -1,6 +1,6 @@
 """One reading of a table for all formats: which cells name columns, rows and groups of rows, and how far they reach."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from rag_assets.core.domain import Cell
@@ -23,17 +23,18 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
     a name may stand over a part of its columns only.
     """
     cells = taken_apart(replace(cell, text=cell.text.replace(_BORDER, "|")) for cell in without_empty_rows(cells))
-    grid = Grid.of(cells)
-    header = header_rows(grid)
+    header = header_rows(Grid.of(cells))
     if rows_are_lines:
         cells = widened(cells, header)
-    cells = joined_lines(cells, Grid.of(cells), header, rows_are_lines=rows_are_lines)
-    names = {cell.row for cell in cells}
-    cells = filled(cells, Grid.of(cells), [at for at, row in enumerate(sorted(names)) if row in header])
-    grid = Grid.of(cells)
-    numbers = sorted({cell.row for cell in cells})
-    header = [at for at, row in enumerate(numbers) if row in header]
-    return _marked(cells, numbers, header, Groups(grid, header, rows_are_lines=rows_are_lines))
+    cells = joined_lines(cells, Grid.of(cells), frozenset(header), rows_are_lines=rows_are_lines)
+    numbers = {row: at for at, row in enumerate(sorted({cell.row for cell in cells}))}
+    names_columns = frozenset(numbers[row] for row in header)
+    cells = filled(cells, Grid.of(cells), names_columns)
+    groups = Groups(Grid.of(cells), names_columns, rows_are_lines=rows_are_lines)
+    return [
+        _marked(cell, numbers[cell.row], names_columns, groups)
+        for cell in sorted(cells, key=lambda one: (one.row, one.col))
+    ]
 
 
 def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -48,12 +49,8 @@ def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     return title, [replace(cell, row=cell.row - n_title) for cell in cells if cell.row >= n_title]
 
 
-def _marked(cells: Sequence[Cell], numbers: Sequence[int], header: Sequence[int], groups: Groups) -> list[Cell]:
-    marked = []
-    for cell in sorted(cells, key=lambda cell: (cell.row, cell.col)):
-        row = numbers.index(cell.row)
-        is_header, is_group = row in header, row in groups.lone
-        is_stub = not is_header and not is_group and (cell.col == 0 or cell.is_stub)
-        group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
-        marked.append(replace(cell, is_header=is_header, is_stub=is_stub, is_group=is_group, group=group))
-    return marked
+def _marked(cell: Cell, row: int, header: Set[int], groups: Groups) -> Cell:
+    is_header, is_group = row in header, row in groups.lone
+    is_stub = not is_header and not is_group and (cell.col == 0 or cell.is_stub)
+    group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
+    return replace(cell, is_header=is_header, is_stub=is_stub, is_group=is_group, group=group)

@@ -1,6 +1,6 @@
 """Printed lines that are one row, and rows whose name is printed once for several."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from rag_assets.parsing.tables.grid import Grid
 from rag_assets.parsing.tables.values import is_aside, is_value
 
 
-def joined_lines(cells: Sequence[Cell], grid: Grid, header: Sequence[int], *, rows_are_lines: bool) -> list[Cell]:
+def joined_lines(cells: Sequence[Cell], grid: Grid, header: Set[int], *, rows_are_lines: bool) -> list[Cell]:
     """`cells` with the printed lines of a row in one row: their texts joined, each cell over all of the lines.
 
     Errors in brackets below their values belong to these, and the rest of a name to its beginning. Where the rows are
@@ -66,11 +66,11 @@ def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
     return 2 * len(pairs) <= sum(map(bool, over)) or (are_words and is_open)
 
 
-def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cell]:
+def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
     """`cells` with the names of a row over the rows below that have none, where rows of one subject follow each other:
     these have text where the named row has it, or a second name."""
-    body = [row for row in range(len(grid.rows)) if row not in header and not grid.lone(row)]
-    if not body or not any(grid.texts[row][0] for row in (*header, body[0])):
+    body = {row: None for row in range(len(grid.rows)) if row not in header and not grid.lone(row)}
+    if not body or not any(grid.texts[row][0] for row in (*header, next(iter(body)))):
         return list(cells)  # the first column names no rows
     numbers = sorted({cell.row for cell in cells})
     ends: dict[int, int] = {}
@@ -78,7 +78,7 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cel
     current: list[Cell | None] = []
     for row, (texts, own) in enumerate(zip(grid.texts, grid.rows, strict=True)):
         n_blank = next((col for col, text in enumerate(texts) if text), 0)
-        if row not in body or (n_blank and not _has_subject_of(current, texts, n_blank)):
+        if row not in body or (n_blank and not _has_subject_of(current, own, n_blank)):
             current = []
             continue
         for col, cell in enumerate(current[:n_blank]):
@@ -93,8 +93,10 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Sequence[int]) -> list[Cel
     ]
 
 
-def _has_subject_of(above: Sequence[Cell | None], texts: Sequence[str], n_blank: int) -> bool:
+def _has_subject_of(above: Sequence[Cell | None], own: Sequence[Cell | None], n_blank: int) -> bool:
     """Whether a row whose first cells are blank has the subject of the rows above."""
-    over = [cell.text if cell else "" for cell in above[n_blank:]]
-    is_full = all(text or not up for text, up in zip(texts[n_blank:], over, strict=False))
-    return bool(above) and sum(map(bool, texts)) > 1 and (is_full or not is_value(texts[n_blank]))
+    pairs = [(cell.text if cell else "", up.text if up else "") for cell, up in zip(own, above, strict=False)][n_blank:]
+    second = own[n_blank]
+    is_named = second is not None and (second.is_stub or not is_value(second.text))
+    is_full = all(text or not up for text, up in pairs)
+    return sum(bool(text) for text, _ in pairs) > 1 and (is_full or is_named)

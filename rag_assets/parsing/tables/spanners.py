@@ -11,8 +11,10 @@ from dataclasses import replace
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.headers import MOST_HEADER_ROWS
 from rag_assets.parsing.tables.values import kind_of, shape_of
 
+_LONGEST_RUN = 12
 Columns = tuple[int, int]
 """First and last column."""
 
@@ -23,17 +25,16 @@ def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
     One above another of the same columns is the first line of that.
     """
     cells = list(cells)
-    top = [row for nth, row in enumerate(header) if row == header[0] + nth]
+    top = [row for nth, row in enumerate(header[:MOST_HEADER_ROWS]) if row == header[0] + nth]
     n_header = top[-1] + 1 if top else 0
     for row in reversed(top[:-1]):
         grid = Grid.of(cells)
         blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : n_header], strict=True)])
         kinds = [_kind(grid, n_header, col) for col in range(grid.n_columns)]
-        spans = {
-            cell: _span(cell, grid.texts[row], blocks, kinds)
-            for cell in grid.named(row)
-            if cell.col and cell.row == row
-        }
+        below = {(cell.col, cell.col_span) for cell in grid.named(row + 1) if cell.col_span > 1}
+        names = [cell for cell in grid.named(row) if cell.col and cell.row == row]
+        names = [cell for cell in names if (cell.col, cell.col_span) not in below]
+        spans = {cell: _span(cell, grid.texts[row], blocks, kinds) for cell in names}
         covered = {col for first, last in spans.values() for col in range(first, last + 1)}
         cells = [
             replace(cell, col=spans[cell][0], col_span=spans[cell][1] + 1 - spans[cell][0]) if cell in spans else cell
@@ -47,7 +48,7 @@ def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
     """Runs of columns that belong together by their names below, each from the top: a run of two or more lowest names
     comes again, or the names differ in their numbers only."""
     lowest = [name[-1] if name else "" for name in names]
-    for length in range(2, len(names) // 2 + 1):
+    for length in range(2, min(len(names) // 2, _LONGEST_RUN) + 1):
         for start in range(1, len(names) - 2 * length + 1):
             run = lowest[start : start + length]
             n_times = 1
@@ -70,7 +71,7 @@ def _span(cell: Cell, texts: Sequence[str], blocks: Sequence[Columns], kinds: Se
     touched = [block for block in blocks if block[0] <= last and first <= block[1]]
     if touched:
         wide = min(first, touched[0][0]), max(last, touched[-1][1])
-        if _is_free(texts, (first, last), wide):
+        if not any(texts[col] for col in range(wide[0], wide[1] + 1) if not first <= col <= last):
             return wide
     is_alone = cell.col_span == 1 and sum(map(bool, texts)) == 1 and first - 1 == len(texts) - 1 - last
     if cell.col_span == 1 and not is_alone:
@@ -96,10 +97,6 @@ def _centred(own: Columns, texts: Sequence[str], kinds: Sequence[str]) -> Column
         return left, right
     n_both = min(n_left, n_right)
     return first - n_both, last + n_both
-
-
-def _is_free(texts: Sequence[str], own: Columns, wide: Columns) -> bool:
-    return not any(texts[col] for col in range(wide[0], wide[1] + 1) if not own[0] <= col <= own[1])
 
 
 def _kind(grid: Grid, n_header: int, col: int) -> str:
