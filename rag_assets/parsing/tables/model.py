@@ -1,6 +1,6 @@
 """One reading of a table for all formats: which cells name columns, rows and groups of rows, and how far they reach."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_assets.core.domain import Cell
@@ -19,6 +19,7 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
 
     Cells that hold the values of several columns are taken apart, printed lines of one row are put together, and a name
     that is printed once for several rows spans them; a row in which no cell begins any more belongs to the one above.
+    Where the source tells groups, as indentation on a page does, no others are looked for.
     rows_are_lines: rows and columns were found on a page (GROBID, a PDF): a row may be one printed line of several, and
     a name may stand over a part of its columns only.
     """
@@ -30,11 +31,23 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
     numbers = {row: at for at, row in enumerate(sorted({cell.row for cell in cells}))}
     names_columns = frozenset(numbers[row] for row in header)
     cells = filled(cells, Grid.of(cells), names_columns)
-    groups = Groups(Grid.of(cells), names_columns, rows_are_lines=rows_are_lines)
-    return [
-        _marked(cell, numbers[cell.row], names_columns, groups)
-        for cell in sorted(cells, key=lambda one: (one.row, one.col))
-    ]
+    if not any(cell.is_group for cell in cells):
+        cells = _grouped(cells, numbers, Groups(Grid.of(cells), names_columns, rows_are_lines=rows_are_lines))
+    marked = []
+    for cell in sorted(cells, key=lambda cell: (cell.row, cell.col)):
+        is_header = numbers[cell.row] in names_columns
+        is_stub = not is_header and not cell.is_group and (cell.col == 0 or cell.is_stub)
+        marked.append(replace(cell, is_header=is_header, is_stub=is_stub))
+    return marked
+
+
+def _grouped(cells: Sequence[Cell], numbers: Mapping[int, int], groups: Groups) -> list[Cell]:
+    grouped = []
+    for cell in cells:
+        row = numbers[cell.row]
+        group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
+        grouped.append(replace(cell, is_group=row in groups.lone, group=group))
+    return grouped
 
 
 def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -47,10 +60,3 @@ def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
         return [], cells
     title = [cell for cell in cells if cell.row < n_title and cell.text]
     return title, [replace(cell, row=cell.row - n_title) for cell in cells if cell.row >= n_title]
-
-
-def _marked(cell: Cell, row: int, header: Set[int], groups: Groups) -> Cell:
-    is_header, is_group = row in header, row in groups.lone
-    is_stub = not is_header and not is_group and (cell.col == 0 or cell.is_stub)
-    group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
-    return replace(cell, is_header=is_header, is_stub=is_stub, is_group=is_group, group=group)
