@@ -1,18 +1,17 @@
 """Names above several columns that were found on some of them only.
 
 Layout tools put words that are centred above six columns on the one or two in the middle. Such a name is widened over
-blank neighbours: over the whole of a block of columns whose names come again ("b | p | b | p") or differ in their
-numbers only; else as far as it stays in their middle, over columns that hold values of one kind.
+blank neighbours to the whole of a block of columns whose names come again ("b | p | b | p") or differ in their numbers
+only. Being in the middle of some columns is no proof: they may be one more or one less.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.tables.grid import Grid
 from rag_assets.parsing.tables.headers import MOST_HEADER_ROWS
-from rag_assets.parsing.tables.values import kind_of, shape_of
+from rag_assets.parsing.tables.values import shape_of
 
 _LONGEST_RUN = 12
 Columns = tuple[int, int]
@@ -20,21 +19,15 @@ Columns = tuple[int, int]
 
 
 def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
-    """`cells` with the names above others, in the first rows that name columns, over all their columns.
-
-    One above another of the same columns is the first line of that.
-    """
+    """`cells` with the names above others, in the first rows that name columns, over all their columns."""
     cells = list(cells)
     top = [row for nth, row in enumerate(header[:MOST_HEADER_ROWS]) if row == header[0] + nth]
     n_header = top[-1] + 1 if top else 0
     for row in reversed(top[:-1]):
         grid = Grid.of(cells)
         blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : n_header], strict=True)])
-        kinds = [_kind(grid, n_header, col) for col in range(grid.n_columns)]
-        below = {(cell.col, cell.col_span) for cell in grid.named(row + 1) if cell.col_span > 1}
         names = [cell for cell in grid.named(row) if cell.col and cell.row == row]
-        names = [cell for cell in names if (cell.col, cell.col_span) not in below]
-        spans = {cell: _span(cell, grid.texts[row], blocks, kinds) for cell in names}
+        spans = {cell: _span(cell, grid.texts[row], blocks) for cell in names}
         covered = {col for first, last in spans.values() for col in range(first, last + 1)}
         cells = [
             replace(cell, col=spans[cell][0], col_span=spans[cell][1] + 1 - spans[cell][0]) if cell in spans else cell
@@ -66,40 +59,11 @@ def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
     return [block for block in blocks if block[0] < block[1]]
 
 
-def _span(cell: Cell, texts: Sequence[str], blocks: Sequence[Columns], kinds: Sequence[str]) -> Columns:
+def _span(cell: Cell, texts: Sequence[str], blocks: Sequence[Columns]) -> Columns:
     first, last = cell.col, cell.col + cell.col_span - 1
     touched = [block for block in blocks if block[0] <= last and first <= block[1]]
     if touched:
         wide = min(first, touched[0][0]), max(last, touched[-1][1])
         if not any(texts[col] for col in range(wide[0], wide[1] + 1) if not first <= col <= last):
             return wide
-    is_alone = cell.col_span == 1 and sum(map(bool, texts)) == 1 and first - 1 == len(texts) - 1 - last
-    if cell.col_span == 1 and not is_alone:
-        return first, last  # the first line of a name of its own
-    return _centred((first, last), texts, kinds)
-
-
-def _centred(own: Columns, texts: Sequence[str], kinds: Sequence[str]) -> Columns:
-    """The widest stretch of free columns of one kind around a name, with as many on either side; or one more on one
-    side, where both ends are closed by other names or kinds."""
-    first, last = own
-
-    def is_open(col: int, edge: int) -> bool:
-        return 0 < col < len(texts) and not texts[col] and kinds[col] == kinds[edge] != ""
-
-    left, right = first, last
-    while is_open(left - 1, first):
-        left -= 1
-    while is_open(right + 1, last):
-        right += 1
-    n_left, n_right = first - left, right - last
-    if abs(n_left - n_right) <= 1:
-        return left, right
-    n_both = min(n_left, n_right)
-    return first - n_both, last + n_both
-
-
-def _kind(grid: Grid, n_header: int, col: int) -> str:
-    """The most frequent kind of cell below the header of a column."""
-    kinds = Counter(filter(None, (kind_of(texts[col]) for texts in grid.texts[n_header:])))
-    return kinds.most_common(1)[0][0] if kinds else ""
+    return first, last  # the first line of a name of its own, or nothing tells how far it reaches
