@@ -183,7 +183,8 @@ class Cell:
     is_group: bool = False
     """Opens a group of the rows below it."""
     group: tuple[str, ...] = ()
-    """Of the first cell of a row: the groups that the row is in for certain, outermost first."""
+    """Of the first cell of a row: the groups that the row is in for certain, outermost first. Of a name that opens a
+    group: itself, if it is certain where the group ends."""
     boxes: tuple[Box, ...] = ()
 
 

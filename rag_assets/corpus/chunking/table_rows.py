@@ -98,7 +98,10 @@ class _Table:
         return list(takewhile(lambda row: not self._is_header[row], range(first, len(self.grid.rows))))
 
     def _is_carried(self, group: int) -> bool:
-        """Whether all rows below a group, up to the next one, are written with its name."""
+        """Whether the rows of a group are written with its name: it is certain which these are, or all rows up to the
+        next name are."""
+        if self.grid.named(group)[0].group:
+            return True
         name = self.grid.named(group)[0].text
         below = range(group + 1, len(self.grid.rows))
         if below and self._is_group[below[0]]:  # the next one is a level deeper, or the second line of this one

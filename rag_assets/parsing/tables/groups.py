@@ -31,6 +31,8 @@ class _Open:
     """The groups that are open at a row."""
 
     path: tuple[Cell, ...] = ()
+    at: int = -1
+    """The row of the last name."""
     rows: list[int] = field(default_factory=list)
     """The rows below the last name so far."""
     is_certain: bool = True
@@ -49,6 +51,8 @@ class Groups:
         self._sizes = set(map(len, self._repeated))
         self._n_groups_of = Counter(name for below in names.values() for name in set(below))
         self._n_groups_of.update(cell.text for cell in self.lone.values())
+        self.open_ended: set[int] = set()
+        """Rows of names of which it is not certain which rows below they are the groups of."""
         self.of_row = self._read()
 
     def _lone_rows(self) -> dict[int, Cell]:
@@ -80,12 +84,13 @@ class Groups:
             if row in self._header:
                 now = now if not now.rows else _Open()
             elif row in self.lone:
-                now = _Open(self._path(now, row))
+                now = _Open(self._path(now, row), row)
             else:
                 if (stay_open := self._by_indentation(now, row)) is not None:
                     now.path = stay_open
                 elif now.path and self._may_stand_outside(now, row):
                     now.is_certain = False
+                    self.open_ended.add(now.at)
                 now.rows.append(row)
                 if now.is_certain:
                     of_row[row] = now.path

@@ -132,7 +132,7 @@ def _holds_words_only(texts: Sequence[str]) -> bool:
 def _stands_above(grid: Grid, row: int) -> bool:
     """Whether a row names columns but no rows: words only, and an empty first column."""
     texts = grid.texts[row]
-    return not texts[0] and any(texts) and (_holds_words_only(texts) or (row == 0 and _leaves_corner(texts)))
+    return not texts[0] and any(texts) and _holds_words_only(texts)
 
 
 def _goes_below(grid: Grid, row: int) -> bool:

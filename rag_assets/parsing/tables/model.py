@@ -46,6 +46,8 @@ def _grouped(cells: Sequence[Cell], numbers: Mapping[int, int], groups: Groups) 
     for cell in cells:
         row = numbers[cell.row]
         group = tuple(one.text for one in groups.of_row.get(row, ())) if cell.col == 0 else ()
+        if row in groups.lone and cell.text and row not in groups.open_ended:
+            group = (cell.text,)
         grouped.append(replace(cell, is_group=row in groups.lone, group=group))
     return grouped
 

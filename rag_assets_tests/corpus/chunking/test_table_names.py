@@ -74,20 +74,21 @@ def test_groups_within_groups_end_with_the_outer_one() -> None:
 
 def test_a_title_inside_a_table_stands_above_the_groups_of_the_first_column() -> None:
     """Both studies have the same scales."""
-    rows = ["Domains |  | ", "Openness | .1 | .2"]
+    rows = ["Domains |  | ", "Openness | .1 | .2", "Facets |  | ", "Trust | .3 | .4"]
 
     lines = written("Scale | r | p", " | Study 1 | ", *rows, " | Study 2 | ", *rows)
 
     assert [line.split(" | ")[0] for line in lines] == [
-        "Scale: Study 1 / Domains / Openness",
-        "Scale: Study 2 / Domains / Openness",
+        f"Scale: {study} / {name}"
+        for study in ("Study 1", "Study 2")
+        for name in ("Domains / Openness", "Facets / Trust")
     ]
 
 
 def test_indentation_tells_which_groups_a_name_ends() -> None:
     """Where cells have boxes, their left edges say what names alone leave open."""
-    lefts = {"North": 0.1, "Wheat": 0.12, "Oats": 0.12, "South": 0.1}
-    table = cells_of("Site | t\nNorth | \nWheat | \nA | 1\nOats | \nB | 2\nSouth | \nC | 3")
+    lefts = {"North": 0.1, "Wheat": 0.12, "Oats": 0.12, "South": 0.1, "All": 0.1}
+    table = cells_of("Site | t\nNorth | \nWheat | \nA | 1\nOats | \nB | 2\nSouth | \nC | 3\nAll | 6")
     cells = [
         replace(cell, boxes=(Box(1, lefts.get(cell.text, 0.14), 0.1, 0.3, 0.2),) if cell.col == 0 else ())
         for cell in table
@@ -97,6 +98,7 @@ def test_indentation_tells_which_groups_a_name_ends() -> None:
         "Site: North / Wheat / A",
         "Site: North / Oats / B",
         "Site: South / C",
+        "Site: All",
     ]
 
 
@@ -155,13 +157,13 @@ def test_numbers_in_a_header_are_names(header: list[str], label: str) -> None:
 def test_the_source_marks_the_header_but_not_its_corner_or_its_second_row() -> None:
     """A blank corner undid the marks of all other cells; then values had no names."""
     cells = (
-        Cell(0, 0, ""),
-        *(Cell(0, col, name, col_span=2, is_header=True) for col, name in ((1, "Class 1"), (3, "Class 2"))),
+        Cell(0, 0, "Region"),
+        *(Cell(0, col, name, col_span=2, is_header=True) for col, name in ((1, "1.5"), (3, "2.5"))),
         *(Cell(1, col, text) for col, text in enumerate(["", "A", "B", "A", "B"])),
         *(Cell(2, col, text) for col, text in enumerate(["R1", "yes", "no", "yes", "no"])),
     )  # fmt: skip
 
-    assert rows_of(cells) == ["R1 | Class 1 A: yes | Class 1 B: no | Class 2 A: yes | Class 2 B: no"]
+    assert rows_of(cells) == ["Region: R1 | 1.5 A: yes | 1.5 B: no | 2.5 A: yes | 2.5 B: no"]
 
 
 @pytest.mark.parametrize(
