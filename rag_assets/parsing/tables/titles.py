@@ -27,15 +27,10 @@ def is_table_title(text: str) -> bool:
 
 def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     """The paragraph or heading "Table 2. ..." right before or after each table without a title as its title, and a line
-    in brackets between them as its unit.
-
-    One between two such tables is that of the second, unless the first table with one has it below.
-    """
-    are_above = next((is_above for is_above in map(_is_above, blocks, blocks[1:]) if is_above is not None), True)
+    in brackets between them as its unit."""
     titled: list[LevelledBlock] = []
-    for at, levelled in enumerate(blocks):
+    for levelled in blocks:
         block, before = levelled.block, titled[-1].block if titled else None
-        follows = at + 1 < len(blocks) and _is_untitled(blocks[at + 1].block)
         if block.kind is BlockKind.TABLE:
             is_unit = before is not None and before.kind is not BlockKind.TABLE and _UNIT.fullmatch(before.text)
             unit = titled.pop().block if is_unit else None
@@ -43,18 +38,11 @@ def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock
             for one in filter(None, (title, unit)):
                 block = _with_title(block, one)
             titled.append(replace(levelled, block=block))
-        elif before and _is_untitled(before) and _is_title(block) and not (are_above and follows):
+        elif before and _is_untitled(before) and _is_title(block):
             titled[-1] = replace(titled[-1], block=_with_title(before, block))
         else:
             titled.append(levelled)
     return titled
-
-
-def _is_above(one: LevelledBlock, other: LevelledBlock) -> bool | None:
-    """Whether a title stands above its table, of two blocks that follow each other; None where they are not these."""
-    if _is_title(one.block) and _is_untitled(other.block):
-        return True
-    return False if _is_untitled(one.block) and _is_title(other.block) else None
 
 
 def _with_title(table: Block, line: Block) -> Block:
