@@ -23,6 +23,7 @@ class Removal:
     before: Collection[str]
     """Papers that are published, without those that were deleted over HTTP and lie in the trash."""
     now: Collection[str]
+    """Papers that are there, also under another id."""
     is_allowed: bool
     """Whether the user has confirmed it: `execution.allow_removal`."""
 

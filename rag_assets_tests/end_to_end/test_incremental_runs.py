@@ -163,7 +163,7 @@ def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
     for path in world.paths.papers.iterdir():
         path.unlink()
 
-    outcome = world.run()
+    outcome = world.run(execution={"allow_removal": True})
 
     assert outcome.failures == {}
     assert len(world.table(world.paths.chunks)) == 0

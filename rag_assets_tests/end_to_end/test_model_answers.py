@@ -157,8 +157,8 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, mon
         n_runs, outcome = 0, None
         while n_runs < 20 and (outcome is None or outcome.facts["qa"]["n_left"]):
             n_runs += 1
-            outcome = run(world, access={"budget_requests": 3}, answering={"k": 1})  # one chunk, and more in a retry
-            assert outcome.facts["qa"]["n_model_requests"] <= 3
+            outcome = run(world, access={"budget_requests": 2}, answering={"k": 1})  # one chunk, and more in a retry
+            assert outcome.facts["qa"]["n_model_requests"] <= 2
             if n_runs == 1:
                 left = [row for row in audit(world.paths) if row["outcome"] == "left"]
                 assert len(left) + outcome.facts["qa"]["dagster/row_count"] == 5

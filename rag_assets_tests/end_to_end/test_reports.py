@@ -137,7 +137,7 @@ def test_guidance_of_one_section_leaves_the_others_alone(reported: World, model:
     outcome = run_with_model(reported, "reports")
 
     asked = {Prompt.of(request).question for request in model.requests[n_before:]}
-    assert asked == {"Along what does basalt take up water?"}
+    assert asked == {"Rocks: Along what does basalt take up water?"}
     assert outcome.counts["reports"] == (0, 1, 0, 2)
 
 

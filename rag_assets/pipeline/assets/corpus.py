@@ -83,8 +83,11 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
     trashed = {one.paper_id for one in PaperTrash(settings).deletions()}
-    before = set(published["paper_id"].to_pylist()) - trashed
-    return Removal(before, set(updated["paper_id"].to_pylist()), settings.execution.allow_removal)
+    earlier = dict(zip(published["paper_id"].to_pylist(), published["sha256"].to_pylist(), strict=True))
+    files = set(updated["sha256"].to_pylist()) - {None, ""}
+    moved = {paper_id for paper_id, sha256 in earlier.items() if sha256 in files}
+    now = moved.union(updated["paper_id"].to_pylist())
+    return Removal(set(earlier) - trashed, now, settings.execution.allow_removal)
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:

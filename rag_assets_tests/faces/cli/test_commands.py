@@ -116,8 +116,8 @@ ALL = (
     ["chunk"],
     ["index", "build"],
     ["qa"],
-    ["ask", "Why?"],
-    ["retrieve", "Why?"],
+    ["ask", "Which birds?"],
+    ["retrieve", "Which birds?"],
     ["status"],
     ["clear", "--yes"],
 )
@@ -240,7 +240,7 @@ def test_a_wrong_setting_is_refused_before_anything_runs(
     empty: CommandLine, command: str, value: str, problem: str
 ) -> None:
     """A typo that is passed over in silence is found after a night of embedding."""
-    question = ["Why?"] if command in {"ask", "retrieve"} else []
+    question = ["Which birds?"] if command in {"ask", "retrieve"} else []
 
     result = empty(*command.split(), *question, "--set", value)
 
@@ -268,8 +268,8 @@ def test_a_wrong_setting_of_the_environment_is_no_wrong_usage(empty: CommandLine
         (["run"], "There is no paper in"),
         (["run", "--data", "a file"], "The data folder a file is not a folder."),
         *(([*words, "--data", "nowhere"], "The data folder nowhere does not exist. Nothing was made") for words in ALL),
-        (["ask", "Why?"], "from the papers: rag-assets index build --data"),
-        (["retrieve", "Why?"], "from the papers: rag-assets index build --data"),
+        (["ask", "Which birds?"], "from the papers: rag-assets index build --data"),
+        (["retrieve", "Which birds?"], "from the papers: rag-assets index build --data"),
         (["index", "stats"], "from the papers: rag-assets index build --data"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -323,15 +323,15 @@ def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandL
     "arguments",
     [
         ["retrieve"],
-        ["retrieve", "Why?", "--questions", "q.jsonl", "--out", "hits.jsonl"],
+        ["retrieve", "Which birds?", "--questions", "q.jsonl", "--out", "hits.jsonl"],
         ["retrieve", "--questions", "q.jsonl"],
-        ["retrieve", "Why?", "--out", "hits.jsonl"],
-        ["retrieve", "Why?", "-k", "0"],
-        ["retrieve", "Why?", "--budget", "0"],
-        ["retrieve", "Why?", "--where", "sction:results"],
-        ["ask", "Why?", "--where", ""],
-        ["ask", "Why?", "-k", "0"],
-        ["ask", "Why?", "--hybrid-weight", "1.1"],
+        ["retrieve", "Which birds?", "--out", "hits.jsonl"],
+        ["retrieve", "Which birds?", "-k", "0"],
+        ["retrieve", "Which birds?", "--budget", "0"],
+        ["retrieve", "Which birds?", "--where", "sction:results"],
+        ["ask", "Which birds?", "--where", ""],
+        ["ask", "Which birds?", "-k", "0"],
+        ["ask", "Which birds?", "--hybrid-weight", "1.1"],
         ["ask"],
         ["ask", " "],
         ["retrieve", ""],
@@ -386,7 +386,7 @@ def test_questions_of_another_file_are_answered_beside_the_published_answers(rag
     [
         ("", "holds no question"),
         (
-            '{"id": "m1", "qestion": "Why?"}',
+            '{"id": "m1", "qestion": "Which birds?"}',
             "line 1: question: Field required; qestion: there is no such key; is quest",
         ),
         (None, "does not exist"),

@@ -66,7 +66,7 @@ def test_a_filter_narrows_a_search_and_one_without_hits_says_what_to_do(assistan
     ("arguments", "remedy"),
     [
         ({"question": FERRITIN, "where": "sction:results"}, 'there is no field "sction", is section meant?'),
-        ({"question": " "}, "A question has 1 to 4000 characters, this one 0."),
+        ({"question": " "}, "The question has no word that can be searched for"),
         ({"question": FERRITIN, "k": 0}, "greater than or equal to 1"),
         ({}, "Field required"),
     ],
