@@ -9,11 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.text import Layer, Segment
+
+if TYPE_CHECKING:
+    from rag_assets.parsing.formats.pdf.table_grid import Printed
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
@@ -62,6 +66,10 @@ class Line:
     italic: float
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    """What it was made from."""
+    table: "Printed | None" = None
+    """The table that is in its place."""
 
     @property
     def text(self) -> str:
@@ -207,6 +215,8 @@ def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
+    if segment.is_float or row[0].is_float:
+        return False
     tallest = max(row, key=lambda s: s.bottom - s.top)
     overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
     if overlap < _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top):
@@ -269,6 +279,7 @@ def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
         italic=sum(s.italic * len(s.text) for s in row) / n_chars,
         cell_lefts=tuple(min(s.left for s in cell) for cell in cells),
         cell_rights=tuple(max(s.right for s in cell) for cell in cells),
+        segments=tuple(row),
     )
 
 
