@@ -70,6 +70,10 @@ class PrintedLine:
         return self.texts[0].left
 
     @property
+    def right(self) -> float:
+        return self.texts[-1].right
+
+    @property
     def top(self) -> float:
         return min(word.top for word in self.words)
 

@@ -36,6 +36,7 @@ class Captions:
 
     of_tables: tuple[Rectangle, ...]
     of_figures: tuple[Rectangle, ...]
+    first_lines: tuple[Rectangle, ...]
 
     @classmethod
     def among(cls, segments: Sequence[Segment]) -> "Captions":
@@ -44,7 +45,15 @@ class Captions:
             tuple(_paragraph(segment, segments) for kind, segment in kinds if kind == wanted)
             for wanted in ("table", "figure")
         )
-        return cls(of_tables, of_figures)
+        first_lines = tuple((one.left, one.top, one.right, one.bottom) for kind, one in kinds if kind)
+        return cls(of_tables, of_figures, first_lines)
+
+    def begin_in(self, line: PrintedLine) -> bool:
+        """Whether a line is, or is a part of, the first line of a caption."""
+        return any(
+            left < line.right and line.left < right and top < line.middle < bottom
+            for left, top, right, bottom in self.first_lines
+        )
 
     def beside_others(self) -> list[Rectangle]:
         """The captions of tables that have another one at their side."""
@@ -101,7 +110,7 @@ def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions
     wide = _LEAST_SHARE * (max(word.right for word in words) - min(word.left for word in words))
     areas: list[Rectangle] = []
     for rules in _stacks(drawings.across[:_MOST_RULES]):
-        areas += _areas_between(rules, words, drawings)
+        areas += _areas_between(rules, words, drawings, captions)
     areas = [area for area in areas if area[2] - area[0] >= wide or captions.is_captioned(area)]
     areas.sort(key=lambda area: (area[2] - area[0]) * (area[1] - area[3]))  # largest first
     apart: list[Rectangle] = []
@@ -131,29 +140,26 @@ def _stacks(rules: Sequence[Rule]) -> list[list[Rule]]:
     return [stack for stack in stacks if len(stack) > 1]
 
 
-def _areas_between(rules: Sequence[Rule], words: Sequence[Segment], drawings: Drawings) -> Iterator[Rectangle]:
+def _areas_between(
+    rules: Sequence[Rule], words: Sequence[Segment], drawings: Drawings, captions: Captions
+) -> Iterator[Rectangle]:
     left, right = rules[0].start, rules[0].end
     inside = [word for word in words if left - 2 <= (word.left + word.right) / 2 <= right + 2]
     lines = printed_lines(inside)
     top = bottom = None
     for above, below in pairwise(rules):
         between = [line for line in lines if above.at < line.middle < below.at]
-        first_caption = next((nth for nth, line in enumerate(between) if _is_caption(line)), len(between))
+        first_caption = next((nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between))
         rows = between[:first_caption]
         is_table = bool(rows) and not _is_prose(rows, right - left)
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
         if top is not None and bottom is not None and (first_caption < len(between) or (between and not is_table)):
-            yield _grown((left, top, right, bottom), lines, drawings)
+            yield _grown((left, top, right, bottom), lines, drawings, captions)
             top = bottom = None
     if top is not None and bottom is not None:
-        yield _grown((left, top, right, bottom), lines, drawings)
-
-
-def _is_caption(line: PrintedLine) -> bool:
-    first = line.texts[0]
-    return kind_of_caption(" ".join(text.text for text in line.texts), first.words[0].bold) is not None
+        yield _grown((left, top, right, bottom), lines, drawings, captions)
 
 
 def _is_prose(lines: Sequence[PrintedLine], width: float) -> bool:
@@ -161,16 +167,18 @@ def _is_prose(lines: Sequence[PrintedLine], width: float) -> bool:
     return sum(full) > 1 and 2 * sum(full) >= len(lines)
 
 
-def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings) -> Rectangle:
+def _grown(
+    area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions
+) -> Rectangle:
     """The area with what belongs to it beyond its first and last rule: as far as vertical rules reach, and a header
     above it: lines with a name for most columns, or any names if there are values directly below the first rule."""
     left, top, right, bottom = area
-    captions = [line for line in lines if _is_caption(line)]
+    heads = [line for line in lines if captions.begin_in(line)]
     for rule in drawings.down:
         is_beside = (
             left - _SAME_EDGE <= rule.at <= right + _SAME_EDGE and rule.start <= bottom + 2 and rule.end >= top - 2
         )
-        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in captions):
+        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in heads):
             top, bottom = min(top, rule.start), max(bottom, rule.end)
     inside = [line for line in lines if top < line.middle < bottom]
     is_cut = inside[0].value_share > _LEAST_VALUES
@@ -178,7 +186,7 @@ def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings) ->
     for line in reversed([line for line in lines if line.middle < top]):
         names_all = len(line.texts) >= max(2, _LEAST_NAMED * n_columns)
         is_near = top - line.bottom <= _HEADER_GAP * (line.bottom - line.top)
-        if not is_near or _is_caption(line) or not (names_all or (is_cut and len(line.texts) > 1)):
+        if not is_near or line in heads or not (names_all or (is_cut and len(line.texts) > 1)):
             break
         top = line.top
     return left, top, right, bottom
