@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from rag_assets.parsing.formats.pdf.drawings import Rule
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text
 from rag_assets.parsing.formats.pdf.text import Segment
@@ -51,7 +53,7 @@ def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
     rows = [[(text.left, text.right) for text in line.texts] for line in lines if len(line.texts) > 1]
     columns: list[Interval] = []
     n_texts: list[int] = []
-    for left, right in sorted(one for row in rows for one in row if not _spans_columns(one, rows)):
+    for left, right in sorted(_in_one_column(rows)):
         if columns and left < columns[-1][1] - _LEAST_OVERLAP:
             columns[-1] = columns[-1][0], max(columns[-1][1], right)
             n_texts[-1] += 1
@@ -62,13 +64,24 @@ def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
     return [column for column, n in zip(columns, n_texts, strict=True) if is_sure or n > 1]
 
 
+def _in_one_column(rows: Sequence[Sequence[Interval]]) -> list[Interval]:
+    """The texts that span no columns."""
+    texts = [text for row in rows for text in row]
+    if not texts:
+        return []
+    lefts, rights = np.array(texts).T
+    first_of_row = np.cumsum([0, *(len(row) for row in rows[:-1])])
+    found = []
+    for left, right in texts:
+        is_below = np.minimum(right, rights) - np.maximum(left, lefts) >= _LEAST_OVERLAP
+        met = np.add.reduceat(is_below, first_of_row, dtype=int)
+        if (met > 1).sum() <= _MOST_OVER_SEVERAL * (met > 0).sum():
+            found.append((left, right))
+    return found
+
+
 def _overlap(one: Interval, other: Interval) -> float:
     return min(one[1], other[1]) - max(one[0], other[0])
-
-
-def _spans_columns(one: Interval, rows: Sequence[Sequence[Interval]]) -> bool:
-    met = [n for row in rows if (n := sum(_overlap(one, other) >= _LEAST_OVERLAP for other in row))]
-    return sum(n > 1 for n in met) > _MOST_OVER_SEVERAL * len(met)
 
 
 def placed(line: PrintedLine, columns: Sequence[Interval]) -> list[Placed]:

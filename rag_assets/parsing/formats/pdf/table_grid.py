@@ -25,7 +25,7 @@ from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
 
-_MOST_WORDS = 6_000
+_MOST_WORDS = 4_000
 _MOST_COLUMNS, _MOST_HEADER_LINES = 40, 8
 _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
 """Share of values among the texts behind the first: more in a line of values, at most in a header that a rule ends."""

@@ -16,7 +16,7 @@ from rag_assets.parsing.formats.pdf.text import Segment
 _SAME_EDGE = 3.0
 """Points; rules whose ends differ by no more are rules of one table."""
 _LEAST_WIDTH = 40.0
-_MOST_RULES, _MOST_REGIONS = 400, 60
+_MOST_RULES, _MOST_STACKS, _MOST_REGIONS = 400, 40, 60
 _LEAST_SHARE = 0.6
 _FULL_LINE = 0.8
 """A line without gaps that fills this share of the width is one of prose."""
@@ -109,7 +109,7 @@ def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions
         return []
     wide = _LEAST_SHARE * (max(word.right for word in words) - min(word.left for word in words))
     areas: list[Rectangle] = []
-    for rules in _stacks(drawings.across[:_MOST_RULES]):
+    for rules in _stacks(drawings.across[:_MOST_RULES])[:_MOST_STACKS]:
         areas += _areas_between(rules, words, drawings, captions)
     areas = [area for area in areas if area[2] - area[0] >= wide or captions.is_captioned(area)]
     areas.sort(key=lambda area: (area[2] - area[0]) * (area[1] - area[3]))  # largest first
