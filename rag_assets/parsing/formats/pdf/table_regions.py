@@ -151,7 +151,9 @@ def _areas_between(
         between = [line for line in lines if above.at < line.middle < below.at]
         first_caption = next((nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between))
         rows = between[:first_caption]
-        is_table = bool(rows) and not _is_prose(rows, right - left)
+        n_full = sum(_fills(line, right - left) for line in rows)
+        most = len(rows) / 2 if captions.is_captioned((left, above.at, right, below.at)) else 1
+        is_table = bool(rows) and n_full <= max(most, 1)
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
@@ -162,23 +164,22 @@ def _areas_between(
         yield _grown((left, top, right, bottom), lines, drawings, captions)
 
 
-def _is_prose(lines: Sequence[PrintedLine], width: float) -> bool:
-    full = [len(line.texts) == 1 and line.texts[0].right - line.texts[0].left >= _FULL_LINE * width for line in lines]
-    return sum(full) > 1 and 2 * sum(full) >= len(lines)
+def _fills(line: PrintedLine, width: float) -> bool:
+    """Whether a line has the form of one of prose."""
+    return len(line.texts) == 1 and line.right - line.left >= _FULL_LINE * width
 
 
-def _grown(
-    area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions
-) -> Rectangle:
+def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions) -> Rectangle:
     """The area with what belongs to it beyond its first and last rule: as far as vertical rules reach, and a header
     above it: lines with a name for most columns, or any names if there are values directly below the first rule."""
     left, top, right, bottom = area
     heads = [line for line in lines if captions.begin_in(line)]
+    outside = [*heads, *(line for line in lines if not top < line.middle < bottom and _fills(line, right - left))]
     for rule in drawings.down:
         is_beside = (
             left - _SAME_EDGE <= rule.at <= right + _SAME_EDGE and rule.start <= bottom + 2 and rule.end >= top - 2
         )
-        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in heads):
+        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in outside):
             top, bottom = min(top, rule.start), max(bottom, rule.end)
     inside = [line for line in lines if top < line.middle < bottom]
     is_cut = inside[0].value_share > _LEAST_VALUES
