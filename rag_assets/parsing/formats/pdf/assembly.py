@@ -13,8 +13,8 @@ from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.captions import table_titles
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
+from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
-from rag_assets.parsing.formats.pdf.table_grid import Printed, cells_over_pages
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import OpenSections

@@ -1,23 +1,19 @@
 """From the segments of a page to its lines in reading order: columns, and rows with cells.
 
 The page is cut where a gutter runs between two columns of prose. What crosses the gutter (a title, a wide table)
-separates bands; inside a band the left column is read before the right one. A table whose cells are merely in
-columns is not cut: its rows stay rows.
+separates bands; inside a band the left column is read before the right one. Cells in columns are not cut.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.text import Layer, Segment
-
-if TYPE_CHECKING:
-    from rag_assets.parsing.formats.pdf.table_grid import Printed
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
@@ -67,9 +63,7 @@ class Line:
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
     segments: tuple[Segment, ...] = ()
-    """What it was made from."""
-    table: "Printed | None" = None
-    """The table that is in its place."""
+    table: Printed | None = None
 
     @property
     def text(self) -> str:
@@ -215,11 +209,10 @@ def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
-    if segment.is_float or row[0].is_float:
-        return False
     tallest = max(row, key=lambda s: s.bottom - s.top)
     overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
-    if overlap < _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top):
+    least = _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top)
+    if overlap < least or segment.is_float or row[0].is_float:
         return False
     # Lines set so tightly that their boxes overlap are still lines: their texts share columns.
     shared = max(min(s.right, segment.right) - max(s.left, segment.left) for s in row)

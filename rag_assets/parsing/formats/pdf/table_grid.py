@@ -11,6 +11,7 @@ from typing import Any
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
 from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.table_bands import (
     Label,
     Line,
@@ -20,7 +21,7 @@ from rag_assets.parsing.formats.pdf.table_bands import (
     sideways_labels,
     usual_distance,
 )
-from rag_assets.parsing.formats.pdf.table_columns import Interval, columns_of, placed, with_spanners
+from rag_assets.parsing.formats.pdf.table_columns import columns_of, placed, with_spanners
 from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
@@ -32,41 +33,6 @@ _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
 _EDGE = 0.02
 """A rule over the whole table ends at most this share of its width from its edges."""
 _LEAST_EDGE = 4.0
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A table read from a page."""
-
-    frame: Frame
-    area: Rectangle
-    cells: tuple[Cell, ...]
-    columns: tuple[Interval, ...]
-
-    def goes_on_in(self, following: "Printed") -> bool:
-        """Whether a table at the top of the next page has the same columns, and the same header or none."""
-        are_alike = self.frame.page + 1 == following.frame.page and len(self.columns) == len(following.columns)
-        return (
-            are_alike
-            and all(
-                one[0] < other[1] and other[0] < one[1]
-                for one, other in zip(self.columns, following.columns, strict=True)
-            )
-            and following._header() in ([], self._header())
-        )
-
-    def _header(self) -> list[tuple[int, str]]:
-        return [(cell.col, cell.text) for cell in self.cells if cell.is_header]
-
-
-def cells_over_pages(tables: Sequence[Printed]) -> list[Cell]:
-    """The cells of a table and of those it goes on in, under its own header."""
-    cells = list(tables[0].cells)
-    for table in tables[1:]:
-        n_header = len({cell.row for cell in table.cells if cell.is_header})
-        below = max(cell.row for cell in cells) + 1 - n_header
-        cells += [replace(cell, row=cell.row + below) for cell in table.cells if not cell.is_header]
-    return cells
 
 
 @dataclass(frozen=True)

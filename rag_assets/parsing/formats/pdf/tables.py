@@ -10,7 +10,8 @@ from unicodedata import category
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
-from rag_assets.parsing.formats.pdf.table_grid import Printed, Region, read_region
+from rag_assets.parsing.formats.pdf.printed_table import Printed
+from rag_assets.parsing.formats.pdf.table_grid import Region, read_region
 from rag_assets.parsing.formats.pdf.table_regions import Captions, is_in_figure, ruled_areas
 from rag_assets.parsing.formats.pdf.table_runs import runs_of_rows
 from rag_assets.parsing.formats.pdf.text import Layer, PageText, Segment, words_of
