@@ -22,6 +22,8 @@ _ALIGNED = 0.35
 """Edges or middles at most so many ems apart are aligned."""
 _TOUCHES = 0.75
 """A word may reach so many points into the white space beside its column."""
+_WIDE_SPACE = 0.42
+"""In ems; the words of one name are nearer to each other."""
 _FEW_LINES = 4
 Interval = tuple[float, float]
 """Left and right edge, in points."""
@@ -106,7 +108,7 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
 
 
 def _parted(text: Text, columns: Sequence[Interval], *, may_touch: bool) -> list[Text]:
-    """The text, cut at each space that is as wide as the one between two columns.
+    """The text, cut at each space that is as wide as the one between two columns, or wider than those inside a name.
 
     may_touch: also where a word begins exactly at the edge of a column, the one before reaching into the space.
     """
@@ -116,7 +118,9 @@ def _parted(text: Text, columns: Sequence[Interval], *, may_touch: bool) -> list
         for left, right in pairwise(columns[first:end]):
             is_between = before.right <= left[1] + _TOUCHES and after.left >= right[0] - _TOUCHES
             is_at_edge = may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
-            if is_between or is_at_edge:
+            is_wide = after.left - before.right >= _WIDE_SPACE * after.size
+            is_near = is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
+            if is_between or is_at_edge or is_near:
                 parts.append([])
                 break
         parts[-1].append(after)
@@ -137,7 +141,8 @@ def with_spanners(
         for at, one in enumerate(line):
             start = done[-1].end if done else 0
             stop = line[at + 1].first if at + 1 < len(line) else len(columns)
-            over = _ruled_below(one, lines[nth + 1 :], columns, rules)
+            own = [rule for rule in rules if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1]
+            over = _ruled_below(one, lines[nth + 1 :], columns, own)
             if over is None and nth + 1 < len(lines):
                 over = _centred_over(one, columns, min(start, one.first), max(stop, one.end))
             done.append(Placed(one.text, *over) if over else one)

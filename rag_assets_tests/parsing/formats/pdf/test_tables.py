@@ -69,7 +69,11 @@ SPANNED = [
 ]
 
 
-@pytest.mark.parametrize("short", [[(200, 320, 1), (360, 480, 1)], []], ids=["short rules below", "centred"])
+@pytest.mark.parametrize(
+    "short",
+    [[(200, 320, 1), (360, 480, 1)], [], [(200, 480, 1)]],
+    ids=["short rules below", "centred", "one rule below both"],
+)
 def test_a_name_over_two_columns_names_both(tmp_path: Path, short: list[Rule]) -> None:
     """Without it, "Yield: 73.1" may be that of the other soil."""
     full: list[Rule] = [(60, 500, 0), (60, 500, 2), (60, 500, 4)]
