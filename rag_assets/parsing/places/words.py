@@ -12,7 +12,8 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.parsing.formats.pdf.document import read_pages, without_running_text
 from rag_assets.parsing.formats.pdf.file import opened_pdf
-from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
+from rag_assets.parsing.formats.pdf.text import PageText
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
 
@@ -53,10 +54,14 @@ class PdfWords:
         return self.lines[index].frame.page
 
 
+def _plain_lines(page: PageText) -> list[list[Line]]:
+    return [lines_in_reading_order(layer) for layer in page.layers]
+
+
 def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
     """Read the words of a PDF. Raises UnreadableDocument when it cannot be opened."""
     with opened_pdf(content, settings.limits.max_pages) as pdf:
-        pages, page_lines = read_pages(pdf)
+        pages, page_lines = read_pages(pdf, _plain_lines)
     kept, _ = without_running_text(page_lines, settings.running_header_share)
     lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
     offsets = [0, *accumulate(len(line.text) + 1 for line in lines)]

@@ -11,13 +11,15 @@ from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import lists_names, names_only, ordinary_words
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.captions import table_titles
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
+from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
-from rag_assets.parsing.formats.pdf.table_columns import table_cells
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import OpenSections
-from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR
+from rag_assets.parsing.shared.table_rows import table_block
+from rag_assets.parsing.tables import read_table
 
 _ENDED = re.compile(r"[.?!:;][\"'”’)\]*†‡\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
 _OPENING = "\"'“‘(["
@@ -46,7 +48,8 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
     ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
-    gathered = _with_lists(_with_paragraphs_joined(_with_captions(list(_gathered(groups, body, title, ordinary)))))
+    captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, title, ordinary))))
+    gathered = _with_lists(_with_paragraphs_joined(captioned))
     headings = [one.kind is BlockKind.HEADING and one.groups[0] is not title for one in gathered]
     levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
@@ -60,8 +63,8 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
         is_title = one.groups[0] is title
         path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
         caption = _joined_groups(one.caption, vocabulary)[0]
-        cells = table_cells(one.groups[0].lines) if one.kind is BlockKind.TABLE else ()
-        blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption, cells=cells))
+        block = Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption)
+        blocks.append(_table(one, block, vocabulary) if one.kind is BlockKind.TABLE else block)
     return tuple(block for block in blocks if block.text)
 
 
@@ -107,29 +110,36 @@ def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> 
 
 
 def _with_captions(blocks: list[_Gathered]) -> list[_Gathered]:
-    """Give each table the caption directly before it, or else directly after it, on its page."""
-    taken: set[int] = set()
-    for index, block in enumerate(blocks):
-        if block.kind is not BlockKind.TABLE:
-            continue
-        for neighbours in ((index - 1,), (index - 2, index - 1), (index + 1,)):
-            if not taken.intersection(neighbours) and _is_caption_of(blocks, neighbours, block):
-                block.caption = [blocks[neighbour].groups[0] for neighbour in neighbours]
-                taken.update(neighbours)
-                break
+    """Give each table its caption, or its title and unit, and take those from the text."""
+    titles = table_titles([block.groups[0] for block in blocks])
+    for table, indices in titles.items():
+        blocks[table].caption = [blocks[index].groups[0] for index in indices]
+    taken = {index for indices in titles.values() for index in indices}
     return [block for index, block in enumerate(blocks) if index not in taken]
 
 
-def _is_caption_of(blocks: Sequence[_Gathered], places: Sequence[int], table: _Gathered) -> bool:
-    """Whether the blocks at `places` are a table's caption: its label and text, or the label and then the text."""
-    if min(places) < 0 or max(places) >= len(blocks):
-        return False
-    groups = [blocks[place].groups[0] for place in places]
-    if any(g.page != table.groups[0].page or g.kind is GroupKind.ROWS for g in groups):
-        return False
-    if len(groups) == 2 and (len(groups[0].plain_text.split()) > 2 or len(groups[1].lines) > 3):
-        return False
-    return caption_kind(groups[0]) == "table"
+def _with_tables_continued(blocks: Sequence[_Gathered]) -> list[_Gathered]:
+    """Put a table at the top of a page together with the one it goes on from, if it has no other caption."""
+    joined: list[_Gathered] = []
+    for block in blocks:
+        above = next((one for one in reversed(joined) if one.kind is not BlockKind.FOOTNOTE), None)
+        if block.kind is BlockKind.TABLE and above and above.kind is BlockKind.TABLE:
+            is_same = not block.caption or _label(block) == _label(above)
+            if is_same and _tables(above)[-1].goes_on_in(_tables(block)[0]):
+                above.groups.extend(block.groups)
+                above.caption.extend(block.caption)
+                continue
+        joined.append(block)
+    return joined
+
+
+def _label(block: _Gathered) -> list[str]:
+    """The label of a table, "Table 2", without the stop after it."""
+    return [word.strip(".:") for group in block.caption[:1] for word in group.plain_text.split()[:2]]
+
+
+def _tables(block: _Gathered) -> list[Printed]:
+    return [line.table for group in block.groups for line in group.lines if line.table]
 
 
 def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
@@ -192,8 +202,6 @@ def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
 
 
 def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
-    if block.kind is BlockKind.TABLE:
-        return _table(block)
     if block.kind is BlockKind.LIST:
         return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
     return _joined_groups(block.groups, vocabulary)
@@ -211,11 +219,13 @@ def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tupl
     return "\n".join(text for text, _ in pieces), tuple(spans)
 
 
-def _table(block: _Gathered) -> tuple[str, tuple[Span, ...]]:
-    rows = [CELL_SEPARATOR.join(line.cells) for line in block.groups[0].lines]
-    text = "\n".join(rows)
-    boxes = [group.box() for group in (*block.caption, block.groups[0])]
-    return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)
+def _table(gathered: _Gathered, block: Block, vocabulary: Vocabulary) -> Block:
+    """`block` as a table, its cells read, with the place of its caption."""
+    boxes = [group.box() for group in gathered.caption]
+    cells = cells_over_pages(_tables(gathered))
+    whole = [replace(cell, text=joined(cell.text.split("\n"), vocabulary)) for cell in cells]
+    table = table_block(read_table(whole), block.title, title_boxes=boxes)
+    return replace(table, section_path=block.section_path, zone=block.zone)
 
 
 def _joined_groups(groups: Sequence[LineGroup], vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:

@@ -23,10 +23,6 @@ _ALIGNED_EMS = 0.35
 _SIZE_TOLERANCE = 0.06
 _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
 """A line whose bold share lies between these fits both bold lines and others."""
-_MIN_ROWS = 2
-_MAX_LABEL_FILL = 0.65
-"""Lines between the rows of a table (labels, wrapped cells) are shorter than this share of the column."""
-_MAX_ROW_PITCH = 3.0
 _BULLET = re.compile(r"[•▪◦●■□○‣⁃➢✓]\s*|[·–—*-]\s+")
 _ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
 _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
@@ -57,6 +53,18 @@ class LineGroup:
     def top(self) -> float:
         return self.lines[0].top
 
+    @property
+    def bottom(self) -> float:
+        return max(line.bottom for line in self.lines)
+
+    @property
+    def left(self) -> float:
+        return min(line.left for line in self.lines)
+
+    @property
+    def right(self) -> float:
+        return max(line.right for line in self.lines)
+
     @cached_property
     def size(self) -> float:
         """Font size of its typical line, in points."""
@@ -77,13 +85,7 @@ class LineGroup:
         return " ".join(line.text for line in self.lines)
 
     def box(self) -> Box:
-        lines = self.lines
-        return lines[0].frame.box(
-            min(line.left for line in lines),
-            min(line.top for line in lines),
-            max(line.right for line in lines),
-            max(line.bottom for line in lines),
-        )
+        return self.lines[0].frame.box(self.left, min(line.top for line in self.lines), self.right, self.bottom)
 
 
 def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
@@ -99,72 +101,12 @@ def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
 
 
 def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
-    usual_gap = _usual_gap(lines)
-    at = 0
-    for start, end in _tables(lines):
-        yield from _text_groups(lines[at:start], usual_gap)
-        yield LineGroup(GroupKind.ROWS, tuple(lines[start:end]))
-        at = end
-    yield from _text_groups(lines[at:], usual_gap)
-
-
-def _tables(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Runs [start, end) of table rows with the labels between them; at least two rows whose cells are aligned."""
-    at = start = 0
-    while at < len(lines):
-        if not _is_row(lines[at]):
-            at += 1
-            continue
-        end, rows = at + 1, [lines[at]]
-        for index in range(at + 1, len(lines)):
-            if not _goes_on_in_table(lines[index - 1], lines[index]):
-                break
-            if _is_row(lines[index]):
-                rows.append(lines[index])
-                end = index + 1
-        if len(rows) >= _MIN_ROWS and _are_aligned(rows):
-            while end < len(lines) and _wraps_cell(rows[-1], lines[end], lines[end].top - lines[end - 1].bottom):
-                end += 1
-            while at > start and _wraps_cell(rows[0], lines[at - 1], lines[at].top - lines[at - 1].bottom):
-                at -= 1
-            yield at, end
-        at = start = end
-
-
-def _is_row(line: Line) -> bool:
-    return len(line.cells) > 1
-
-
-def _goes_on_in_table(above: Line, line: Line) -> bool:
-    if not -0.5 * line.height <= line.top - above.bottom <= _MAX_ROW_PITCH * line.height:
-        return False
-    return _is_row(line) or (line.right - line.left) <= _MAX_LABEL_FILL * line.column.width
-
-
-def _wraps_cell(row: Line, line: Line, gap: float) -> bool:
-    """Whether a single line beside the first or last row, `gap` points from the table, is part of a cell of it."""
-    if _is_row(line) or gap > 0.5 * line.height or row.column != line.column:
-        return False
-    cells = zip(row.cell_lefts[1:], row.cell_rights[1:], strict=True)
-    return line.left >= row.cell_rights[0] and any(
-        abs(left - line.left) <= 0.3 * line.size or (line.left < right and left < line.right) for left, right in cells
-    )
-
-
-def _are_aligned(rows: Sequence[Line]) -> bool:
-    """Whether most neighbouring rows share the edge of a cell after the first."""
-    shared = 0
-    for above, row in pairwise(rows):
-        tolerance = 0.6 * row.size
-        lefts = any(abs(a - b) <= tolerance for a in above.cell_lefts[1:] for b in row.cell_lefts[1:])
-        rights = any(abs(a - b) <= tolerance for a in above.cell_rights[1:] for b in row.cell_rights[1:])
-        centres = any(abs(a - b) <= 2 * tolerance for a in _centres(above)[1:] for b in _centres(row)[1:])
-        shared += lefts or rights or centres
-    return shared * 2 >= len(rows) - 1
-
-
-def _centres(row: Line) -> list[float]:
-    return [left + right for left, right in zip(row.cell_lefts, row.cell_rights, strict=True)]
+    usual_gap = _usual_gap([line for line in lines if not line.table])
+    for is_table, run in groupby(lines, key=lambda line: line.table is not None):
+        if is_table:
+            yield from (LineGroup(GroupKind.ROWS, (line,)) for line in run)
+        else:
+            yield from _text_groups(list(run), usual_gap)
 
 
 def _usual_gap(lines: Sequence[Line]) -> float:

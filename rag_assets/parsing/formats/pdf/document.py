@@ -3,7 +3,7 @@
 A scanned PDF is refused with advice; it never becomes an empty document.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
 from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, is_printed_on, sane_title, title_group
-from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
+from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.tables import lines_with_tables
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText, read_page
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
@@ -44,7 +45,7 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     DocumentLimit when it has too many pages or characters. Single pages without text are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
-        pages, lines = read_pages(pdf)
+        pages, lines = read_pages(pdf, lines_with_tables)
         _demand_text(pdf, pages)
         kept, n_dropped = without_running_text(lines, settings.running_header_share)
         if not any(page.upright or page.asides for page in kept):
@@ -77,8 +78,13 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     )
 
 
-def read_pages(pdf: "PdfDocument") -> tuple[list[PageText], list[PageLines]]:
-    """Each page without its segments, and its lines. Raises DocumentLimit over MAX_CHARS."""
+def read_pages(
+    pdf: "PdfDocument", lines_of: Callable[[PageText], Sequence[Sequence[Line]]]
+) -> tuple[list[PageText], list[PageLines]]:
+    """Each page without its segments, and its lines as `lines_of` finds them in each layer.
+
+    Raises DocumentLimit over MAX_CHARS.
+    """
     pages: list[PageText] = []
     lines: list[PageLines] = []
     n_chars = 0
@@ -89,7 +95,7 @@ def read_pages(pdf: "PdfDocument") -> tuple[list[PageText], list[PageLines]]:
             raise DocumentLimit(
                 f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
             )
-        by_layer = [tuple(lines_in_reading_order(layer)) for layer in page.layers]
+        by_layer = list(map(tuple, lines_of(page)))
         lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
         pages.append(page.without_text())
     return pages, lines

@@ -7,9 +7,10 @@ page as it is shown (crop box and page rotation applied). `Frame` turns them so 
 import ctypes
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from rag_assets.core.domain import Box
 
@@ -25,6 +26,14 @@ _ITALIC_NAME = re.compile(r"ital|obli|cmti|slanted|-it\b", re.IGNORECASE)
 _ITALIC_FLAG = 1 << 6
 _BOLD_WEIGHT = 600
 _FONT_NAME_BYTES = 256
+_ACCENTS = dict(
+    zip("`´ˆ˜¯˘˙¨˚˝ˇ¸", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", strict=True)
+)
+"""Accents with a width of their own, and those that combine with a letter (Unicode, Spacing Modifier Letters)."""
+_INSIDE_WORD = 0.15
+_LETTERS_BEFORE, _LETTERS_AFTER = 64, 4
+"""How far in the file an accent may be from its letter, in characters."""
+_WITH_DOT = {"ı": "i", "ȷ": "j"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +122,43 @@ def turned(
     return l, t, r, b
 
 
-def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyph]:
-    """The characters in the order of the file; characters outside the page and control characters are left out."""
+def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph]:
+    """The characters in the order of the file; characters outside the page and control characters are left out.
+
+    An accent drawn as a character of its own over a letter becomes part of the letter, and the white space that PDFium
+    sees around it is dropped.
+    """
+    glyphs = list(_drawn(raw_textpage, n_chars, geometry))
+    dropped: set[int] = set()
+    for at in [at for at, glyph in enumerate(glyphs) if glyph.text in _ACCENTS]:
+        for near in range(max(0, at - _LETTERS_BEFORE), min(at + _LETTERS_AFTER, len(glyphs))):
+            if letter := _accented(glyphs[at], glyphs[near]):
+                glyphs[near] = letter
+                dropped |= {at, *_spaces_inside(glyphs, at)}
+                break
+    return [glyph for at, glyph in enumerate(glyphs) if at not in dropped]
+
+
+def _accented(accent: Glyph, letter: Glyph) -> Glyph | None:
+    """The letter with an accent that is drawn over it; None where they are apart or make no character."""
+    middle = (accent.left + accent.right) / 2
+    if not letter.left <= middle <= letter.right or accent.bottom <= letter.top or letter.bottom <= accent.top:
+        return None
+    text = normalize("NFC", _WITH_DOT.get(letter.text, letter.text) + _ACCENTS[accent.text])
+    return replace(letter, text=text) if len(text) == 1 else None
+
+
+def _spaces_inside(glyphs: list[Glyph], at: int) -> list[int]:
+    """White space beside the accent at `at` that has no place of its own: the characters around it touch."""
+    spaces = [n for n in (at - 1, at + 1) if 0 <= n < len(glyphs) and glyphs[n].text.isspace()]
+    first, last = min([at, *spaces]) - 1, max([at, *spaces]) + 1
+    if not spaces or first < 0 or last >= len(glyphs):
+        return []
+    gap = glyphs[last].left - glyphs[first].right
+    return spaces if gap < _INSIDE_WORD * glyphs[last].style.size else spaces[1:]
+
+
+def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyph]:
     from pypdfium2 import raw
 
     rect, fonts = raw.FS_RECTF(), _Fonts(raw_textpage)

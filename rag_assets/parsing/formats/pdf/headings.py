@@ -29,9 +29,10 @@ _NAMED_LEVELS = (
 )
 _CAPTION = re.compile(
     r"(?:(?:figure|fig\.?|scheme|chart|exhibit|algorithm|listing)|(?P<table>table|tab\.))\s*"
-    r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?P<stop>\s*[.:|–—-])?",
+    r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?:\s*\([^()]{0,30}\))?(?P<stop>\s*[.:|–—-])?",
     re.IGNORECASE,
 )
+_BOLD_LABEL = 0.3
 _TITLE_LARGER = 1.15
 _TITLE_TOP_SHARE = 0.6
 _MIN_TITLE_WORDS = 2
@@ -131,12 +132,13 @@ def caption_kind(group: LineGroup) -> str | None:
     A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that starts with "Figure 3"
     is not one.
     """
-    text = group.plain_text
+    return None if group.kind is GroupKind.ROWS else kind_of_caption(group.plain_text, group.lines[0].bold)
+
+
+def kind_of_caption(text: str, bold: float) -> str | None:
+    """As `caption_kind`, for a text whose first line has that share of bold characters."""
     match = _CAPTION.match(text)
-    if match is None:
-        return None
-    is_label = match["stop"] or match.end() == len(text.rstrip()) or group.lines[0].bold > 0.3
-    if not is_label or group.kind is GroupKind.ROWS:
+    if match is None or not (match["stop"] or match.end() == len(text.rstrip()) or bold > _BOLD_LABEL):
         return None
     return "table" if match["table"] else "figure"
 

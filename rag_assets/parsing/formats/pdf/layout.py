@@ -1,8 +1,7 @@
 """From the segments of a page to its lines in reading order: columns, and rows with cells.
 
 The page is cut where a gutter runs between two columns of prose. What crosses the gutter (a title, a wide table)
-separates bands; inside a band the left column is read before the right one. A table whose cells are merely in
-columns is not cut: its rows stay rows.
+separates bands; inside a band the left column is read before the right one. Cells in columns are not cut.
 """
 
 import re
@@ -13,6 +12,7 @@ from statistics import median
 import numpy as np
 
 from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.text import Layer, Segment
 
 _MAX_CUTS = 3
@@ -62,6 +62,8 @@ class Line:
     italic: float
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    table: Printed | None = None
 
     @property
     def text(self) -> str:
@@ -209,7 +211,8 @@ def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
     tallest = max(row, key=lambda s: s.bottom - s.top)
     overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
-    if overlap < _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top):
+    least = _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top)
+    if overlap < least or segment.is_float or row[0].is_float:
         return False
     # Lines set so tightly that their boxes overlap are still lines: their texts share columns.
     shared = max(min(s.right, segment.right) - max(s.left, segment.left) for s in row)
@@ -269,6 +272,7 @@ def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
         italic=sum(s.italic * len(s.text) for s in row) / n_chars,
         cell_lefts=tuple(min(s.left for s in cell) for cell in cells),
         cell_rights=tuple(max(s.right for s in cell) for cell in cells),
+        segments=tuple(row),
     )
 
 

@@ -1,8 +1,8 @@
 """The text layer of one PDF page: characters with their places, gathered into segments.
 
-A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a table row.
-Coordinates are points in a reading frame: origin at the top left of the page as it is shown (crop box and page
-rotation applied), turned so that the text runs from left to right.
+A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a table row. Tables
+are read from single words. Coordinates are points in a reading frame: origin at the top left of the page as it is
+shown (crop box and page rotation applied), turned so that the text runs from left to right.
 """
 
 import re
@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
+from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.shared.superscripts import raised_after
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS_PER_PAGE = 60_000
 """A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
-_WIDE_GAP_EMS = 1.0
+_WIDE_GAP_EMS, _WORD_GAP_EMS = 1.0, 0.3
 _MIN_OVERLAP = 0.35
 """A character belongs to a line if it overlaps it by this share of its own (or the line's) height: superscripts do, the
 next line does not."""
@@ -53,6 +55,10 @@ class Segment:
     bold: float
     """Share of its characters in a bold font."""
     italic: float
+    glyphs: tuple[Glyph, ...] = ()
+    """Its characters, spaces included."""
+    is_float: bool = False
+    """It is a table or a caption, or holds the place of one: nothing beside it belongs to its line."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,21 @@ class Layer:
 
     frame: Frame
     segments: tuple[Segment, ...]
+
+    def seen_from(self, frame: Frame) -> list[Segment]:
+        """Its segments with their places in another frame of the page."""
+        seen = []
+        for s in self.segments:
+            shown = turned(
+                (s.left, s.top, s.right, s.bottom), self.frame.quarter_turns, self.frame.width, self.frame.height
+            )
+            back = (-frame.quarter_turns) % 4
+            left, top, right, bottom = turned(shown, back, frame.shown_width, frame.shown_height)
+            seen.append(replace(s, left=left, top=top, right=right, bottom=bottom))
+        return seen
+
+    def words(self) -> list[Segment]:
+        return [word for segment in self.segments for word in words_of(segment.glyphs, self.frame)]
 
 
 @dataclass(frozen=True)
@@ -79,10 +100,11 @@ class PageText:
     """Something is printed on it: text, images or drawings."""
     is_readable: bool = True
     """False where PDFium cannot load the page."""
+    drawings: PageDrawings = field(default_factory=PageDrawings)
 
     def without_text(self) -> "PageText":
-        """The same facts without the segments."""
-        return replace(self, layers=())
+        """The same facts without segments and drawings."""
+        return replace(self, layers=(), drawings=PageDrawings())
 
 
 def read_page(pdf: "PdfDocument", index: int) -> PageText:
@@ -94,7 +116,8 @@ def read_page(pdf: "PdfDocument", index: int) -> PageText:
             n_chars = textpage.count_chars()
             has_content = raw.FPDFPage_CountObjects(page) > 0
             geometry = Geometry.of(page, index + 1)
-            glyphs = list(glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry))
+            glyphs = glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry)
+            drawings = drawings_of(page, geometry)
     except PdfiumError:
         return PageText(index + 1, is_readable=False)
     return PageText(
@@ -103,6 +126,7 @@ def read_page(pdf: "PdfDocument", index: int) -> PageText:
         n_chars=sum(not glyph.text.isspace() for glyph in glyphs),
         n_chars_left_out=max(0, n_chars - MAX_CHARS_PER_PAGE),
         has_content=has_content,
+        drawings=drawings,
         n_garbled=sum(glyph.text == "�" or "\ue000" <= glyph.text <= "\uf8ff" for glyph in glyphs),
     )
 
@@ -141,8 +165,10 @@ class _OpenSegment:
     top: float = 0.0
     right: float = 0.0
     bottom: float = 0.0
+    glyphs: list[Glyph] = field(default_factory=list)
 
-    def add(self, text: str, box: tuple[float, float, float, float], style: FontStyle) -> None:
+    def add(self, glyph: Glyph, box: tuple[float, float, float, float]) -> None:
+        text, style = glyph.text, glyph.style
         if not self.styles:
             self.left, self.top, self.right, self.bottom = box
         else:
@@ -151,19 +177,21 @@ class _OpenSegment:
         self.placed.append(_PlacedCharacter(len(self.characters), style.size, box[3]))
         self.characters.append(text)
         self.styles[style] += 1
+        self.glyphs.append(glyph)
 
-    def add_space(self) -> None:
+    def add_space(self, glyph: Glyph) -> None:
         if self.characters and self.characters[-1] != " ":
             self.characters.append(" ")
+            self.glyphs.append(glyph)
 
-    def reaches(self, box: tuple[float, float, float, float], style: FontStyle) -> bool:
-        """Whether a character at `box` goes on with this line without a wide gap."""
+    def reaches(self, box: tuple[float, float, float, float], style: FontStyle, gap_ems: float) -> bool:
+        """Whether a character at `box` goes on with this line without a wider gap."""
         left, top, right, bottom = box
         overlap = min(bottom, self.bottom) - max(top, self.top)
         if overlap < _MIN_OVERLAP * min(bottom - top, self.bottom - self.top):
             return False
         em = max(style.size, 1.0)
-        return left - self.right <= _WIDE_GAP_EMS * em and self.left - right <= _WIDE_GAP_EMS * em
+        return left - self.right <= gap_ems * em and self.left - right <= gap_ems * em
 
     def closed(self) -> Segment:
         n_chars = self.styles.total()
@@ -180,24 +208,34 @@ class _OpenSegment:
             size=size,
             bold=sum(count for style, count in self.styles.items() if style.is_bold) / n_chars,
             italic=sum(count for style, count in self.styles.items() if style.is_italic) / n_chars,
+            glyphs=tuple(self.glyphs),
         )
 
 
-def _segments(glyphs: list[Glyph], frame: Frame, *, is_skewed: bool) -> Iterator[Segment]:
+def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:
+    """The words of glyphs with one direction: they end at white space and at gaps as wide as that."""
+    for is_space, run in groupby(glyphs, key=lambda glyph: glyph.text.isspace()):
+        if not is_space:
+            yield from _segments(list(run), frame, gap_ems=_WORD_GAP_EMS)
+
+
+def _segments(
+    glyphs: Sequence[Glyph], frame: Frame, *, gap_ems: float = _WIDE_GAP_EMS, is_skewed: bool = False
+) -> Iterator[Segment]:
     """The segments of glyphs with one direction. Text at an odd angle (a watermark) has no lines: it is one segment."""
     current = _OpenSegment()
     back = (-frame.quarter_turns) % 4
     for glyph in glyphs:
         if glyph.text.isspace():
-            current.add_space()
+            current.add_space(glyph)
             continue
         shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
         box = turned(shown, back, frame.shown_width, frame.shown_height)
         ends_line = bool(current.characters) and current.characters[-1] == _HYPHEN_AT_LINE_END
-        if current.styles and not is_skewed and (ends_line or not current.reaches(box, glyph.style)):
+        if current.styles and not is_skewed and (ends_line or not current.reaches(box, glyph.style, gap_ems)):
             yield current.closed()
             current = _OpenSegment()
-        current.add(glyph.text, box, glyph.style)
+        current.add(glyph, box)
     if current.styles:
         yield current.closed()
 

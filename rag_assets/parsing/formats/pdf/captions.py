@@ -1,0 +1,93 @@
+"""Which caption belongs to which table of a PDF, and the title and unit of tables without a caption."""
+
+from collections.abc import Sequence
+
+from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.headings import caption_kind
+
+_MOST_LINES_APART = 4.0
+"""White space between a table and its caption, in heights of a line of the caption."""
+_TITLE_APART = 2.5
+_MOST_TITLE_LINES, _MOST_TITLE_GROUPS = 3, 4
+_LABEL_WORDS = 2
+_CENTRED = 0.08
+_TITLE_BOLD = 0.5
+
+
+def table_titles(groups: Sequence[LineGroup]) -> dict[int, list[int]]:
+    """For each table of `groups`, by its index, the indices of the groups that are its caption, or its title and unit.
+
+    Captions are paired one to one: first those that only one table, or one caption, can have, then the nearest.
+    """
+    tables = [index for index, group in enumerate(groups) if group.kind is GroupKind.ROWS]
+    captions = {index: _caption(groups, index) for index, group in enumerate(groups) if caption_kind(group) == "table"}
+    gaps: dict[tuple[int, int], float] = {}
+    for table in tables:
+        for index, own in captions.items():
+            gap = _gap(groups[table], [groups[one] for one in own])
+            if gap <= _MOST_LINES_APART:
+                gaps[table, index] = gap
+    titles: dict[int, list[int]] = {}
+    while gaps:
+        uses = [one for pair in gaps for one in pair]
+        table, index = min(gaps, key=lambda pair: (min(map(uses.count, pair)) > 1, gaps[pair]))
+        titles[table] = captions[index]
+        gaps = {pair: gap for pair, gap in gaps.items() if table not in pair and index not in pair}
+    taken = {index for own in titles.values() for index in own}
+    for table in tables:
+        if table not in titles and (above := _title_above(groups, table, taken)):
+            titles[table] = above
+    return titles
+
+
+def _caption(groups: Sequence[LineGroup], index: int) -> list[int]:
+    """The group of a caption, and the next one if the first is only its label."""
+    label = groups[index]
+    if len(label.plain_text.split()) > _LABEL_WORDS or index + 1 == len(groups):
+        return [index]
+    text = groups[index + 1]
+    is_text = text.page == label.page and text.kind is not GroupKind.ROWS and len(text.lines) <= _MOST_TITLE_LINES
+    return [index, index + 1] if is_text else [index]
+
+
+def _gap(table: LineGroup, caption: Sequence[LineGroup]) -> float:
+    """White space between a table and a caption, in heights of a line; infinite where they are not below each other."""
+    left, right = min(group.left for group in caption), max(group.right for group in caption)
+    if caption[0].lines[0].frame != table.lines[0].frame or min(right, table.right) <= max(left, table.left):
+        return float("inf")
+    top, bottom = min(group.top for group in caption), max(group.bottom for group in caption)
+    return max(top - table.bottom, table.top - bottom, 0.0) / caption[0].lines[0].height
+
+
+def _title_above(groups: Sequence[LineGroup], table: int, taken: set[int]) -> list[int]:
+    """The short lines directly above a table without prose between: "(in millions, except per share data)"."""
+    above: list[int] = []
+    below = groups[table]
+    for index in range(table - 1, max(table - 1 - _MOST_TITLE_GROUPS, -1), -1):
+        group = groups[index]
+        gap = below.top - group.bottom
+        is_near = group.page == below.page and -group.lines[0].height < gap <= _TITLE_APART * group.lines[0].height
+        if index in taken or not is_near or not _may_be_title(group, groups[table]):
+            break
+        above.insert(0, index)
+        below = group
+    return above
+
+
+def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
+    text = group.plain_text.strip()
+    if group.kind is not GroupKind.TEXT or group.is_aside or len(group.lines) > _MOST_TITLE_LINES:
+        return False
+    if (
+        caption_kind(group)
+        or heading_number(text)
+        or is_plain_section_name(text)
+        or text.endswith((".", ":", ";", ","))
+    ):
+        return False
+    width = table.right - table.left
+    is_centred = abs(group.left + group.right - table.left - table.right) <= 2 * _CENTRED * width
+    is_inside = group.left > table.left + _CENTRED * width
+    return group.bold > _TITLE_BOLD or (is_centred and is_inside) or (text.startswith("(") and text.endswith(")"))

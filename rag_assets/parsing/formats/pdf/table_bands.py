@@ -1,0 +1,237 @@
+"""The rows of a printed table: which of its lines are one row, and which label stands for several.
+
+Lines between two rules over the whole table are a band. A band is one row with wrapped texts, or several rows; a label
+printed once in it, at any height, then belongs to each of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import fmean, quantiles
+
+from rag_assets.parsing.formats.pdf.table_columns import Placed
+from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text
+from rag_assets.parsing.formats.pdf.text import Segment
+
+_TIGHT = 0.87
+"""Lines closer than this share of the usual distance are one row."""
+_FARTHER = 1.1
+_HALF = 0.75
+"""Lines this much closer, with texts in different columns, are one row whose texts are set at different heights."""
+
+
+@dataclass
+class Line:
+    """A printed line with its texts placed."""
+
+    printed: PrintedLine
+    placed: list[Placed]
+
+    @property
+    def columns(self) -> set[int]:
+        return {column for one in self.placed for column in range(one.first, one.end)}
+
+    @property
+    def middle(self) -> float:
+        return self.printed.middle
+
+    def at(self, column: int) -> Text | None:
+        return next((one.text for one in self.placed if one.first <= column < one.end), None)
+
+
+@dataclass
+class Entry:
+    """One cell's lines of text, over columns [first, end)."""
+
+    first: int
+    end: int
+    texts: list[Text] = field(default_factory=list)
+
+
+@dataclass
+class Row:
+    """One row of a table."""
+
+    lines: list[Line]
+
+    @property
+    def middle(self) -> float:
+        return fmean(line.middle for line in self.lines)
+
+    @property
+    def columns(self) -> set[int]:
+        return set().union(*(line.columns for line in self.lines))
+
+    def texts(self) -> list[str]:
+        """The texts of its cells, lines joined with spaces."""
+        return [" ".join(text.text for text in entry.texts) for entry in self.entries()]
+
+    def entries(self) -> list[Entry]:
+        """Its cells from left to right."""
+        entries: list[Entry] = []
+        for one in sorted((one for line in self.lines for one in line.placed), key=lambda one: one.first):
+            if entries and one.first < entries[-1].end:
+                entries[-1].end = max(entries[-1].end, one.end)
+                entries[-1].texts.append(one.text)
+            else:
+                entries.append(Entry(one.first, one.end, [one.text]))
+        return entries
+
+
+@dataclass
+class Label:
+    """A text that names the rows [start, end)."""
+
+    column: int
+    texts: list[Text]
+    start: int
+    end: int
+
+
+def usual_distance(lines: Sequence[Line]) -> float:
+    """The distance between the lines of neighbouring rows, in points: three of four neighbours are at most so far."""
+    distances = [below.middle - line.middle for line, below in pairwise(lines)]
+    return quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
+
+
+def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[list[Row], list[Label]]:
+    """The rows of a band, and the labels that stand for all of them (rows counted in the band).
+
+    is_bounded: rules separate it from other bands.
+    """
+    if is_bounded and _is_one_row(band):
+        return [Row(list(band))], []
+    labels = _spanning_labels(band) if is_bounded else []
+    apart = {id(one) for _, ones in labels for one in ones}
+    rest = [Line(line.printed, [one for one in line.placed if id(one) not in apart]) for line in band]
+    rows = list(_joined([line for line in rest if line.placed], usual))
+    return rows, [Label(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels]
+
+
+def _is_one_row(band: Sequence[Line]) -> bool:
+    """Whether the lines of a band are one row: one of them has a text in all its columns, and no other repeats that."""
+    if len(band) < 2:
+        return True
+    fullest = max(band, key=lambda line: len(line.columns))
+    others = [line for line in band if line is not fullest]
+    return all(line.columns < fullest.columns and not _both_hold_values(line, fullest) for line in others)
+
+
+def _both_hold_values(line: Line, other: Line) -> bool:
+    pairs = [(one.text, other.at(one.first)) for one in line.placed]
+    return any(text.is_value and above is not None and above.is_value for text, above in pairs)
+
+
+def _spanning_labels(band: Sequence[Line]) -> list[tuple[int, list[Placed]]]:
+    """The leading columns with one text in the whole band, while later ones have a text in several lines."""
+    labels: list[tuple[int, list[Placed]]] = []
+    for column in sorted(set().union(*(line.columns for line in band))):
+        with_text = [nth for nth, line in enumerate(band) if any(one.first == column for one in line.placed)]
+        later = [line for line in band if any(one.first > column for one in line.placed)]
+        is_once = with_text and with_text[-1] - with_text[0] < len(with_text) < len(later)
+        ones = [one for nth in with_text for one in band[nth].placed if one.first == column]
+        is_wrapped = len(ones) > 1 and (any(one.text.is_value for one in ones) or len(later) < 2 * len(ones))
+        if not is_once or is_wrapped or any(one.end - one.first > 1 for one in ones):
+            break
+        labels.append((column, ones))
+    return labels
+
+
+def _joined(lines: Sequence[Line], usual: float) -> Iterator[Row]:
+    row: list[Line] = []
+    for nth, line in enumerate(lines):
+        below = lines[nth + 1] if nth + 1 < len(lines) else None
+        if row and not _goes_on(row, line, below, usual):
+            yield Row(row)
+            row = []
+        row.append(line)
+    if row:
+        yield Row(row)
+
+
+def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) -> bool:
+    """Whether a line is part of the row above it."""
+    last = row[-1]
+    distance = line.middle - last.middle
+    above = set().union(*(one.columns for one in row))
+    is_tight = distance <= _TIGHT * usual
+    if not above & line.columns:
+        return distance <= _HALF * usual or (is_tight and line.columns.isdisjoint({0}))
+    name, next_name = last.at(0), line.at(0)
+    if name is not None and next_name is not None and all(set(one.columns) == {0} for one in row):
+        return _reads_on(name, next_name) or (is_tight and not _is_nearer(line, last, below))
+    if any(_both_hold_values(line, one) for one in row) or not line.columns < above:
+        return False
+    if any(one.text.is_value for one in line.placed if one.first):
+        return False
+    if next_name is not None and name is not None and _reads_on(name, next_name):
+        return True
+    if next_name is not None:
+        return is_tight and not _is_nearer(line, last, below)
+    return is_tight or 2 * len(line.columns) <= len(above)
+
+
+def _is_nearer(line: Line, above: Line, below: Line | None) -> bool:
+    """Whether a line is hardly farther from the one below it than from the one above."""
+    return below is not None and below.middle - line.middle < _FARTHER * (line.middle - above.middle)
+
+
+def _reads_on(text: Text, following: Text) -> bool:
+    """Whether a text goes on in the line below it."""
+    first = following.text[:1]
+    return (
+        (first.islower() and not text.text[:1].islower())
+        or text.text.endswith(("-", ",", "(", "/", "&"))
+        or first in ")&"
+    )
+
+
+def centred_labels(rows: Sequence[Row], column: int) -> list[Label]:
+    """The labels of a column that are printed in the middle of their rows, where these are told by nothing else.
+
+    The rows are shared out so that each label is in the middle of its own; no labels if that does not come out even.
+    """
+    at = [nth for nth, row in enumerate(rows) if any(entry.first == column for entry in row.entries())]
+    if not at or at[0] == 0:
+        return []
+    labels, start = [], 0
+    for nth in at:
+        end = 2 * nth - start + 1
+        entry = next(entry for entry in rows[nth].entries() if entry.first == column)
+        labels.append(Label(column, entry.texts, start, end))
+        start = end
+    return (
+        labels
+        if start == len(rows) and all(label.start <= nth < label.end for label, nth in zip(labels, at, strict=True))
+        else []
+    )
+
+
+def sideways_labels(words: Sequence[Segment], rows: Sequence[Row], edges: Sequence[float]) -> list[Label]:
+    """The labels printed at a right angle beside rows, each with the rows between the rules around it.
+
+    Without rules, neighbours share the rows out half-way. `column` is -1: they are left of all columns.
+    """
+    labels: list[list[Segment]] = []
+    for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
+        if labels and min(word.bottom, labels[-1][-1].bottom) - max(word.top, labels[-1][-1].top) > 0:
+            labels[-1].append(word)  # another line of the same label
+        else:
+            labels.append([word])
+    tops = [min(word.top for word in label) for label in labels]
+    bottoms = [max(word.bottom for word in label) for label in labels]
+    found = []
+    for nth, (label, top, bottom) in enumerate(zip(labels, tops, bottoms, strict=True)):
+        ceiling = (bottoms[nth - 1] + top) / 2 if nth else float("-inf")
+        floor = (bottom + tops[nth + 1]) / 2 if nth + 1 < len(labels) else float("inf")
+        middle = (top + bottom) / 2
+        ceiling = max([edge for edge in edges if (bottoms[nth - 1] if nth else edge) <= edge < middle], default=ceiling)
+        floor = min(
+            [edge for edge in edges if middle < edge <= (tops[nth + 1] if floor < float("inf") else edge)],
+            default=floor,
+        )
+        inside = [at for at, row in enumerate(rows) if ceiling < row.middle < floor]
+        if inside:
+            text = Text(tuple(sorted(label, key=lambda word: word.left)))
+            found.append(Label(-1, [text], inside[0], inside[-1] + 1))
+    return found

@@ -1,0 +1,209 @@
+"""A printed table as cells: header, rows, labels and groups of the words in its region.
+
+Rules end the header and part bands of rows; columns are white space that crosses the lines; indentation tells where a
+group ends.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rag_assets.core.domain import Cell
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
+from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.formats.pdf.printed_table import Printed
+from rag_assets.parsing.formats.pdf.table_bands import (
+    Label,
+    Line,
+    Row,
+    centred_labels,
+    rows_of,
+    sideways_labels,
+    usual_distance,
+)
+from rag_assets.parsing.formats.pdf.table_columns import columns_of, placed, with_spanners
+from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
+from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
+from rag_assets.parsing.formats.pdf.text import Segment
+
+_MOST_WORDS = 4_000
+_MOST_COLUMNS, _MOST_HEADER_LINES = 40, 8
+_LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
+"""Share of values among the texts behind the first: more in a line of values, at most in a header that a rule ends."""
+_EDGE = 0.02
+"""A rule over the whole table ends at most this share of its width from its edges."""
+_LEAST_EDGE = 4.0
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a table is, and what is printed and drawn in it. Points of the frame."""
+
+    frame: Frame
+    area: Rectangle
+    words: Sequence[Segment]
+    drawings: Drawings
+    sideways: Sequence[Segment] = field(default=())
+    """Words at a right angle to the others, their places in this frame."""
+
+
+def read_region(region: Region) -> Printed | None:
+    """The cells of a table; None where there are no columns."""
+    if not region.words or len(region.words) > _MOST_WORDS:
+        return None
+    lines = printed_lines(region.words, region.drawings.down)
+    edges = _band_edges(region)
+    n_header = _n_header(lines, edges)
+    columns = columns_of(lines[:n_header], lines[n_header:])
+    if not 2 <= len(columns) <= _MOST_COLUMNS:
+        return None
+    short = [rule for rule in region.drawings.across if rule.at not in edges]
+    header = with_spanners([placed(line, columns) for line in lines[:n_header]], columns, short)
+    table = _Table(region, [Line(line, one) for line, one in zip(lines, header, strict=False)], len(columns))
+    body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
+    usual = usual_distance(body)
+    bands = _bands(body, edges + _row_edges(region))
+    for band in bands:
+        rows, labels = rows_of(band, usual, is_bounded=len(bands) > 1)
+        above = [line.middle for line in lines if line.middle < band[0].middle]
+        is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in edges)
+        table.add(rows, labels, is_ruled=is_ruled)
+    return Printed(region.frame, region.area, tuple(table.cells()), tuple(columns))
+
+
+def _band_edges(region: Region) -> list[float]:
+    """The heights of the rules over the whole table."""
+    left, _, right, _ = region.area
+    allowed = max(_LEAST_EDGE, _EDGE * (right - left))
+    return [r.at for r in region.drawings.across if r.start <= left + allowed and r.end >= right - allowed]
+
+
+def _row_edges(region: Region) -> list[float]:
+    """The edges of shaded rows."""
+    left, _, right, _ = region.area
+    wide = [s for s in region.drawings.shades if s[2] - s[0] >= 0.9 * (right - left)]
+    return [edge for _, top, _, bottom in wide for edge in (top, bottom)]
+
+
+def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
+    bands: list[list[Line]] = []
+    for nth, line in enumerate(lines):
+        above = lines[nth - 1].middle if nth else line.middle
+        if not nth or any(above < edge < line.middle for edge in edges):
+            bands.append([])
+        bands[-1].append(line)
+    return bands
+
+
+def _n_header(lines: Sequence[PrintedLine], edges: Sequence[float]) -> int:
+    """The lines above the first rule inside the table with names above it, or else above the first line of values."""
+    for edge in sorted(edges):
+        n_above = sum(line.middle < edge for line in lines)
+        if 0 < n_above < len(lines) and any(_names_columns(line, lines[n_above]) for line in lines[:n_above]):
+            return n_above if n_above <= _MOST_HEADER_LINES and lines[n_above - 1].value_share <= _MOST_VALUES else 0
+    n_header = next(
+        (n for n, line in enumerate(lines[: _MOST_HEADER_LINES + 1]) if line.value_share > _LEAST_VALUES), 0
+    )
+    while (
+        n_header > 1
+        and len(lines[n_header - 1].texts) == 1
+        and lines[n_header - 1].left < lines[n_header].texts[0].right
+    ):
+        n_header -= 1  # a lone name at the left opens a group
+    return n_header
+
+
+def _names_columns(line: PrintedLine, below: PrintedLine) -> bool:
+    """Whether a line has several names, or one above the values of the line below."""
+    return len(line.texts) > 1 or (line.left > below.texts[0].right and below.value_share > _MOST_VALUES)
+
+
+def _header_rows(lines: Sequence[Line]) -> list[Row]:
+    """The rows of a header: a line with a name over several columns ends one, further lines of names are joined."""
+    rows: list[Row] = []
+    is_open = False
+    for line in lines:
+        spans = any(one.end - one.first > 1 for one in line.placed)
+        if not is_open or (spans and rows[-1].columns & line.columns):
+            rows.append(Row([]))
+        rows[-1].lines.append(line)
+        is_open = not spans
+    return rows
+
+
+@dataclass
+class _Table:
+    """The cells of a table while its bands are read."""
+
+    region: Region
+    header: list[Line]
+    n_columns: int
+    rows: list[Row] = field(default_factory=list)
+    band_starts: set[int] = field(default_factory=set)
+    labels: list[Label] = field(default_factory=list)
+
+    def add(self, rows: Sequence[Row], labels: Sequence[Label], *, is_ruled: bool) -> None:
+        at = len(self.rows)
+        self.labels += [replace(label, start=label.start + at, end=label.end + at) for label in labels]
+        self.band_starts |= {at} if is_ruled else set()
+        self.rows += rows
+
+    def cells(self) -> list[Cell]:
+        """All cells in reading order, rows counted from the first line of the header."""
+        header = _header_rows(self.header)
+        top = len(header)
+        names = [(nth, one) for nth, row in enumerate(header) for one in row.entries()]
+        cells = [
+            self._cell(nth, one.first, one.texts, col_span=one.end - one.first, is_header=True) for nth, one in names
+        ]
+        labels = self.labels or centred_labels(self.rows, 0)
+        named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
+        cells += [
+            self._cell(top + one.start, one.column, one.texts, row_span=one.end - one.start, is_stub=True)
+            for one in labels
+        ]
+        roles: list[Role] = ["row" if (0, nth) in named else self._role(nth, header) for nth in range(len(self.rows))]
+        starts = [nth in self.band_starts for nth in range(len(self.rows))]
+        for nth, (row, group) in enumerate(zip(self.rows, groups_of(self.rows, roles, starts), strict=True)):
+            for entry in (entry for entry in row.entries() if (entry.first, nth) not in named):
+                if roles[nth] == "group":
+                    cells.append(
+                        self._cell(top + nth, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group)
+                    )
+                    continue
+                is_header, is_name = roles[nth] == "header", entry.first == 0
+                span = 1 if is_name else entry.end - entry.first
+                flags = {
+                    "is_header": is_header,
+                    "is_stub": is_name and not is_header,
+                    "group": group if is_name else (),
+                }
+                cells.append(self._cell(top + nth, entry.first, entry.texts, col_span=span, **flags))
+        return sorted(self._with_sideways(cells, top), key=lambda cell: (cell.row, cell.col))
+
+    def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
+        """`cells`, moved by one column if there are labels at a right angle beside them."""
+        labels = sideways_labels(self.region.sideways, self.rows, _band_edges(self.region))
+        if not labels:
+            return cells
+        beside = [
+            self._cell(top + one.start, 0, one.texts, row_span=one.end - one.start, is_stub=True) for one in labels
+        ]
+        return [*beside, *(replace(cell, col=cell.col + 1) for cell in cells)]
+
+    def _role(self, nth: int, header: Sequence[Row]) -> Role:
+        """Whether a row is a lone name with rows below it, the header again, or any other."""
+        entries = self.rows[nth].entries()
+        if len(entries) == 1 and nth + 1 < len(self.rows) and not entries[0].texts[0].is_value:
+            return "group"
+        return "header" if header and self.rows[nth].texts() == header[-1].texts() else "row"
+
+    def _cell(self, row: int, column: int, texts: Sequence[Text], **roles: Any) -> Cell:
+        words = [word for text in texts for word in text.words]
+        box = self.region.frame.box(
+            min(word.left for word in words),
+            min(word.top for word in words),
+            max(word.right for word in words),
+            max(word.bottom for word in words),
+        )
+        return Cell(row, column, "\n".join(text.text for text in texts), boxes=(box,), **roles)

@@ -1,0 +1,193 @@
+"""Where the ruled tables of a page are: between horizontal rules of one width, with lines of cells between them.
+
+The caption decides what a ruled region is: boxes with prompts and plots have rules too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median_high
+
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
+from rag_assets.parsing.formats.pdf.headings import kind_of_caption
+from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, printed_lines
+from rag_assets.parsing.formats.pdf.text import Segment
+
+_SAME_EDGE = 3.0
+"""Points; rules whose ends differ by no more are rules of one table."""
+_LEAST_WIDTH = 40.0
+_MOST_RULES, _MOST_STACKS, _MOST_REGIONS = 400, 40, 60
+_LEAST_SHARE = 0.6
+_FULL_LINE = 0.8
+"""A line without gaps that fills this share of the width is one of prose."""
+_FIGURE_OVERLAP = 0.3
+_MOST_APART = 40.0
+"""Points between a caption and its table or figure."""
+_MOST_CAPTION_LINES, _LEADING = 12, 0.6
+"""Lines of a caption, and the white space between them in heights of a line."""
+_LEAST_VALUES, _LEAST_NAMED = 0.5, 0.75
+_HEADER_GAP = 1.2
+"""Lines of a header above the first rule are at most so many of their heights apart."""
+
+
+@dataclass(frozen=True)
+class Captions:
+    """Where the captions on a page are."""
+
+    of_tables: tuple[Rectangle, ...]
+    of_figures: tuple[Rectangle, ...]
+    first_lines: tuple[Rectangle, ...]
+
+    @classmethod
+    def among(cls, segments: Sequence[Segment]) -> "Captions":
+        kinds = [(kind_of_caption(segment.text, segment.bold), segment) for segment in segments]
+        of_tables, of_figures = (
+            tuple(_paragraph(segment, segments) for kind, segment in kinds if kind == wanted)
+            for wanted in ("table", "figure")
+        )
+        first_lines = tuple((one.left, one.top, one.right, one.bottom) for kind, one in kinds if kind)
+        return cls(of_tables, of_figures, first_lines)
+
+    def begin_in(self, line: PrintedLine) -> bool:
+        """Whether a line is, or is a part of, the first line of a caption."""
+        return any(
+            left < line.right and line.left < right and top < line.middle < bottom
+            for left, top, right, bottom in self.first_lines
+        )
+
+    def beside_others(self) -> list[Rectangle]:
+        """The captions of tables that have another one at their side."""
+        heights = [(caption[1], caption[3]) for caption in self.of_tables]
+        return [
+            caption
+            for nth, caption in enumerate(self.of_tables)
+            if any(top < caption[3] and caption[1] < bottom for at, (top, bottom) in enumerate(heights) if at != nth)
+        ]
+
+    def is_captioned(self, area: Rectangle) -> bool:
+        """Whether a caption of a table is near."""
+        return any(_is_near(area, caption) for caption in self.of_tables)
+
+    def is_figure(self, area: Rectangle) -> bool:
+        """Whether only a caption of a figure is near."""
+        return not self.is_captioned(area) and any(_is_near(area, caption) for caption in self.of_figures)
+
+
+def _paragraph(first: Segment, segments: Sequence[Segment]) -> Rectangle:
+    """The place of a caption: its first line and those directly below, each as near as lines of one paragraph."""
+    left, right, bottom = first.left, first.right, first.bottom
+    height = first.bottom - first.top
+    below = [s for s in segments if first.top < s.top <= first.top + _MOST_CAPTION_LINES * 1.5 * height]
+    for segment in sorted(below, key=lambda s: s.top):
+        is_next = -height <= segment.top - bottom <= _LEADING * height and segment.bottom > bottom
+        if is_next and segment.left < right and left < segment.right:
+            left, right, bottom = min(left, segment.left), max(right, segment.right), segment.bottom
+    return left, first.top, right, bottom
+
+
+def _is_near(area: Rectangle, caption: Rectangle) -> bool:
+    gap = max(area[1] - caption[3], caption[1] - area[3])
+    return caption[0] < area[2] and area[0] < caption[2] and gap <= _MOST_APART
+
+
+def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
+    """Whether a picture covers a good part of an area."""
+    size = (area[2] - area[0]) * (area[3] - area[1])
+    return any(
+        max(0.0, min(area[2], one[2]) - max(area[0], one[0])) * max(0.0, min(area[3], one[3]) - max(area[1], one[1]))
+        >= _FIGURE_OVERLAP * max(size, 1.0)
+        for one in drawings.figures
+    )
+
+
+def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions) -> list[Rectangle]:
+    """The areas of the tables that rules show, none inside another, from top to bottom.
+
+    Without a caption only those about as wide as the text: shorter rules are those below sums.
+    """
+    if not words:
+        return []
+    wide = _LEAST_SHARE * (max(word.right for word in words) - min(word.left for word in words))
+    areas: list[Rectangle] = []
+    for rules in _stacks(drawings.across[:_MOST_RULES])[:_MOST_STACKS]:
+        areas += _areas_between(rules, words, drawings, captions)
+    areas = [area for area in areas if area[2] - area[0] >= wide or captions.is_captioned(area)]
+    areas.sort(key=lambda area: (area[2] - area[0]) * (area[1] - area[3]))  # largest first
+    apart: list[Rectangle] = []
+    for area in areas[:_MOST_REGIONS]:
+        if not any(_overlap(area, other) for other in apart):
+            apart.append(area)
+    return sorted(apart, key=lambda area: area[1])
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _stacks(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Rules below each other with the same ends, two at least."""
+    stacks: list[list[Rule]] = []
+    for rule in rules:
+        if rule.length < _LEAST_WIDTH:
+            continue
+        for stack in stacks:
+            first = stack[0]
+            if abs(first.start - rule.start) <= _SAME_EDGE and abs(first.end - rule.end) <= _SAME_EDGE:
+                stack.append(rule)
+                break
+        else:
+            stacks.append([rule])
+    return [stack for stack in stacks if len(stack) > 1]
+
+
+def _areas_between(
+    rules: Sequence[Rule], words: Sequence[Segment], drawings: Drawings, captions: Captions
+) -> Iterator[Rectangle]:
+    left, right = rules[0].start, rules[0].end
+    inside = [word for word in words if left - 2 <= (word.left + word.right) / 2 <= right + 2]
+    lines = printed_lines(inside)
+    top = bottom = None
+    for above, below in pairwise(rules):
+        between = [line for line in lines if above.at < line.middle < below.at]
+        first_caption = next((nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between))
+        rows = between[:first_caption]
+        n_full = sum(_fills(line, right - left) for line in rows)
+        most = len(rows) / 2 if captions.is_captioned((left, above.at, right, below.at)) else 1
+        is_table = bool(rows) and n_full <= max(most, 1)
+        if is_table or (not between and top is not None):
+            top = above.at if top is None else top
+            bottom = below.at if first_caption == len(between) else between[first_caption].top
+        if top is not None and bottom is not None and (first_caption < len(between) or (between and not is_table)):
+            yield _grown((left, top, right, bottom), lines, drawings, captions)
+            top = bottom = None
+    if top is not None and bottom is not None:
+        yield _grown((left, top, right, bottom), lines, drawings, captions)
+
+
+def _fills(line: PrintedLine, width: float) -> bool:
+    """Whether a line has the form of one of prose."""
+    return len(line.texts) == 1 and line.right - line.left >= _FULL_LINE * width
+
+
+def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions) -> Rectangle:
+    """The area with what belongs to it beyond its first and last rule: as far as vertical rules reach, and a header
+    above it: lines with a name for most columns, or any names if there are values directly below the first rule."""
+    left, top, right, bottom = area
+    heads = [line for line in lines if captions.begin_in(line)]
+    outside = [*heads, *(line for line in lines if not top < line.middle < bottom and _fills(line, right - left))]
+    for rule in drawings.down:
+        is_beside = (
+            left - _SAME_EDGE <= rule.at <= right + _SAME_EDGE and rule.start <= bottom + 2 and rule.end >= top - 2
+        )
+        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in outside):
+            top, bottom = min(top, rule.start), max(bottom, rule.end)
+    inside = [line for line in lines if top < line.middle < bottom]
+    is_cut = inside[0].value_share > _LEAST_VALUES
+    n_columns = median_high(len(line.texts) for line in inside)
+    for line in reversed([line for line in lines if line.middle < top]):
+        names_all = len(line.texts) >= max(2, _LEAST_NAMED * n_columns)
+        is_near = top - line.bottom <= _HEADER_GAP * (line.bottom - line.top)
+        if not is_near or line in heads or not (names_all or (is_cut and len(line.texts) > 1)):
+            break
+        top = line.top
+    return left, top, right, bottom

@@ -1,0 +1,305 @@
+"""Printed tables: each value with its row, its group and every level of its column, and nothing else called a table."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.domain import Block, BlockKind, Document
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.corpus.chunking.table_rows import row_units
+from rag_assets.corpus.chunking.units import PlacedBlock
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
+
+Placed = tuple[float, str]
+"""Left edge in points, and what is printed there."""
+Rule = tuple[float, float, float]
+"""From, to, and after how many rows a line is drawn; 0.5 stands for the middle of the first row."""
+FIRST_ROW, PITCH = 200.0, 14.0
+
+
+def table_rows(rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = (), *, top: float = FIRST_ROW) -> Draw:
+    """Draws rows of cells, and rules below so many of them."""
+
+    def draw(canvas: Canvas) -> None:
+        for nth, row in enumerate(rows):
+            for left, text in row:
+                lines(canvas, [text], left=left, top=top + PITCH * nth)
+        for left, right, after in rules:
+            y = HEIGHT - (top - 10.5 + PITCH * after)
+            canvas.line(left, y, right, y)
+
+    return draw
+
+
+def page(*draws: Draw | tuple[float, Sequence[str]]) -> Draw:
+    """A page that begins with prose; a pair is text and its top."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, prose("rope", 4))
+        for one in draws:
+            lines(canvas, one[1], top=one[0]) if isinstance(one, tuple) else one(canvas)
+
+    return draw
+
+
+def parsed(folder: Path, *pages: Draw) -> Document:
+    path = write_pdf(folder / "paper.pdf", pages)
+    return parse_pdf(RawFile("paper", "paper.pdf", path.read_bytes()), ParsingSettings())
+
+
+def tables(document: Document) -> list[Block]:
+    return [block for block in document.blocks if block.kind is BlockKind.TABLE]
+
+
+def written(document: Document) -> list[str]:
+    """The rows of all tables as they are searched and quoted."""
+    units = [unit for block in tables(document) for unit in row_units(PlacedBlock(block, 0, 0))]
+    return [unit.text for unit in units if not unit.is_caption]
+
+
+SPANNED = [
+    [(230, "Sandy soil"), (390, "Clay soil")],
+    [(60, "Kind"), (210, "Yield"), (280, "Protein"), (370, "Yield"), (440, "Protein")],
+    [(60, "Barley"), (210, "76.4"), (280, "91.5"), (370, "73.1"), (440, "94.2")],
+    [(60, "Oats"), (210, "68.5"), (280, "62.9"), (370, "20.5"), (440, "50.4")],
+]
+
+
+@pytest.mark.parametrize(
+    "short",
+    [[(200, 320, 1), (360, 480, 1)], [], [(200, 480, 1)]],
+    ids=["short rules below", "centred", "one rule below both"],
+)
+def test_a_name_over_two_columns_names_both(tmp_path: Path, short: list[Rule]) -> None:
+    """Without it, "Yield: 73.1" may be that of the other soil."""
+    full: list[Rule] = [(60, 500, 0), (60, 500, 2), (60, 500, 4)]
+
+    document = parsed(tmp_path, page((180, ["Table 1: Two measures."]), table_rows(SPANNED, [*full, *short])))
+
+    assert written(document)[0] == (
+        "Kind: Barley | Sandy soil Yield: 76.4 | Sandy soil Protein: 91.5 | Clay soil Yield: 73.1 | "
+        "Clay soil Protein: 94.2"
+    )
+
+
+def test_a_group_ends_where_the_indentation_returns(tmp_path: Path) -> None:
+    """ "Spring sown: All sites" would be a false statement, published as exact."""
+    rows = [
+        [(200, "2016"), (300, "2017")],
+        [(60, "Spring sown")],
+        [(72, "Barley"), (200, "75.4"), (300, "33.9")],
+        [(72, "Oats"), (200, "22.8"), (300, "48.3")],
+        [(60, "All sites"), (200, "98.1"), (300, "86.7")],
+    ]
+
+    document = parsed(
+        tmp_path, page((180, ["Table 1: Values."]), table_rows(rows, [(60, 400, 0), (60, 400, 1), (60, 400, 5)]))
+    )
+
+    assert [row for row in written(document) if "|" in row] == [
+        "Spring sown / Barley | 2016: 75.4 | 2017: 33.9",
+        "Spring sown / Oats | 2016: 22.8 | 2017: 48.3",
+        "All sites | 2016: 98.1 | 2017: 86.7",
+    ]
+
+
+def test_a_label_over_two_lines_is_one_label(tmp_path: Path) -> None:
+    """Half a label is another label: "came from the east" says nothing of barley."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["Table 1: Means."], top=180)
+        for nth, name in enumerate(["Barley", "Oats", "Rye"]):
+            lines(canvas, [f"{name}, with those that", "came from the east"], top=215 + 26 * nth, size=9)
+            lines(canvas, [f"{nth}7.8", f"{nth}3.1"][:1], left=250, top=225.8 + 26 * nth, size=9)
+        lines(canvas, ["Mean"], left=250, top=200, size=9)
+        for y in (190, 205, 290):
+            canvas.line(60, HEIGHT - y, 330, HEIGHT - y)
+
+    assert written(parsed(tmp_path, page(draw)))[1] == "Oats, with those that came from the east | Mean: 17.8"
+
+
+@pytest.mark.parametrize("side", ["upright in the middle", "at a right angle"])
+def test_a_label_printed_once_in_a_band_names_all_its_rows(tmp_path: Path, side: str) -> None:
+    """The rows of another place have the same names: without the label, each value has two owners."""
+    rows = [[(200, "Yield")], *([(120, kind), (200, value)] for kind, value in _BANDS)]
+
+    def labels(canvas: Canvas) -> None:
+        for nth, label in enumerate(["Sand", "Clay"]):
+            middle = FIRST_ROW + PITCH * (2 + 3 * nth)
+            if side == "at a right angle":
+                canvas.saveState()
+                canvas.translate(75, HEIGHT - middle - 12)
+                canvas.rotate(90)
+                canvas.drawString(0, 0, label)
+                canvas.restoreState()
+            else:
+                lines(canvas, [label], left=60, top=middle)
+
+    drawn = table_rows(rows, [(60, 300, 0), (60, 300, 1), (60, 300, 4), (60, 300, 7)])
+
+    text = written(parsed(tmp_path, page((180, ["Table 1: Places."]), drawn, labels)))
+
+    assert ["Sand" in row for row in text] == [True] * 3 + [False] * 3
+    assert ["Clay" in row for row in text] == [False] * 3 + [True] * 3
+
+
+_BANDS = [("Oats", "1.1"), ("Rye", "1.2"), ("Spelt", "1.3"), ("Oats", "2.1"), ("Rye", "2.2"), ("Spelt", "2.3")]
+SMALL = [[(60, "Kind"), (160, "2016")], [(60, "Oats"), (160, "7.1")], [(60, "Rye"), (160, "7.2")]]
+FRAME: list[Rule] = [(60, 200, 0), (60, 200, 1), (60, 200, 3)]
+
+
+def test_captions_below_are_paired_one_to_one(tmp_path: Path) -> None:
+    """With the caption of its neighbour, every value of a table is said of something else."""
+    document = parsed(
+        tmp_path,
+        page(
+            table_rows(SMALL, FRAME),
+            (250, ["Table 1: Yield."]),
+            table_rows(SMALL, FRAME, top=275),
+            (325, ["Table 2: Protein."]),
+        ),
+    )
+
+    assert [block.title for block in tables(document)] == ["Table 1: Yield.", "Table 2: Protein."]
+
+
+def test_tables_side_by_side_are_two(tmp_path: Path) -> None:
+    """Read as one, the rows of the right table get the names of the left one."""
+    right = [[(left + 260, text) for left, text in row] for row in SMALL]
+    rules = [(left + 260, end + 260, after) for left, end, after in FRAME]
+
+    def captions(canvas: Canvas) -> None:
+        lines(canvas, ["Table 1: Yield."], top=250)
+        lines(canvas, ["Table 2: Protein."], top=250, left=320)
+
+    document = parsed(tmp_path, page(table_rows(SMALL, FRAME), table_rows(right, rules), captions))
+
+    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"] * 2
+    assert [block.title for block in tables(document)] == ["Table 1: Yield.", "Table 2: Protein."]
+
+
+def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: Path) -> None:
+    """A financial statement is found by its title, and read in its unit."""
+
+    def titles(canvas: Canvas) -> None:
+        lines(canvas, ["STATEMENT OF CEREALS"], left=160, top=165, font="Helvetica-Bold", size=11)
+        lines(canvas, ["(in kilograms per hectare)"], left=170, top=180, size=8)
+
+    rows = [
+        [(300, "2016"), (380, "2017")],
+        [(60, "Barley"), (300, "$ 19.2"), (380, "$ 67.9")],
+        [(60, "Oats"), (300, "26.6"), (380, "55.2")],
+    ]
+
+    document = parsed(tmp_path, page(titles, table_rows(rows, [(300, 330, 2), (380, 410, 2)])))
+
+    [table] = tables(document)
+    assert table.title == "STATEMENT OF CEREALS (in kilograms per hectare)"
+    assert all(not block.section_path for block in document.blocks)
+
+
+def _bars(canvas: Canvas) -> None:
+    for nth in range(6):
+        lines(canvas, [f"{40 + nth}"], left=100 + 50 * nth, top=240 - 4 * nth)
+        lines(canvas, [f"Kind {nth}"], left=95 + 50 * nth, top=330)
+        canvas.rect(98 + 50 * nth, HEIGHT - 318, 20, 70 + 4 * nth)
+    lines(canvas, ["Figure 1: Shares in percent."], top=360)
+
+
+def _prompt(canvas: Canvas) -> None:
+    lines(
+        canvas, [f"Answer the question number {n} in the words of the text and say where." for n in range(6)], top=220
+    )
+    canvas.rect(55, HEIGHT - 300, 400, 100)
+    canvas.line(55, HEIGHT - 290, 455, HEIGHT - 290)
+
+
+def _names(canvas: Canvas) -> None:
+    for nth, row in enumerate([("Ana Sun", "Bo Moe"), ("Harbour College", "Rope Works"), ("Bergen", "Oslo")]):
+        for at, text in enumerate(row):
+            lines(canvas, [text], left=60 + 200 * at, top=200 + 14 * nth)
+
+
+def _formula(canvas: Canvas) -> None:
+    for nth, (left, right) in enumerate([("a = b + c", "(1)"), ("d = e + f", "(2)")]):
+        lines(canvas, [left], left=150, top=200 + 20 * nth)
+        lines(canvas, [right], left=400, top=200 + 20 * nth)
+
+
+def _drawing(canvas: Canvas) -> None:
+    canvas.beginForm("plot")
+    table_rows(SMALL, FRAME)(canvas)
+    canvas.endForm()
+    canvas.doForm("plot")
+    lines(canvas, ["Table 1 shows no such thing."], top=280)
+
+
+@pytest.mark.parametrize("draw", [_bars, _prompt, _names, _formula, _drawing])
+def test_what_only_looks_like_a_table_stays_text(tmp_path: Path, draw: Callable[[Canvas], None]) -> None:
+    """Axis labels and lines of prose cut into cells answer questions with nonsense."""
+    assert not tables(parsed(tmp_path, page(draw)))
+
+
+def test_words_beside_a_table_stay_prose(tmp_path: Path) -> None:
+    """A table in the right column must take no word of the left one, and lose none of its own."""
+    words = prose("glacier", 12)
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, words, left=40, top=190, size=8)
+        lines(canvas, ["Table 1: Yield."], left=330, top=172)
+        table_rows([[(x + 270, text) for x, text in row] for row in SMALL], [(330, 470, n) for n in (0, 1, 3)])(canvas)
+
+    document = parsed(tmp_path, draw)
+
+    assert " ".join(words) in document.text
+    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
+
+
+def test_a_row_with_a_gap_keeps_its_values_below_their_headers(tmp_path: Path) -> None:
+    """Counted from the left, the load of the second rope would be read as its length."""
+    rows = [
+        [(60, "Rope"), (200, "Length"), (300, "Load"), (400, "Price")],
+        [(60, "hemp"), (200, "20"), (300, "150"), (400, "7")],
+        [(60, "nylon"), (300, "480"), (400, "9")],
+    ]
+
+    assert written(parsed(tmp_path, page(table_rows(rows))))[1] == "Rope: nylon | Load: 480 | Price: 9"
+
+
+def test_a_table_over_a_page_end_is_one_under_its_header(tmp_path: Path) -> None:
+    """Without its header, the second half has values of nothing."""
+    rows = [[(60, "Kind"), (200, "Litres")], *([(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(1, 5))]
+    more = [[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(5, 9)]
+
+    document = parsed(tmp_path, page((180, ["Table 1: Milk."]), table_rows(rows)), table_rows(more, top=60))
+
+    assert len(tables(document)) == 1
+    assert written(document)[-1] == "Kind: Herd 8 | Litres: 80.5"
+    assert {span.page_start for span in tables(document)[0].spans} == {1, 2}
+
+
+def test_an_accent_drawn_apart_joins_its_letter(tmp_path: Path) -> None:
+    """Typeset names are searched as they are written: "Naïve", not "Na¨ıve"."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, prose("rope", 3))
+        lines(canvas, ["the Muller"], top=160)
+        accent = 60 + canvas.stringWidth("the M", "Helvetica", 10) + 1.1
+        lines(canvas, ["\u00a8"], left=accent, top=160)
+
+    assert "the Müller" in parsed(tmp_path, draw).text
+
+
+def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules(tmp_path: Path) -> None:
+    """A map of ten thousand strokes must not be compared stroke by stroke."""
+
+    def draw(canvas: Canvas) -> None:
+        table_rows(SMALL, FRAME)(canvas)
+        for nth in range(3_100):
+            canvas.line(60, 10 + nth / 5, 200, 10 + nth / 5 + 0.01)
+
+    assert "Oats" in parsed(tmp_path, draw).text
