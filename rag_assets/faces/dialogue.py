@@ -5,16 +5,15 @@ How follow-ups are read and where turns are kept is decided in `conversations`.
 
 import logging
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from threading import Lock
-from typing import Any
 
-from rag_assets.answering.trace import AnswerTrace
-from rag_assets.core.domain import Filter, QAResult
-from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, RagAssetsError
+from rag_assets.core.domain import Filter
+from rag_assets.core.errors import InvalidQuestions, RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
+from rag_assets.faces.answered import Answered
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, said
 from rag_assets.questions.conversations import (
@@ -48,30 +47,12 @@ class ReadQuestion:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """An answer and what is shown beside it, as JSON values."""
-
-    result: QAResult
-    contexts: Sequence[Mapping[str, Any]]
-    """What it was made from."""
-    dropped: Sequence[Mapping[str, Any]]
-    """What was left out of it."""
-
-
-@dataclass(frozen=True)
 class Kept:
     """Where a turn was kept; nothing where it was not."""
 
     conversation_id: str | None = None
     turn: int | None = None
     """Counted from 1."""
-
-
-def sound_result(trace: AnswerTrace) -> QAResult:
-    """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
-    if trace.broken:
-        raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
-    return trace.result
 
 
 class Dialogue:

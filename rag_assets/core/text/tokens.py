@@ -222,7 +222,7 @@ def _cl100k_is_available() -> bool:
     try:
         token_counter("cl100k_base")
     except (OSError, ValueError) as error:
-        logger.info("cl100k_base cannot be loaded: %s", type(error).__name__)
+        logger.debug("cl100k_base cannot be loaded: %s", type(error).__name__)
         return False
     finally:
         socket.setdefaulttimeout(before)

@@ -115,8 +115,8 @@ def ask(
     """
     with reported():
         from rag_assets.engine import open_engine
+        from rag_assets.faces.answered import sound_result
         from rag_assets.faces.cli.folder_facts import titles_of
-        from rag_assets.faces.dialogue import sound_result
 
         settings = options.settings("thorough" if thorough else None)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort

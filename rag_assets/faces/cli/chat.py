@@ -52,8 +52,9 @@ def chat(
     with reported(), ExitStack() as opened:
         from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, ModelFault, data_option
         from rag_assets.engine import open_engine
+        from rag_assets.faces.answered import Answered
         from rag_assets.faces.cli.folder_facts import titles_of
-        from rag_assets.faces.dialogue import Answered, Dialogue, sound_result
+        from rag_assets.faces.dialogue import Dialogue
         from rag_assets.questions import asked
         from rag_assets.questions.conversations import Conversations
 
@@ -71,19 +72,19 @@ def chat(
         for line in takewhile(lambda line: line != "/quit", lines):
             try:
                 reading = dialogue.read(asked(line).model_copy(update={"where": where}), conversation_id)
-                result = sound_result(engine.trace(reading.question))
+                answered = Answered.of(list(engine.answer(reading.question)), titles)
             except (InvalidQuestions, ModelFault, GuardrailBroken) as error:
                 n_failed += 1
                 rendering.print_error(error)
                 continue
-            kept = dialogue.keep(reading, Answered(result, (), ()), conversation_id)
+            kept = dialogue.keep(reading, answered, conversation_id)
             conversation_id = kept.conversation_id or conversation_id
             if options.json_:
-                rendering.print_json(asdict(result), indent=None)
+                rendering.print_json(asdict(answered.result), indent=None)
                 continue
             if not is_typed:
                 rendering.print_heading(line)
-            rendering.print_turn(line, reading.asked, result, titles)
+            rendering.print_turn(line, reading.asked, answered.result, titles)
         if conversation_id and is_typed:
             rendering.err().print(f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}")
         if n_failed and not is_typed:

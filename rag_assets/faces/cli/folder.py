@@ -61,7 +61,8 @@ def papers(
             )
             rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
         else:
-            rendering.print_told(paper_id, ((one["point"], "", one["says"], one["where"]) for one in rows))
+            title = f"{titles_of(settings).get(paper_id, '')} [{paper_id}]".lstrip()
+            rendering.print_told(title, ((one["point"], "", one["says"], one["where"]) for one in rows))
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

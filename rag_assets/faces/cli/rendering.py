@@ -92,8 +92,9 @@ def print_run(report: "RunReport") -> None:
             f": {check.finding}" if check.finding else f" does not hold for {check.n_offenders} rows: {check.promise}"
         )
         err().print(Text.assemble((f"{check.asset} · {check.check}", colour), legible(what)), soft_wrap=True)
-        if check.is_blocking and not check.finding:
-            err().print(legible(check.offenders), soft_wrap=True)
+        for row in check.offenders if check.is_blocking and not check.finding else ():
+            told = ", ".join(f"{name}: {value}" for name, value in row.items())
+            err().print(legible(f"  - {told}"), soft_wrap=True)
     for message in report.errors:
         place, colon, problem = message.partition(":")
         err().print(Text.assemble((place, "red"), colon, problem), soft_wrap=True)
@@ -202,7 +203,7 @@ def print_answers(results: Sequence[QAResult], titles: Mapping[str, str]) -> Non
 def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
-    titles: titles of papers by id. An extractive claim is its own quote, so it is not quoted again.
+    titles: titles of papers by id. A quote that stands in its claim, as in an extractive one, is not shown again.
     """
     _print_answer(result, titles)
     _print_origin([result])
@@ -251,7 +252,7 @@ def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> N
     if note := claim_note(claim):
         _print_indented(note)
     for citation in claim.citations:
-        if citation.quote != claim.text:
+        if citation.quote not in claim.text:
             _print_indented(f"“{citation.quote}”")
         _print_source(citation, titles)
     console.print()

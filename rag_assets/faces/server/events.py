@@ -4,17 +4,14 @@ Claims are written as `qa.jsonl` writes them, to the byte; titles are added to t
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from fastapi.sse import format_sse_event
 
-from rag_assets.answering.trace import AnswerTrace
-from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.wording import told_beside
-from rag_assets.core.domain import Claim, Context, Evidence
+from rag_assets.core.domain import Claim, Evidence
 from rag_assets.engine import (
     ClaimDropped,
     ClaimVerified,
@@ -25,14 +22,9 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.dialogue import ReadQuestion, sound_result
+from rag_assets.faces.answered import context_rows, dropped_rows, sound_result
+from rag_assets.faces.dialogue import ReadQuestion
 from rag_assets.faces.server.problems import ProblemError
-
-LOST_CITATIONS: Mapping[Reason, str] = {
-    Reason.SOURCE_NOT_GIVEN: "A citation named a text that had not been given to the model.",
-    Reason.QUOTE_NOT_FOUND: "A quote does not stand in the paper it names.",
-}
-"""Why a citation of a published statement was left out, for readers."""
 
 
 class AnswerEvents:
@@ -63,42 +55,24 @@ class AnswerEvents:
                 return "retrying", {"k": k, "n_objections": n_objections}
             case Finished(trace):
                 result = sound_result(trace)
-                dropped = _dropped(trace)
                 steps = [
                     {"kind": one.kind, "about": one.about, "words": one.words, "n_claims": one.n_claims}
                     for one in trace.steps
                 ]
                 return "done", {
                     "answer": asdict(result),
-                    "dropped": dropped,
+                    "dropped": dropped_rows(trace),
                     "notes": told_beside(result),
                     "steps": steps,
                 }
 
     def _contexts(self, evidence: Evidence) -> dict[str, Any]:
-        bands = {hit.chunk.chunk_id: hit.band for hit in evidence.hits}
-        contexts = [
-            self._context(context, evidence) | {"band": bands.get(context.chunk_id)} for context in evidence.contexts
-        ]
         return {
             "question": self._reading.question.question,
             "rewritten": self._reading.asked.is_rewritten,
             "reason": self._reading.asked.reason,
             "paper_ids": list(self._reading.asked.paper_ids),
-            "contexts": contexts,
-        }
-
-    def _context(self, context: Context, evidence: Evidence) -> dict[str, Any]:
-        chunk = evidence.chunks[context.chunk_id]
-        return {
-            "chunk_id": context.chunk_id,
-            "paper_id": context.paper_id,
-            "title": self._titles.get(context.paper_id, ""),
-            "section_path": chunk.section_path,
-            "page_start": context.page_start,
-            "page_end": context.page_end,
-            "page_label": chunk.page_label,
-            "n_tokens": context.n_tokens,
+            "contexts": context_rows(evidence, self._titles),
         }
 
     def _claim(self, claim: Claim) -> dict[str, Any]:
@@ -106,20 +80,6 @@ class AnswerEvents:
         for citation in row["citations"]:
             citation["title"] = self._titles.get(citation["paper_id"], "")
         return row
-
-
-def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
-    """The statements that were left out, then how many citations of others did not hold, by reason."""
-    outcomes = trace.final.verified.outcomes
-    statements = [
-        {"reason": one.objection.reason, "message": one.objection.why, "claim": one.proposed.text, "n": 1}
-        for one in outcomes
-        if one.objection is not None
-    ]
-    lost = Counter(citation.reason for one in outcomes if one.holds for citation in one.lost)
-    return statements + [
-        {"reason": reason, "message": LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
-    ]
 
 
 def as_json(value: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.incremental import UpdatePlan, data_version, staging
-from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
+from rag_assets.core.promises import CheckedPromise, Offenders, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.table_files import Published, write_table
 from rag_assets.core.tables import description_of, fingerprints_by
@@ -96,9 +96,17 @@ def histogram(values: Sequence[int], *, unit: str) -> str:
 
 def _cell(value: Any) -> str:
     """A value as one cell. Text of papers is escaped: it must not break the table or make links and images."""
+    return _short(value).translate(_ESCAPED)
+
+
+def _short(value: Any) -> str:
     text = "" if value is None else " ".join(str(value).split())
-    text = text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
-    return text.translate(_ESCAPED)
+    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
+
+
+def sample_of(offenders: Offenders) -> list[dict[str, str]]:
+    """The first rows that break a promise, as short texts by column."""
+    return [{name: _short(value) for name, value in row.items()} for row in offenders[:N_SHOWN]]
 
 
 def usage_facts(spent: Usage) -> dict[str, Any]:
@@ -181,7 +189,7 @@ def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     if checked.offenders:
         first = "; ".join(f"{name}: {value}" for name, value in checked.offenders[0].items())
         metadata["first_offender"] = first[:MAX_TEXT_CHARS]
-        metadata["offenders"] = dg.MetadataValue.md(markdown_table(checked.offenders, n_shown=N_SHOWN))
+        metadata["offenders"] = dg.MetadataValue.table(list(map(dg.TableRecord, sample_of(checked.offenders))))
     return metadata
 
 

@@ -50,8 +50,8 @@ class CheckReport:
     promise: str
     is_blocking: bool
     n_offenders: int
-    offenders: str
-    """Markdown table of the first offending rows."""
+    offenders: tuple[Mapping[str, Any], ...]
+    """The first rows that break the promise, as short texts by column."""
     finding: str = ""
     """What was found, in a sentence; empty where the check has none."""
 
@@ -228,7 +228,7 @@ def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
             promise=_text(evaluation.metadata.get("promise")),
             is_blocking=evaluation.severity is dg.AssetCheckSeverity.ERROR,
             n_offenders=int(_text(evaluation.metadata.get("n_offenders")) or 0),
-            offenders=_text(evaluation.metadata.get("offenders")),
+            offenders=_rows(evaluation.metadata["offenders"]),
             finding=_text(evaluation.metadata.get("finding")),
         )
         for evaluation in result.get_asset_check_evaluations()
@@ -264,3 +264,7 @@ def _errors(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value.value)
+
+
+def _rows(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(record.data for record in value.records)

@@ -10,7 +10,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.engine import open_engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import answer_file
-from rag_assets.pipeline.assets.publishing import N_SHOWN, markdown_table, progress
+from rag_assets.pipeline.assets.publishing import progress, sample_of
 from rag_assets.pipeline.runs.materialize import PATIENCE_S, AssetReport, CheckReport, RunReport
 from rag_assets.questions import Question, load_questions
 from rag_assets.questions.files import QuestionSet
@@ -55,6 +55,6 @@ def _broken(file: str, checked: CheckedPromise) -> CheckReport:
         promise=checked.promise.sentence,
         is_blocking=checked.promise.severity == "blocking",
         n_offenders=len(checked.offenders),
-        offenders=markdown_table(checked.offenders, n_shown=N_SHOWN),
+        offenders=tuple(sample_of(checked.offenders)),
         finding=checked.finding,
     )

@@ -46,6 +46,15 @@ def test_a_conversation_goes_on_under_its_name(world: World) -> None:
     ]
 
 
+def test_what_was_read_is_kept_with_an_answer(world: World) -> None:
+    """The page opens the conversation later, and shows below each answer what it was made from."""
+    chat(world, f"{FERRITIN}\n", "runs")
+
+    with Conversations(world.paths.conversations) as kept:
+        ((first, *_),) = [turn.contexts for turn in kept.last_turns("runs", 1)]
+    assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
+
+
 def test_one_bad_line_of_a_pipe_ends_nothing_and_is_told(world: World) -> None:
     """A file of a hundred questions is not begun anew for one of them."""
     result = chat(world, f"\x07\n{FERRITIN}\n", "--json")

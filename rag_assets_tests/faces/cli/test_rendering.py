@@ -10,7 +10,7 @@ from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.rendering import print_answer, print_answers, print_hits, print_run, print_told
-from rag_assets.pipeline.runs.materialize import AssetReport, RunReport
+from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
 
 LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."
 TITLES = {"smith2020": "Ferritin in athletes"}
@@ -180,3 +180,17 @@ def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(capsys: pyte
     assert lines[2].split() == ["chunks", "papers", *["10000"] * 4, "12.7"]
     assert lines[3].split()[:2] == ["paper_summaries", "passages"]
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_what_breaks_a_promise_is_told_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table that is wider than the terminal is a heap of bars, in which nobody finds the id of the paper."""
+    rows = ({"paper_id": LONG_ID, "text": "Ferritin fell."}, {"paper_id": "kelp", "text": "It grew."})
+    broken = CheckReport("chunks", "pages_known", "Each page is in its paper.", True, 2, rows)
+
+    print_run(RunReport("5e65d6d6-0", False, (), (broken,), ()))
+
+    assert capsys.readouterr().err.splitlines() == [
+        "chunks · pages_known does not hold for 2 rows: Each page is in its paper.",
+        f"  - paper_id: {LONG_ID}, text: Ferritin fell.",
+        "  - paper_id: kelp, text: It grew.",
+    ]

@@ -13,7 +13,8 @@ from rag_assets.answering.drafts import Manner
 from rag_assets.core.domain import QAResult
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Finished
-from rag_assets.faces.dialogue import Answered, Kept
+from rag_assets.faces.answered import Answered
+from rag_assets.faces.dialogue import Kept
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
@@ -92,13 +93,13 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
     def rendered() -> Iterator[Named]:
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
-        events = AnswerEvents(reading, shared.facts.now().titles)
-        contexts: dict[str, dict[str, Any]] = {}
+        titles = shared.facts.now().titles
+        events, seen = AnswerEvents(reading, titles), []
         for event in shared.engine.answer(reading.question, manner=manner):
             name, data = events.rendered(event)
-            contexts |= {context["chunk_id"]: context for context in data.get("contexts", ())}
+            seen.append(event)
             if isinstance(event, Finished):
-                answered = Answered(event.trace.result, tuple(contexts.values()), data["dropped"])
+                answered = Answered.of(seen, titles)
                 kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data

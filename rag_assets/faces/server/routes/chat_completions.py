@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, StrictBool
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.engine import Event, Finished
-from rag_assets.faces.dialogue import sound_result
+from rag_assets.faces.answered import sound_result
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import as_json
 from rag_assets.faces.server.problems import ProblemError, invalid_request, not_found

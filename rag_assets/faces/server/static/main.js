@@ -40,7 +40,8 @@ function welcome() {
 async function showCorpus() {
   const health = await getJson("/api/health");
   examples = health.examples;
-  byId("corpus").textContent = `${counted(health.n_papers, "paper")} · ${health.model}`;
+  const model = health.model === "extractive" ? "answers without a model" : health.model;
+  byId("corpus").textContent = `${counted(health.n_papers, "paper")} · ${model}`;
   byId("turns").querySelector(".welcome")?.replaceWith(welcome());
 }
 
