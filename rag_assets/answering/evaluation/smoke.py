@@ -113,12 +113,13 @@ class EvaluatedRun:
 
 
 def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
-    return "; ".join(
-        ", ".join(
-            f"{name} {round(value, _N_DECIMALS) if isinstance(value, float) else value}" for name, value in row.items()
+    told = []
+    for row in offenders:
+        limit, level = (
+            ("its floor of", row["floor"]) if "floor" in row else ("the median of", row["median_of_last_runs"])
         )
-        for row in offenders
-    )
+        told.append(f"{row['metric']} is {round(row['value'], _N_DECIMALS)}, below {limit} {round(level, _N_DECIMALS)}")
+    return "; ".join(told)
 
 
 def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:

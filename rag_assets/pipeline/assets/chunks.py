@@ -118,9 +118,7 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
             "paper": short_id(row["paper_id"]),
             "source": row["source"],
             "chunks": row["n_chunks"],
-            "min tokens": row["n_tokens_min"],
-            "median": row["n_tokens_median"],
-            "max": row["n_tokens_max"],
+            "tokens (median)": f"{row['n_tokens_min']}-{row['n_tokens_max']} ({row['n_tokens_median']:g})",
             "with page": f"{row['share_with_page']:.0%}",
         }
         for row in paper_stats(updated)

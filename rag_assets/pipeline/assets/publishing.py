@@ -28,6 +28,9 @@ _SECONDS_BETWEEN_REPORTS = 5.0
 _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
+_N_COLUMNS_IN_LINE, _CHARS_IN_LINE = 5, 1_000
+"""Dagster's UI draws a text below so many characters in line, where a table of more columns is cut off at the right; a
+longer one gets a window of its own."""
 MAX_CELL_CHARS = 300
 MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
@@ -71,7 +74,8 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
     if not rows:
         return "*none*"
     columns = list(rows[0])
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    rule = "-" * (_CHARS_IN_LINE // len(columns) if len(columns) > _N_COLUMNS_IN_LINE else 3)
+    lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns)]
     lines += ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
     if len(rows) > n_shown:
         lines.append(f"\n… and {len(rows) - n_shown} more")
@@ -100,6 +104,9 @@ def _cell(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = [f"{name}: {one}" for name, one in value.items()]
+    value = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
     text = "" if value is None else " ".join(str(value).split())
     return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
 

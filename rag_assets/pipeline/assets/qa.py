@@ -176,14 +176,14 @@ def _nearest(result: QAResult) -> list[str]:
 
 
 def _claim(claim: Claim) -> str:
-    """The claim with its places and its note, then those of its quotes that are not the claim itself."""
+    """The claim with its places and its note, then those of its quotes that do not stand in it."""
     note = claim_note(claim)
     lines = [_with_places(claim)]
     lines += [f"*{markdown_text(note)}*"] if note else []
     lines += [
         f"> “{markdown_text(citation.quote)}” {markdown_text(f'[{place_of(citation)}]')}"
         for citation in claim.citations
-        if citation.quote != claim.text
+        if citation.quote not in claim.text
     ]
     return "\n\n".join(lines)
 

@@ -166,6 +166,15 @@ def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) ->
     assert all(len(line) <= 80 or LONG_ID in line for line in lines)
 
 
+def test_a_row_of_a_table_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A claim from a table is its row behind the table's name; the row once more below it says nothing new."""
+    row = "Group: runners | Ferritin: 12"
+
+    print_answer(answer(claim(f"Table 1 | {row}", row), model="extractive"), TITLES)
+
+    assert capsys.readouterr().out.count(row) == 1
+
+
 def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(capsys: pytest.CaptureFixture[str]) -> None:
     """Passages below papers in one column look as if 155 papers had been added."""
     counts = {"n_added": 10_000, "n_changed": 10_000, "n_removed": 10_000, "n_unchanged": 10_000}

@@ -89,6 +89,8 @@ def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
         ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
         (None, ""),
         (0, "0"),
+        (["bm25", "review"], "bm25, review"),
+        ({"name": "wordpiece", "reason": "set"}, "name: wordpiece, reason: set"),
     ],
 )
 def test_text_of_papers_breaks_no_table(value: Any, shown: str) -> None:
@@ -103,6 +105,14 @@ def test_a_long_cell_is_shortened_before_it_is_escaped() -> None:
     table = markdown_table([{"text": "|" * (MAX_CELL_CHARS + 50)}], n_shown=1)
 
     assert table.splitlines()[2] == "| " + "\\|" * (MAX_CELL_CHARS - 1) + "… |"
+
+
+@pytest.mark.parametrize(("n_columns", "opens_a_window"), [(5, False), (6, True), (13, True)])
+def test_a_table_too_wide_for_the_page_opens_in_a_window(n_columns: int, opens_a_window: bool) -> None:
+    """Drawn in line, columns on the right are cut off, and nothing says that they are there."""
+    table = markdown_table([{f"column {n}": n for n in range(n_columns)}], n_shown=1)
+
+    assert (len(table) >= 1_000) == opens_a_window, "the UI opens a window for so many characters"
 
 
 def test_no_rows_are_said_to_be_none() -> None:
