@@ -115,10 +115,9 @@ class EvaluatedRun:
 def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
     told = []
     for row in offenders:
-        limit, level = (
-            ("its floor of", row["floor"]) if "floor" in row else ("the median of", row["median_of_last_runs"])
-        )
-        told.append(f"{row['metric']} is {round(row['value'], _N_DECIMALS)}, below {limit} {round(level, _N_DECIMALS)}")
+        metric, value, limit = row.values()
+        kind = "its floor" if "floor" in row else "the median of the last runs,"
+        told.append(f"{metric} is {round(value, _N_DECIMALS)}, below {kind} {round(limit, _N_DECIMALS)}")
     return "; ".join(told)
 
 

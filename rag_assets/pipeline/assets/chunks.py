@@ -116,9 +116,9 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
     return [
         {
             "paper": short_id(row["paper_id"]),
-            "source": row["source"],
             "chunks": row["n_chunks"],
-            "tokens (median)": f"{row['n_tokens_min']}-{row['n_tokens_max']} ({row['n_tokens_median']:g})",
+            "tokens": f"{row['n_tokens_min']}-{row['n_tokens_max']}",
+            "median": f"{row['n_tokens_median']:g}",
             "with page": f"{row['share_with_page']:.0%}",
         }
         for row in paper_stats(updated)

@@ -714,7 +714,7 @@ def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: Comm
     result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
 
     assert result.exit_code == 1
-    assert "smoke_eval · above_floors: key_fact_recall is 0.0, below its floor of 0.9" in result.stderr
+    assert "smoke_eval · above_floors: key_fact_recall is 0.0, below its floor 0.9" in result.stderr
     assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
     assert result.stderr.rstrip().endswith("The run failed: smoke_eval · above_floors (see above).")
     assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
