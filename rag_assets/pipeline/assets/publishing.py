@@ -112,8 +112,8 @@ def _short(value: Any) -> str:
 
 
 def sample_of(offenders: Offenders) -> list[dict[str, str]]:
-    """The first rows that break a promise, as short texts by column."""
-    return [{name: _short(value) for name, value in row.items()} for row in offenders[:N_SHOWN]]
+    """The first rows that break a promise, as short texts by column; Dagster wants the same columns in each."""
+    return [{name: _short(row.get(name)) for name in offenders[0]} for row in offenders[:N_SHOWN]]
 
 
 def usage_facts(spent: Usage) -> dict[str, Any]:
@@ -128,7 +128,6 @@ def usage_facts(spent: Usage) -> dict[str, Any]:
 NOTICE = "notice"
 """Metadata key of an observation that explains why nothing was made."""
 N_SHOWN = 20
-MAX_TEXT_CHARS = 500
 _SEVERITIES = {"blocking": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheckSeverity.WARN}
 
 
@@ -194,8 +193,6 @@ def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     if checked.finding:
         metadata["finding"] = checked.finding
     if checked.offenders:
-        first = "; ".join(f"{name}: {value}" for name, value in checked.offenders[0].items())
-        metadata["first_offender"] = first[:MAX_TEXT_CHARS]
         metadata["offenders"] = dg.MetadataValue.table(list(map(dg.TableRecord, sample_of(checked.offenders))))
     return metadata
 

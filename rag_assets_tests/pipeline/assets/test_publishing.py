@@ -65,6 +65,17 @@ def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
     assert [record.data for record in shown.records] == [{"n": f"-{n}"} for n in range(1, N_SHOWN + 1)]
 
 
+def test_offenders_with_other_columns_are_shown_all_the_same() -> None:
+    """Dagster refuses a table whose rows differ: the check would crash, and say nothing of the data."""
+    mixed = Promise[list[int]]("mixed", "Nothing.", lambda _: [{"n": 1, "why": ["a", "b"]}, {"n": 2, "also": 3}])
+
+    (check,) = run([mixed], []).get_asset_check_evaluations()
+
+    shown = check.metadata["offenders"]
+    assert isinstance(shown, dg.TableMetadataValue)
+    assert [record.data for record in shown.records] == [{"n": "1", "why": "a, b"}, {"n": "2", "why": ""}]
+
+
 def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
     """The run must fail, too: a failed check in a green run is overlooked."""
     result = run([*NONE_NEGATIVE, *ALL_EVEN], [-1])
