@@ -55,7 +55,7 @@ def chat(
         from rag_assets.faces.answered import Answered
         from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.faces.dialogue import Dialogue
-        from rag_assets.questions import asked
+        from rag_assets.questions import asked, said
         from rag_assets.questions.conversations import Conversations
 
         settings = options.settings("thorough" if thorough else None)
@@ -71,7 +71,8 @@ def chat(
         lines = filter(None, map(str.strip, _typed() if is_typed else sys.stdin))
         for line in takewhile(lambda line: line != "/quit", lines):
             try:
-                reading = dialogue.read(asked(line).model_copy(update={"where": where}), conversation_id)
+                question = said(line) if conversation_id else asked(line)
+                reading = dialogue.read(question.model_copy(update={"where": where}), conversation_id)
                 answered = Answered.of(list(engine.answer(reading.question)), titles)
             except (InvalidQuestions, ModelFault, GuardrailBroken) as error:
                 n_failed += 1

@@ -55,6 +55,14 @@ def test_what_was_read_is_kept_with_an_answer(world: World) -> None:
     assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
 
 
+def test_a_follow_up_needs_no_words_of_its_own(world: World) -> None:
+    """The first line on the screen offers it: a question that is refused then looks like a fault."""
+    result = chat(world, f"{FERRITIN}\nWhy?\n")
+
+    assert result.exit_code == 0, result.stderr
+    assert f"Why? ({FERRITIN.rstrip('?')})" in " ".join(result.stdout.split())
+
+
 def test_one_bad_line_of_a_pipe_ends_nothing_and_is_told(world: World) -> None:
     """A file of a hundred questions is not begun anew for one of them."""
     result = chat(world, f"\x07\n{FERRITIN}\n", "--json")
