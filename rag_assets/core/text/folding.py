@@ -93,8 +93,8 @@ def lowered_as_plain(text: str) -> str:
 def scripts_as_plain(text: str) -> str:
     """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²", "14C" for "¹⁴C".
 
-    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number that touches no word is the mark of a note
-    or reference, and stays as it is.
+    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number that touches no word
+    is the mark of a note or reference, and stays as it is.
     """
 
     def plain(run: re.Match[str]) -> str:
