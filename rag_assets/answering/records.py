@@ -206,4 +206,4 @@ def _is_whole(line: bytes) -> bool:
         (values,) = csv.reader([line.decode("utf-8-sig")])
     except (ValueError, csv.Error):
         return False
-    return len(values) > 1 and _with_checksum(values[:-1]) == values
+    return len(values) > 1 and fingerprint(values[:-1]) == values[-1]

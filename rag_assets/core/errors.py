@@ -59,6 +59,10 @@ class InvalidSettings(RagAssetsError):
     """A setting is unknown, out of bounds or contradicts another."""
 
 
+class InvalidSelection(InvalidSettings):
+    """A selection of assets cannot be read or names none."""
+
+
 class MissingInput(RagAssetsError):
     """A folder, file or upstream table that must exist does not."""
 
@@ -194,7 +198,7 @@ class InvalidQuestions(RagAssetsError):
     @classmethod
     def at(cls, path: Path, problems: Mapping[int, str]) -> Self:
         """problems: by the number of their line."""
-        named = [f"{path}, line {line}: {problem}." for line, problem in problems.items()]
+        named = [f"{path}, line {line}: {problem.rstrip('.')}." for line, problem in problems.items()]
         more = len(named) - _SHOWN_LINES
         return cls(
             "\n".join([*named[:_SHOWN_LINES], *([f"... and {more} more lines."] if more > 0 else [])])

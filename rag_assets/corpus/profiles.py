@@ -25,7 +25,7 @@ from rag_assets.core.tables import (
 )
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
 
-PROFILER_VERSION = 2
+PROFILER_VERSION = 3
 """Raise it when the same paper gets another profile than before."""
 _MAX_FIRST_PAGE_CHARS = 2_000
 _BLOCKS_WITHOUT_PAGES = 20

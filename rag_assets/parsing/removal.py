@@ -1,11 +1,11 @@
 """Papers that are gone from the papers folder, and when they are too many to be taken for deleted.
 
-A disk that is not mounted leaves an empty folder. Read as "all papers were deleted", it would empty every table and
-index and change every answer.
+A disk that is not mounted leaves an empty folder, one that fails leaves files that cannot be read. Read as "all papers
+were deleted", it would empty every table and index and change every answer.
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from rag_assets.core.promises import Offenders, Promise
@@ -13,6 +13,7 @@ from rag_assets.core.settings import Paths
 
 _FEW = 10
 """Of fewer papers, most may go at once without a question, as long as one stays."""
+_NO_FILE = "has no file"
 _RECENT_S = 7 * 24 * 3600
 
 
@@ -21,16 +22,16 @@ class Removal:
     """What would be removed from the published index."""
 
     before: Collection[str]
-    """Papers that are published, without those that were deleted over HTTP and lie in the trash."""
-    now: Collection[str]
-    """Papers that are there, also under another id."""
+    """Papers that are published and were read, without those that were deleted over HTTP and lie in the trash."""
+    now: Mapping[str, str | None]
+    """Papers that have files, also under another id, with the reason why they cannot be read, if so."""
     is_allowed: bool
     """Whether the user has confirmed it: `execution.allow_removal`."""
 
     @property
     def vanished(self) -> list[str]:
-        """Papers without any file, sorted."""
-        return sorted(set(self.before) - set(self.now))
+        """Papers without any file that can be read, sorted."""
+        return sorted(one for one in self.before if self.now.get(one, _NO_FILE) is not None)
 
     @property
     def is_most(self) -> bool:
@@ -52,13 +53,16 @@ def is_recent(paths: Paths) -> bool:
 
 
 def _unconfirmed(removal: Removal) -> Offenders:
-    return [{"paper_id": one} for one in removal.vanished] if removal.is_most and not removal.is_allowed else []
+    if removal.is_allowed or not removal.is_most:
+        return []
+    return [{"paper_id": one, "problem": removal.now.get(one, _NO_FILE)} for one in removal.vanished]
 
 
 def _question(removal: Removal, offenders: Offenders) -> str:
     return (
-        f"{len(offenders)} of {len(removal.before)} papers are gone from the papers folder, so nothing was published. "
-        "If its disk is not mounted, mount it. If they are meant to go, confirm it: rag-assets run --allow-removal, or "
+        f"{len(offenders)} of {len(removal.before)} papers are gone from the papers folder or cannot be read any more "
+        f"({offenders[0]['paper_id']}: {offenders[0]['problem']}), so nothing was published. If its disk is not "
+        "mounted, mount it. If they are meant to go, confirm it: rag-assets run --allow-removal, or "
         "execution.allow_removal in the launchpad."
     )
 
@@ -66,7 +70,7 @@ def _question(removal: Removal, offenders: Offenders) -> str:
 REMOVAL_PROMISES: list[Promise[Removal]] = [
     Promise(
         "most_papers_stay",
-        "Most papers are still there, or their removal is confirmed (rag-assets run --allow-removal).",
+        "Most papers are still there and can be read, or their removal is confirmed (rag-assets run --allow-removal).",
         _unconfirmed,
         finding=_question,
     )

@@ -115,8 +115,8 @@ def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "r
 
     unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
     MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming all lines that cannot
-    be used or whose id occurred before. The errors quote no values, except ids, since any file may be named
-    as one of questions.
+    be used or whose id occurred before. The errors quote no values, except ids and filters, since any file may
+    be named as one of questions.
     """
     questions: list[Question] = []
     problems: dict[int, str] = {}
@@ -213,5 +213,5 @@ def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
         return f"{where}: {message}"
     keys: type[BaseModel] = Question if len(place) == 1 else ExpectedPaper
     if alike := get_close_matches(str(place[-1]), keys.model_fields, n=1):
-        return f"{where}: there is no such key; is {alike[0]} meant?"
+        return f"{where}: there is no such key; perhaps {alike[0]} is meant"
     return f"a key is unknown; known keys are {', '.join(keys.model_fields)}"

@@ -1,5 +1,6 @@
 """The files answers are kept in."""
 
+import csv
 import json
 import logging
 from dataclasses import replace
@@ -22,6 +23,7 @@ from rag_assets.answering.update import DeferredQuestion
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
 from rag_assets.core.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
+from rag_assets.core.incremental import fingerprint
 from rag_assets.questions import Question
 
 CITATION = Citation(
@@ -187,6 +189,21 @@ def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     written = pd.read_csv(path, dtype=str)
     assert list(written["question"]) == [f"'{sign}1+1" for sign in signs]
     assert list(written["question_id"]) == [f"'{sign}1" for sign in signs]
+
+
+def test_rows_that_began_like_a_formula_before_are_no_damage(tmp_path: Path) -> None:
+    """Earlier versions wrote them as they were asked; their answers would vanish from the audit."""
+    path = tmp_path / "qa_audit.csv"
+    append_audit(path, [audit_row(TRACE, RUN, verdict="published")])
+    header, values = csv.reader(path.read_text("utf-8").splitlines())
+    values[1] = "-5 degrees: what was seen?"
+    values[-1] = fingerprint(values[:-1])
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, values])
+
+    append_audit(path, [audit_row(replace(TRACE, result=replace(RESULT, question_id="q2")), RUN, verdict="published")])
+
+    assert pd.read_csv(path)["question_id"].tolist() == [RESULT.question_id, "q2"]
 
 
 def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:

@@ -31,8 +31,15 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
     [
         ('{"id": "a"}', "line 1: question: Field required"),
         ('{"id": "", "question": "x"}', "line 1: id: String should have at least 1 character"),
+        (
+            '{"id": "a", "question": "x", "where": "bogus:1"}',
+            'no field "bogus". Known are paper, source, section, page. ',
+        ),
         ("not json", "line 1: the line: Invalid JSON"),
-        ('{"id": "a", "question": "x", "answerble": false}', "line 1: answerble: there is no such key; is answerable"),
+        (
+            '{"id": "a", "question": "x", "answerble": false}',
+            "answerble: there is no such key; perhaps answerable is meant. Each",
+        ),
         ('{"id": "a", "question": "x", "expected": [{"paper": "p"}]}', "line 1: expected.0.paper_id: Field required; "),
         (
             '{"id": "a", "question": "x", "expected": [{"paper_id": "p", "page": [2]}]}',

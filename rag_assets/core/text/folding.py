@@ -23,7 +23,12 @@ _FOLDS = {
 }
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
-_SCRIPT_RUN = re.compile(r"(?<=[^\W⁰¹²³⁴-⁹])(?P<raised>[⁰¹²³⁴-⁹⁺⁻ⁿ]+)|[₀-₎]+")
+_SCRIPT_RUN = re.compile(
+    r"(?P<raised>(?<=[^\W⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹⁺⁻ⁿ]+"
+    r"|(?<![^\s(\[/–-])[⁰¹²³⁴-⁹]+(?=m?[A-Z][a-z]?(?![^\W\d_])))"
+    r"|[₀-₎]+"
+)
+"""Raised behind a word, or as the mass of an isotope before the symbol of its element; lowered anywhere."""
 _HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")
 
 
@@ -86,15 +91,15 @@ def lowered_as_plain(text: str) -> str:
 
 
 def scripts_as_plain(text: str) -> str:
-    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²".
+    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²", "14C" for "¹⁴C".
 
-    Behind a digit they stay apart from it: "10^5" for "10⁵". A raised number that touches no word is the mark of a note
-    or reference, and stays as it is.
+    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number that touches no word
+    is the mark of a note or reference, and stays as it is.
     """
 
     def plain(run: re.Match[str]) -> str:
-        is_behind_digit = text[max(0, run.start() - 1) : run.start()].isdecimal()
-        sign = ("^" if run["raised"] else "_") if is_behind_digit else ""
+        is_apart = text[max(0, run.start() - 1) : run.start()].isdigit() and any(map(str.isdigit, run[0]))
+        sign = ("^" if run["raised"] else "_") if is_apart else ""
         return sign + run[0].translate(_RAISED).translate(_LOWERED)
 
     return _SCRIPT_RUN.sub(plain, text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag_assets.core.domain import QAResult
-from rag_assets.core.errors import InvalidSettings, data_option
+from rag_assets.core.errors import InvalidSelection, data_option
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import (
     AllowRemovalOption,
@@ -136,7 +136,7 @@ def _materialize(
     questions = demand_answerable(settings, other) if other else []
     try:
         report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
-    except InvalidSettings as error:  # the settings have been read before, so it is the selection
+    except InvalidSelection as error:
         raise typer.BadParameter(str(error), param_hint="--select") from error
     if other and report.is_success:
         report = answer_other_file(settings, other, questions, report)

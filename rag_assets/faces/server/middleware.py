@@ -165,11 +165,11 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, send_with_headers)
-        except Exception:  # the last resort: anything else would show as a bare 500 of the web server
+        except Exception as error:  # the last resort: anything else would show as a bare 500 of the web server
             logger.exception("Request %s failed", request_id.get())
             if status:
                 raise
-            await unexpected().response(scope, receive, send_with_headers)
+            await unexpected(error).response(scope, receive, send_with_headers)
         finally:
             path = scope.get("raw_path", b"").decode("ascii", "replace")  # still escaped, so it cannot break the line
             seconds = perf_counter() - started

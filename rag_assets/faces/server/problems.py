@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from rag_assets.core import errors
 from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.full_disk import disk_full, is_full_disk
 
 logger = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
@@ -143,6 +144,10 @@ _KINDS: Mapping[type[RagAssetsError], _Kind] = {
         HTTPStatus.SERVICE_UNAVAILABLE, "read-only", "The data folder cannot be written",
         f"Whoever runs the server must give it the right to write. {_SEE_LOG}",
     ),
+    errors.DiskFull: _Kind(
+        HTTPStatus.INSUFFICIENT_STORAGE, "disk-full", "The server's disk is full",
+        f"Whoever runs the server must make room on it. {_SEE_LOG}",
+    ),
     errors.RagAssetsError: _Kind(
         HTTPStatus.INTERNAL_SERVER_ERROR, "failed", "The request failed on the server", _SEE_LOG
     ),
@@ -160,8 +165,10 @@ def problem_of(error: RagAssetsError) -> ProblemError:
     return ProblemError(kind.status, kind.kind, kind.title, kind.detail or str(error), headers)
 
 
-def unexpected() -> ProblemError:
-    """For an error that no code foresaw."""
+def unexpected(error: Exception) -> ProblemError:
+    """For an error that no code foresaw, or that of a full disk, which may be met anywhere."""
+    if is_full_disk(error):
+        return problem_of(disk_full(None))
     return ProblemError(
         HTTPStatus.INTERNAL_SERVER_ERROR, "failed", "The request failed on the server", f"Please report it. {_SEE_LOG}"
     )

@@ -182,9 +182,9 @@ async def streamed(
         yield render_problem(error)
     except RagAssetsError as error:
         yield render_problem(problem_of(error))
-    except Exception:  # the reply has begun, so this is the only place where its client can be told
+    except Exception as error:  # the reply has begun, so this is the only place where its client can be told
         logger.exception("Request %s failed", request_id.get())
-        yield render_problem(unexpected())
+        yield render_problem(unexpected(error))
 
 
 async def until_left(events: Events[Result], request: Request) -> AsyncGenerator[Result, None]:

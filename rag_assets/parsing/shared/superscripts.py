@@ -11,12 +11,14 @@ Written = Callable[[str, str], str]
 """From the text before and a text that is raised or lowered behind it to how this is written."""
 _SUPERSCRIPT = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 _SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_MINUS = re.compile(r"(?<!\d)[‐‑–—](?=\d)|(?<=\d)[‐‑–—](?!\d)")
+"""A dash in place of the minus of an exponent or a charge; between digits it is that of a range."""
 _EXPONENT_N = re.compile(r"(?<![^\W\d_])n(?![^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{4}")
 """Four letters are a word; units, symbols and formulas (km², CO²⁻, R²) are shorter."""
 _WRITTEN = re.compile(
-    r"<(?P<tag>su[pb])(?: [^<>]{0,80})?>(?P<tagged>[\w .,;:=+−–-]{1,20})</(?P=tag)>"
-    r"|(?<=[^\s^])\^(?P<sup>[+−-]?\d[\d,–-]{0,10}[+−]?)\^(?![\d^])"
+    r"<(?P<tag>su[pb])(?: [^<>]{0,80})?>(?P<tagged>[\w .,;:=+−‐‑–-]{1,20})</(?P=tag)>"
+    r"|(?<=[^\s^])\^(?P<sup>[+−‐‑–-]?\d[\d,–-]{0,10}[+−]?)\^(?![\d^])"
     r"|(?<=[^\W_])~(?P<sub>\d[\d.]{0,5}[+−-]?)~(?![\d~])"
     r"|\$(?:\{ ?\})?(?P<latex>[\^_]) ?\{? ?(?P<digits>[\d+−=(),.–-]{1,12}) ?\}?\$",
     re.IGNORECASE,
@@ -26,7 +28,7 @@ _WRITTEN = re.compile(
 
 def raised(text: str) -> str:
     """`text` in superscript characters, as far as they exist: 10<sup>9</sup> must not read 109."""
-    return _EXPONENT_N.sub("ⁿ", text).translate(_SUPERSCRIPT)
+    return _EXPONENT_N.sub("ⁿ", _MINUS.sub("-", text)).translate(_SUPERSCRIPT)
 
 
 def lowered(text: str) -> str:

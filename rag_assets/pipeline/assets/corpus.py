@@ -83,11 +83,13 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:
     trashed = {one.paper_id for one in PaperTrash(settings).deletions()}
-    earlier = dict(zip(published["paper_id"].to_pylist(), published["sha256"].to_pylist(), strict=True))
-    files = set(updated["sha256"].to_pylist()) - {None, ""}
-    moved = {paper_id for paper_id, sha256 in earlier.items() if sha256 in files}
-    now = moved.union(updated["paper_id"].to_pylist())
-    return Removal(set(earlier) - trashed, now, settings.execution.allow_removal)
+    rows = published.select(["paper_id", "sha256", "error"]).to_pylist()
+    read = {row["paper_id"]: row["sha256"] for row in rows if row["error"] is None}
+    errors = updated["error"].to_pylist()
+    by_file = dict(zip(updated["sha256"].to_pylist(), errors, strict=True))
+    moved = {paper_id: by_file[sha256] for paper_id, sha256 in read.items() if sha256 and sha256 in by_file}
+    now = moved | dict(zip(updated["paper_id"].to_pylist(), errors, strict=True))
+    return Removal(set(read) - trashed, now, settings.execution.allow_removal)
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:

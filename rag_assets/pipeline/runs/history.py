@@ -67,17 +67,18 @@ def _is_cut_short(found: bytes, whole: bytes) -> bool:
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":
-    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used.
+    """The instance. Raises InvalidSettings for a dagster.yaml that cannot be used, DiskFull.
 
     At the first opening Dagster makes its tables, which two processes must not do at once.
     """
     import dagster as dg
 
-    with FileLock(home / "opening.lock"):
+    with full_disk_told(home), FileLock(home / "opening.lock"):
         try:
             instance = dg.DagsterInstance.from_config(str(home))
         except Exception as error:
-            if type(error).__module__.partition(".")[0] not in _READERS:
+            is_of_reader = type(error).__module__.partition(".")[0] in _READERS
+            if not (is_of_reader or isinstance(error, UnicodeDecodeError)):
                 raise  # of the database
             raise InvalidSettings(
                 f"Dagster cannot use {home / _CONFIG_NAME}. Mend it, or delete it to have it made anew: {error}"

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.errors import InvalidSelection
 from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
@@ -80,7 +80,7 @@ def materialize(
 
     settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
     command, for the run's tags. run_id: default a new one. Waits while another run writes the data folder. Raises
-    InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
+    InvalidSelection when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
     written, DiskFull, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
     """
     run_id = run_id or str(uuid4())
@@ -188,9 +188,9 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
             for part in selection.split(","):
                 chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
     except dg.DagsterError as error:
-        raise InvalidSettings(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
+        raise InvalidSelection(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
     if not chosen:
-        raise InvalidSettings(
+        raise InvalidSelection(
             f'The selection "{selection}" names no asset. Assets: {", ".join(sorted(names))}. Example: "chunks+"'
         )
     return sorted(chosen)

@@ -26,7 +26,7 @@ WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
 _TEXT, _WITH_HEADINGS = "text", "with_headings"
 """Fields: the words of a passage, and those of the headings above it too, which are searched."""
-_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 4)
+_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 5)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
 _WRITER_HEAP_BYTES = 512_000_000

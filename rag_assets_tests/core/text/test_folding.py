@@ -44,6 +44,9 @@ def test_a_quote_that_is_not_there_is_not_found(quote: str, text: str) -> None:
         ("Ca²⁺ and NO₃⁻", "Ca2+ and NO3-"),
         ("2.4 m² s⁻¹", "2.4 m2 s-1"),
         ("3 × 10⁵ or 10⁻⁵", "3 × 10^5 or 10^-5"),
+        ("SO₄²⁻ and CD4⁺", "SO4^2- and CD4+"),
+        ("¹⁴C and (⁹⁹mTc)", "14C and (99mTc)"),
+        ("It fell.²A note, ¹²Iron, ³The last", "It fell.²A note, ¹²Iron, ³The last"),
         ("exacerbated.²⁹ In reviews ⁵⁴ of it", "exacerbated.²⁹ In reviews ⁵⁴ of it"),
     ],
 )

@@ -352,6 +352,17 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
     assert "Usage: " in result.stderr
 
 
+def test_a_configuration_that_cannot_be_used_is_no_wrong_usage(empty: CommandLine) -> None:
+    """It was told as a wrong --select, which was not given."""
+    (empty.root / "home").mkdir()
+    (empty.root / "home" / "dagster.yaml").write_text("telemetry: [")
+
+    result = empty("run")
+
+    assert result.exit_code == 1
+    assert "Error: Dagster cannot use" in result.stderr
+
+
 def test_questions_of_another_file_are_answered_beside_the_published_answers(rag_assets: CommandLine) -> None:
     """Trying out questions must not cost the answers that others read, nor mix with their history.
 

@@ -1,5 +1,6 @@
 """What callers are told of errors: what to do, and nothing of the machine."""
 
+import errno
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,7 +10,7 @@ import pytest
 
 from rag_assets.core import errors
 from rag_assets.core.errors import ModelUnavailable, RagAssetsError
-from rag_assets.faces.server.problems import problem_of
+from rag_assets.faces.server.problems import problem_of, unexpected
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import EVENTS, events_of, served
 
@@ -49,6 +50,15 @@ def test_a_provider_that_asks_for_patience_is_passed_on() -> None:
     fault.retry_after_s = 7.2
 
     assert problem_of(fault).headers == {"Retry-After": "8"}
+
+
+def test_a_full_disk_is_told_as_such() -> None:
+    """ "Please report it" sends its owner to us, where room on the disk is needed."""
+    problem = unexpected(OSError(errno.ENOSPC, "No space left on device", PATH)).problem
+
+    assert (problem.status, problem.title) == (507, "The server's disk is full")
+    assert PATH not in problem.model_dump_json()
+    assert unexpected(OSError(errno.EIO, "Input/output error")).problem.status == 500
 
 
 class _Refusing(BaseHTTPRequestHandler):

@@ -56,6 +56,29 @@ def test_raised_and_lowered_digits_keep_their_place(tmp_path: Path, read: Read, 
     assert tei.texts(read(tmp_path, written)) == [SHOWN]
 
 
+@pytest.mark.parametrize("dash", "−-–‑")
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        (read_tei, "At 10<hi rend='superscript'>{}5</hi> M of SO<hi rend='sub'>4</hi><hi rend='sup'>2{}</hi>."),
+        (read_markdown, "At 10<sup>{}5</sup> M of SO<sub>4</sub><sup>2{}</sup>."),
+        (read_text, "At 10^{}5^ M of SO~4~<sup>2{}</sup>."),
+    ],
+)
+def test_every_dash_of_an_exponent_or_a_charge_is_a_minus(tmp_path: Path, read: Read, written: str, dash: str) -> None:
+    """Behind a dash that is not raised, "10–⁵" is ten and the mark of a note."""
+    assert tei.texts(read(tmp_path, written.format(dash, dash))) == ["At 10⁻⁵ M of SO₄²⁻."]
+
+
+def test_digits_of_a_title_keep_their_place(tmp_path: Path) -> None:
+    """A title is shown above every answer, and the title page is quoted."""
+    title = "Growth of 10<hi rend='superscript'>5</hi> cells in CO<hi rend='subscript'>2</hi>"
+
+    document = tei.parsed(tmp_path, tei.tei("<div><p>Text.</p></div>").replace("Iron in Winter", title))
+
+    assert document.title == "Growth of 10⁵ cells in CO₂"
+
+
 @pytest.mark.parametrize(
     ("read", "written", "shown"),
     [
@@ -69,7 +92,15 @@ def test_raised_and_lowered_digits_keep_their_place(tmp_path: Path, read: Read, 
          "At p < . 001, RGB 4, 6.5"),
         (read_tei, "See Fig. <ref type='figure'>2</ref> in Lund <ref type='bibr'>2020</ref>.",
          "See Fig. 2 in Lund 2020."),
+        *((read_tei, f"At 250<ref {kind}>9</ref> degrees.", "At 250 ⁹ degrees.")
+          for kind in ("type='noteAnchor'", "type='footnote'", "target='#fn1'")),
+        (read_tei, "In Section <ref target='#s3'>3</ref> and Fig. S<ref type='figure'>2</ref>.",
+         "In Section 3 and Fig. S2."),
         (read_markdown, "At 250<sup>[9](#b9)</sup> degrees.", "At 250 ⁹ degrees."),
+        (read_markdown, "At 250[<sup>9</sup>](#b9) degrees.", "At 250 ⁹ degrees."),
+        (read_markdown, "At 250<sup><a href='#b9'>9</a></sup> degrees.", "At 250 ⁹ degrees."),
+        (read_markdown, "At 250<a href='#b9'><sup>9</sup></a> degrees, [10<sup>5</sup> m](#x).",
+         "At 250 ⁹ degrees, 10⁵ m."),
         (read_markdown, "At 250 in all analyses<sup id='r'>**54**</sup> so far.", "At 250 in all analyses ⁵⁴ so far."),
         (read_markdown, "From ~2~ to x^a^ and 2^8 or 2^3^4, a [^9].", "From ~2~ to x^a^ and 2^8 or 2^3^4, a [9]."),
     ],

@@ -136,11 +136,11 @@ def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(tmp_path: Path
     assert config.read_bytes() == whole
 
 
-@pytest.mark.parametrize("content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5"])
+@pytest.mark.parametrize("content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5", "\xff"])
 def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
     """Dagster answers with a traceback."""
     home = dagster_home(Paths(tmp_path / "data"))
-    (home / "dagster.yaml").write_text(content)
+    (home / "dagster.yaml").write_text(content, "latin-1")
 
     with pytest.raises(InvalidSettings, match=r"Dagster cannot use .*dagster\.yaml\. Mend it, or delete it"):
         opened_instance(home)

@@ -31,6 +31,8 @@ _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 _SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
+_LINK_TAG = re.compile(r"<(/?)a\b", re.IGNORECASE)
+_RAISED = re.compile(r"[⁰¹²³⁴-⁹]+")
 
 
 @dataclass(frozen=True)
@@ -164,17 +166,21 @@ def _text(node: "SyntaxTreeNode") -> str:
 def _inline(nodes: Sequence["SyntaxTreeNode"]) -> str:
     """Plain text of inline nodes; `<sup>` and `<sub>` become raised and lowered characters."""
     parts: list[str] = []
-    open_tag = ""
+    open_tag, is_linked = "", False
     for node in nodes:
         if node.type == "html_inline":
             parts.append("\n" if node.content.strip("<>/ ").lower() == "br" else "")
             if script := _SCRIPT_TAG.match(node.content):
                 open_tag = "" if script[1] else script[2].lower()
+            elif link := _LINK_TAG.match(node.content):
+                is_linked = not link[1]
             continue
-        text = _inline_node(node)
-        if open_tag == "sup":
-            raise_after = mark_after if node.type == "link" else raised_after
-            text = raise_after(next((part for part in reversed(parts) if part), ""), text)
+        text, before = _inline_node(node), next((part for part in reversed(parts) if part), "")
+        is_link = is_linked or node.type == "link"
+        if is_link and (open_tag == "sup" or _RAISED.fullmatch(text)):
+            text = mark_after(before, text)
+        elif open_tag == "sup":
+            text = raised_after(before, text)
         parts.append(lowered(text) if open_tag == "sub" else text)
     return "".join(parts)
 

@@ -25,7 +25,7 @@ from rag_assets.parsing.formats.tei.elements import (
 from rag_assets.parsing.formats.tei.paging import with_pages
 from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
-from rag_assets.parsing.formats.tei.text import Collected
+from rag_assets.parsing.formats.tei.text import Collected, InlineReader
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.files.xml_trees import XmlTree, entity_text, read_xml
 
@@ -204,7 +204,7 @@ def _texts(place: etree._Element | None, path: str) -> list[str]:
 
 
 def _text(element: etree._Element) -> str:
-    return " ".join("".join(str(part) for part in element.itertext()).split())
+    return " ".join(InlineReader().read(element).text.split())
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

@@ -47,6 +47,7 @@ _STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contrib
 _RAISED = re.compile(r"\bsup(?:er(?:script)?)?\b", re.IGNORECASE)
 _LOWERED = re.compile(r"\bsub(?:script)?\b", re.IGNORECASE)
 _MARK_TYPES = frozenset({"bibr", "biblio", "foot"})
+_FLOAT_TYPES = frozenset({"figure", "table", "formula"})
 _MARK_NUMBERS = re.compile(r"\s*[1-9]\d{0,2}(?:\s?[,;–—-]\s?[1-9]\d{0,2})*\s?[,;–—-]?\s*")
 _GOES_ON = re.compile(r"[.,]?\d|%")
 """Behind a mark, this makes it a number that GROBID took for one."""
@@ -62,9 +63,13 @@ def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
     """Whether an element holds nothing but numbers of notes or references: GROBID does not say that they are raised.
 
     before: the characters that it touches. One without a target must touch a word, a number or the end of a sentence,
-    or follow white space: GROBID takes some numbers in prose for references.
+    or follow white space: GROBID takes some numbers in prose for references. One that does not say what it refers to
+    may be the number of a section, unless it touches a word or a number.
     """
-    if name != "ref" or element.get("type") not in _MARK_TYPES or _GOES_ON.match(element.tail or ""):
+    if name != "ref" or _GOES_ON.match(element.tail or ""):
+        return False
+    kind = element.get("type")
+    if kind not in _MARK_TYPES and (kind in _FLOAT_TYPES or not before[-1:].isalnum()):
         return False
     is_alone = element.get("target") is None and before.endswith((",", ";", "-", "="))
     return not is_alone and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None

@@ -25,7 +25,7 @@ from rag_assets.search.indexing.tantivy_index import Analyser
 if TYPE_CHECKING:
     from qdrant_client import models
 
-WORDS_VERSION = 2
+WORDS_VERSION = 3
 """Part of the identity of an index: raise it when other numbers are stored."""
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 """k1 and b, as in the word index."""
