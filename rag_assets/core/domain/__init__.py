@@ -25,23 +25,13 @@ from rag_assets.core.domain.documents import (
     TITLE_PAGE_HEADING,
     Block,
     BlockKind,
-    Box,
     Cell,
     Document,
     PageSource,
     SectionKind,
     Source,
-    Span,
     Zone,
-    all_boxes,
-    first_page,
-    known_spans,
-    last_page,
     n_text_chars,
-    page_label,
-    page_numbers,
-    span_at,
-    spans_between,
 )
 from rag_assets.core.domain.evidence import (
     PARTIAL_FROM,
@@ -57,3 +47,15 @@ from rag_assets.core.domain.evidence import (
     band_of,
 )
 from rag_assets.core.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
+from rag_assets.core.domain.spans import (
+    Box,
+    Span,
+    all_boxes,
+    first_page,
+    known_spans,
+    last_page,
+    page_label,
+    page_numbers,
+    span_at,
+    spans_between,
+)

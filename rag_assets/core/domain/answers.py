@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rag_assets.core.domain.documents import Box
+from rag_assets.core.domain.spans import Box
 
 
 class Verification(StrEnum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from rag_assets.core.domain.documents import Box, Span, all_boxes, known_spans, page_label
+from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label
 
 
 class UnitKind(StrEnum):

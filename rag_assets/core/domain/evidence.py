@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from rag_assets.core.domain.answers import Usage
 from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
-from rag_assets.core.domain.documents import Box, Span, all_boxes, known_spans, page_label, spans_between
+from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
 

@@ -59,6 +59,16 @@ def panics_as_errors() -> Iterator[None]:
         raise RuntimeError(f"Chroma failed: {error}") from error
 
 
+_N_LOOKED_AT = 200
+_GRAPH: "CreateHNSWConfiguration" = {
+    "space": "cosine",
+    "max_neighbors": 16,
+    "ef_construction": 200,
+    "ef_search": _N_LOOKED_AT,
+}
+"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
+
+
 class ChromaStore:
     """One collection of passages with cosine distance, for reading; see `VectorStore`."""
 
@@ -87,8 +97,8 @@ class ChromaStore:
         return store
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
-        limit = min(limit, self._collection.count())
-        if limit == 0 or (scope is not None and scope.is_empty):
+        n_found = min(max(limit, _N_LOOKED_AT), self._collection.count())  # of equally near ones it may give any
+        if n_found == 0 or limit == 0 or (scope is not None and scope.is_empty):
             return []
         allowed: Any = {}
         if scope is not None and scope.passage_ids is not None:
@@ -98,11 +108,13 @@ class ChromaStore:
             allowed = {"ids": known}
         elif scope is not None:
             allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
-        nearest = self._collection.query(query_embeddings=question[np.newaxis], n_results=limit, include=[], **allowed)
+        nearest = self._collection.query(
+            query_embeddings=question[np.newaxis], n_results=n_found, include=[], **allowed
+        )
         # On some processors the last digit of Chroma's own scores differs from `cosines`, because it adds in another
         # order. Equally near passages would then have no fixed order.
         scores = self.cosines(question, nearest["ids"][0])
-        return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))
+        return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         return {id_: float(vector @ question) for id_, vector in self.vectors(passage_ids).items()}
@@ -118,8 +130,6 @@ class ChromaStore:
         return dict(zip(result["ids"], np.asarray(result["embeddings"], np.float32), strict=True))
 
 
-_GRAPH: "CreateHNSWConfiguration" = {"space": "cosine", "max_neighbors": 16, "ef_construction": 200, "ef_search": 200}
-"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
 _VECTOR_ERROR = 1e-4
 BATCH = 5000
 """Passages written at once; Chroma takes no more, and saves its whole graph after each batch."""

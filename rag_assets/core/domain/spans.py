@@ -1,0 +1,96 @@
+"""Places in a paper: boxes on pages, and runs of text whose page is the same.
+
+Pages are physical and 1-based, or None where nothing proves them; a printed page label is never a page. Boxes are
+fractions of the page with the origin at its top left. Offsets are Python string offsets (code points).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, as fractions (0-1) of the page's width and height, origin top left."""
+
+    page: int
+    """Physical page, 1-based."""
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of text whose pages (and boxes, if known) are the same: `text[start:end]`."""
+
+    start: int
+    end: int
+    page_start: int | None
+    """First page the run may be on; None when nothing proves it."""
+    page_end: int | None
+    """Last page the run may be on; differs from `page_start` where the turn of the page is not known exactly."""
+    boxes: tuple[Box, ...] = ()
+    source_start: int | None = None
+    """In a chunk or passage: offset of the run in `Document.text`; None for captions, which are not in it."""
+    page_confidence: float | None = None
+    """How sure an *aligned* page is (0-1); None where the source itself states the page."""
+    label_start: str | None = None
+    """Label printed on `page_start` ("xii", "118"); None where it is not known."""
+    label_end: str | None = None
+    """Label printed on `page_end`."""
+
+
+def first_page(spans: Sequence[Span]) -> int | None:
+    """Page of the first run, None when it is not known: the page of a later run would be a guess."""
+    return spans[0].page_start if spans else None
+
+
+def last_page(spans: Sequence[Span]) -> int | None:
+    """Page of the last run, None when it is not known."""
+    return spans[-1].page_end if spans else None
+
+
+def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
+    """The runs that say where a text stands: those of the document, and captions whose page is known.
+
+    own_start: captions before it are repeated from an earlier chunk and tell nothing about the rest.
+    """
+    return [
+        span
+        for span in spans
+        if span.source_start is not None or (span.page_start is not None and span.start >= own_start)
+    ]
+
+
+def page_label(first: Span, last: Span) -> str | None:
+    """Printed labels from the page where `first` begins to the one where `last` ends; None if one is not known."""
+    if first.label_start is None or last.label_end is None:
+        return None
+    return first.label_start if first.label_start == last.label_end else f"{first.label_start}-{last.label_end}"
+
+
+def page_numbers(first: int | None, last: int | None, label: str | None) -> str:
+    """ "3" or "3-4", with what is printed on the pages where it differs ("2 (printed 118)"); empty when not known."""
+    if first is None or last is None:
+        return ""
+    numbers = str(first) if first == last else f"{first}-{last}"
+    return f"{numbers} (printed {label})" if label is not None and label != numbers else numbers
+
+
+def span_at(spans: Sequence[Span], offset: int) -> Span | None:
+    """The run that holds the character at `offset`; None where no run does (between sentences)."""
+    return next(iter(spans_between(spans, offset, offset + 1)), None)
+
+
+def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
+    """Boxes of all runs in order, each once."""
+    return tuple(dict.fromkeys(box for span in spans for box in span.boxes))
+
+
+def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
+    """The runs that share at least one character with `[start, end)`, uncut. `spans` are in order, without overlap."""
+    first = bisect_right(spans, start, key=lambda span: span.end)
+    last = bisect_left(spans, end, key=lambda span: span.start)
+    return tuple(spans[first:last])
