@@ -12,12 +12,14 @@ import yaml
 from typer.main import get_command
 
 from rag_assets.faces.cli import app
+from rag_assets.parsing.services.protocols import SERVICES as PDF_SERVICES
 from rag_assets_tests.faces.server.live import served
 
 PROJECT = Path(__file__).parents[1]
 DOCKERFILE = re.sub(r"\\\n\s*", "", (PROJECT / "Dockerfile").read_text("utf-8"))
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
-SERVICES = COMPOSE["services"]
+SERVICES = {name: service for name, service in COMPOSE["services"].items() if "build" in service}
+READERS = {name: service for name, service in COMPOSE["services"].items() if name not in SERVICES}
 TOKEN = "a-token-of-many-characters"
 
 
@@ -89,9 +91,20 @@ def test_services_share_one_volume_and_are_published_on_this_machine_only() -> N
     volumes = {tuple(service["volumes"]) for service in SERVICES.values()}
     assert volumes == {("${RAG_ASSETS_VOLUME:-corpus}:/data",)}
     assert "RAG_ASSETS_DATA_DIR=/data" in DOCKERFILE
-    for service in SERVICES.values():
+    for service in COMPOSE["services"].values():
         assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert SERVICES["api"]["environment"]["RAG_ASSETS_SERVER_TOKEN"].startswith("${RAG_ASSETS_SERVER_TOKEN:?")
+
+
+def test_servers_that_read_pdfs_start_when_asked_for_and_see_no_data() -> None:
+    """They take gigabytes, read untrusted files, and are sent each PDF that they are to see."""
+    for name, service in READERS.items():
+        assert service["profiles"] == [name]
+        assert f"RAG_ASSETS_PARSING__{name.upper()}" in SERVICES["dagster"]["environment"]
+        assert "volumes" not in service
+        assert "environment" not in service
+        assert not service["image"].endswith(":latest")
+    assert {service.setting for service in PDF_SERVICES} == READERS.keys()
 
 
 def test_the_health_check_asks_the_api_with_its_token(tmp_path: Path) -> None:

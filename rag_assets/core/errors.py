@@ -18,6 +18,7 @@ RagAssetsError
 ├── BudgetExhausted      a run has spent what it may
 ├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
 ├── StoreRefused         a database server refuses the key or a request
+├── ServiceUnavailable   a server that is to read the PDFs does not answer at all
 ├── StaleIndex           something on disk describes other passages or another model than asked for
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
@@ -178,6 +179,10 @@ class StoreUnavailable(RagAssetsError):
 
 class StoreRefused(RagAssetsError):
     """A database server refuses the key or a request; asking again does not help."""
+
+
+class ServiceUnavailable(RagAssetsError):
+    """A server that is to read the PDFs does not answer at all, or is not what it should be."""
 
 
 class StaleIndex(RagAssetsError):

@@ -31,6 +31,8 @@ from rag_assets.parsing.workers import run_limited
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
 
+_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "docling", "services"}
+"""Settings whose effect on a paper shows in its files, their order and their problems."""
 Report = Callable[[int, int], None]
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
@@ -77,9 +79,9 @@ class Attempt:
     @property
     def pdf(self) -> PaperFile | None:
         """The PDF beside the file, which can give pages to its document; None where the file is the PDF."""
-        if self.is_pdf_given_up or self.file is None or _is_pdf(self.file):
+        if self.is_pdf_given_up or self.file is None or is_pdf(self.file):
             return None
-        return next(filter(_is_pdf, self.paper.files), None)
+        return next(filter(is_pdf, self.paper.files), None)
 
     @property
     def error(self) -> str:
@@ -121,7 +123,7 @@ def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
     becomes a paper of its own with a problem, because only one of them can be read.
     """
     if paper.problem:
-        return [_fingerprinted(paper, settings)]
+        return [fingerprinted(paper, settings)]
     order = settings.source_order
 
     def rank(file: PaperFile) -> tuple[int, str]:
@@ -141,7 +143,7 @@ def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
             "Remove one of them, or rename it if it is another paper."
         )
         seconds.append(Paper(safe_id(f"{paper.paper_id}/{len(seconds) + 2}"), (file,), problem))
-    return [_fingerprinted(one, settings) for one in (replace(paper, files=tuple(files)), *seconds)]
+    return [fingerprinted(one, settings) for one in (replace(paper, files=tuple(files)), *seconds)]
 
 
 def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
@@ -185,12 +187,18 @@ def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
     file, paper = attempt.file, attempt.paper
     if file is None or file.format is None:
         raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
-    document = parser_of(file.format)(_content_of(file, paper), job.settings)
+    document = parser_of(file.format)(_content_of(file, job, paper), job.settings)
     _demand_text(document)
+    if file.reading:
+        document = replace(document, notes=(f"Read by {file.reading.by}.", *document.notes))
+        if attempt.pdf:
+            from rag_assets.parsing.services.comparison import compared  # loads the PDF engine
+
+            document = compared(document, _content_of(attempt.pdf, job, paper), job.settings)
     notes = list(attempt.failures)
     if attempt.pdf and (page_work := _page_work(document)):
         try:
-            document = page_work(document, _content_of(attempt.pdf, paper), job.settings)
+            document = page_work(document, _content_of(attempt.pdf, job, paper), job.settings)
         except UnreadableDocument as error:
             notes.append(_no_pages_from(attempt.pdf, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
@@ -200,16 +208,18 @@ def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
     return _summary(kept_as, document)
 
 
-def _fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The order of the files and their problems show what source_order and use_text_txt do to the paper; the limits
-    count only for papers of which a file failed."""
-    files = [
-        (file.relative, file.sha256, file.problem, file.format and (file.format.parse, file.format.version))
-        for file in paper.files
-    ]
-    values = settings.model_dump(mode="json", exclude={"limits", "source_order", "use_text_txt"})
+def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
+    """The paper with its fingerprint; the limits count only for papers of which a file failed."""
+    files = [(*_identity(file), file.format and (file.format.parse, file.format.version)) for file in paper.files]
+    values = settings.model_dump(mode="json", exclude=_TOLD_BY_FILES)
     made_from = fingerprint(PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files)
     return replace(paper, fingerprint=made_from)
+
+
+def _identity(file: PaperFile) -> tuple[str, str, str]:
+    """Name, content and problem. Why a service failed does not count: it may tell it in other words each time."""
+    content, problem = (file.reading.key, "") if file.reading else (file.sha256, file.problem)
+    return file.relative, content, problem
 
 
 def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
@@ -235,16 +245,21 @@ def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
     return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
 
 
-def _content_of(file: PaperFile, paper: Paper) -> RawFile:
-    return RawFile(paper.paper_id, file.relative, hashed_content(file.path, file.sha256))
+def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
+    content = job.store.readings.get(file.reading.key) if file.reading else hashed_content(file.path, file.sha256)
+    if content is None:
+        raise UnreadableDocument("is not kept any more. Run again.")
+    return RawFile(paper.paper_id, file.relative, content)
 
 
-def _is_pdf(file: PaperFile) -> bool:
+def is_pdf(file: PaperFile) -> bool:
     return file.format is not None and file.format.source is Source.PDF
 
 
 def _sentence(file: PaperFile, reason: str) -> str:
-    return reason if reason.startswith(file.relative) else f"{file.relative} {reason}"
+    """The reason behind the name of the file, or of what a service made of it."""
+    name = f"{file.reading.by}'s reading of {file.relative}" if file.reading and file.format else file.relative
+    return reason if reason.startswith(file.relative) else f"{name} {reason}"
 
 
 def _no_pages_from(pdf: PaperFile, reason: str) -> str:

@@ -50,6 +50,11 @@ class DocumentStore:
         self._documents.drop(self._documents.keys() - set(used))
 
     @property
+    def readings(self) -> Kept[bytes]:
+        """What services made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash of who read it."""
+        return Kept(KeptFile(self.path), "readings", gzip.compress, gzip.decompress)
+
+    @property
     def _documents(self) -> Kept[Document]:
         return Kept(KeptFile(self.path), "documents", _packed, _unpacked)
 

@@ -197,6 +197,10 @@ class Document:
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
     """What a reader should know: a fallback that was used, a repair that was made."""
+    words_lost: float | None = None
+    """Of a PDF that a service read: share of the words of our own reading that this one lacks. None: not compared."""
+    words_gained: float | None = None
+    """Share of the words of this reading that our own lacks."""
 
     @cached_property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from rag_assets.core.settings.corpus import (
     ParseLimits,
     ParsingSettings,
     PassageSettings,
+    ServiceSettings,
     SummarySettings,
 )
 from rag_assets.core.settings.operation import (

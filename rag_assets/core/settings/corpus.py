@@ -18,6 +18,19 @@ class ParseLimits(StageSettings):
     max_memory_mb: int = Field(2048, gt=0, description="Address space a worker may add for one file, in MB.")
 
 
+class ServiceSettings(StageSettings):
+    """How GROBID and Docling are asked. None of it changes a result."""
+
+    max_concurrent: int = Field(
+        4, gt=0, description="PDFs that are sent at once. More than the server has threads for only wait for it."
+    )
+    timeout_s: float = Field(
+        600.0,
+        gt=0,
+        description="Seconds one PDF may take, waiting for a full server included; then our own reader reads it.",
+    )
+
+
 class ParsingSettings(StageSettings):
     """What changes the blocks of a paper."""
 
@@ -36,6 +49,17 @@ class ParsingSettings(StageSettings):
         description="Text that recurs on more than this share of the pages (and on 2 at least) is a running header. "
         "Too low drops refrains of the text, too high keeps journal names in every chunk.",
     )
+    grobid: str = Field(
+        "",
+        description="Address of a GROBID server, such as http://127.0.0.1:8070. Every PDF without a better file beside "
+        "it is sent there. Empty: nothing is sent.",
+    )
+    docling: str = Field(
+        "",
+        description="Address of a docling-serve server, such as http://127.0.0.1:5001; as parsing.grobid. With both, "
+        "the second one of parsing.source_order is sent what the first could not read.",
+    )
+    services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()
 
 

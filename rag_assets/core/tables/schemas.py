@@ -79,6 +79,8 @@ PARSED_INDEX = _schema(
     ("n_dropped_running", _INT, "Blocks that were left out as running headers, footers or other noise."),
     ("used_fallback", _BOOL, "Whether the preferred file could not be used and another one was read."),
     ("notes", pa.list_(_STRING), "What a reader should know: a fallback that was used, a repair that was made."),
+    ("words_lost", _FLOAT, "Share of the words of our own reading of the PDF that a service's lacks; null otherwise."),
+    ("words_gained", _FLOAT, "Share of the words of the service's reading that our own lacks; null otherwise."),
     ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
     _FINGERPRINT,

@@ -12,17 +12,18 @@ from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, 
 
 
 def status(data: DataOption = None, json_: JsonOption = False) -> None:
-    """Show what is there: papers, quarantined files with their reasons, chunks, indexes, answers, last evaluation.
+    """Show what is there: papers, quarantined files and doubtful readings with their reasons, chunks, indexes, answers,
+    last evaluation.
 
     Example: rag-assets status
     """
     with reported():
-        from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
+        from rag_assets.faces.cli.folder_facts import doubtful_readings, quarantined_files, status_facts
 
         settings = settings_of(data, None)
-        facts, files = status_facts(settings), quarantined_files(settings)
+        facts, files, doubtful = status_facts(settings), quarantined_files(settings), doubtful_readings(settings)
         if json_:
-            rendering.print_json({**facts, "quarantined": files})
+            rendering.print_json({**facts, "quarantined": files, "doubtful_readings": doubtful})
         else:
             measured = facts.pop("last_evaluation") or {"last_evaluation": None}
             shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
@@ -30,9 +31,10 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
             rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
             rendering.print_facts(origin, title="\nMade with")
-            if files:
-                quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
-                rendering.print_told("\nQuarantined files", quarantined)
+            for title, some in {"Quarantined files": files, "Doubtful readings": doubtful}.items():
+                if some:
+                    told = ((one["file"], one["paper_id"], one["reason"]) for one in some)
+                    rendering.print_told(f"\n{title}", told)
 
 
 def papers(

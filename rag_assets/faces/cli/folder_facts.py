@@ -15,6 +15,7 @@ from rag_assets.core.table_files import published_or_empty, read_provenance
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.library.reading.papers import Papers
+from rag_assets.parsing.corpus import readings_that_differ
 from rag_assets.search.indexing.stores import published_indexes
 
 NOT_TOLD = "the model found nothing that says it"
@@ -59,6 +60,29 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
         for paper in QuarantinedPaper.all_from(read_provenance(table))
     ]
     return unread + uncut
+
+
+def doubtful_readings(settings: Settings) -> list[dict[str, Any]]:
+    """Every paper whose reading by a service differs much from our own, worst first; then every other one that was not
+    read from its best file."""
+    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
+    differing = {
+        row["paper_id"]: f"{row['words_lost']:.0%} of the words that our own reader finds are missing, "
+        f"{row['words_gained']:.0%} of its words are not found by our own reader."
+        for row in readings_that_differ(index).to_pylist()
+    }
+    rows = {
+        row["paper_id"]: row for row in index.select(["paper_id", "file_path", "used_fallback", "notes"]).to_pylist()
+    }
+    doubtful = [*differing, *(key for key, row in rows.items() if row["used_fallback"] and key not in differing)]
+    return [
+        {
+            "paper_id": key,
+            "file": rows[key]["file_path"],
+            "reason": " ".join(filter(None, (differing.get(key), *rows[key]["notes"]))),
+        }
+        for key in doubtful
+    ]
 
 
 def papers_listed(settings: Settings) -> list[dict[str, str]]:

@@ -44,7 +44,13 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         demand_papers(papers, paths.papers)
 
     job = ParseJob(parsing, store, settings.execution.n_workers)
-    updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
+    updated, plan = corpus.update_parsed_index(
+        papers,
+        published.table,
+        job,
+        progress("parsed_index", "papers"),
+        progress("parsed_index", "PDFs read by a service"),
+    )
     update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
     removal = _removal(published.table, updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
@@ -103,6 +109,9 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
 
 
 def _papers(index: pa.Table) -> str:
-    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error"]
-    rows = [row | {"paper_id": short_id(row["paper_id"])} for row in index.select(columns).to_pylist()]
+    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error", "notes"]
+    rows = [
+        row | {"paper_id": short_id(row["paper_id"]), "notes": " ".join(row["notes"])}
+        for row in index.select(columns).to_pylist()
+    ]
     return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

@@ -1,0 +1,163 @@
+"""A local server that speaks the protocols of GROBID and docling-serve as far as PDFs are read, and says what it is
+told to say."""
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from rag_assets_testing.papers.docling import DoclingWriter, prov
+from rag_assets_testing.papers.tei import SURFACES, tei
+
+PROSE = "Ferritin fell in the treated group while the control group kept its level over the whole winter term."
+_COORDS = "2,60,100,480,10"
+TEI = tei(
+    f'<div><head n="1" coords="2,60,80,80,12">Results</head><p coords="{_COORDS}"><s coords="{_COORDS}">{PROSE}</s>'
+    "</p></div>",
+    facsimile=SURFACES,
+)
+
+
+def docling_json() -> dict[str, Any]:
+    """What docling makes of a PDF with a title and a sentence on its second page."""
+    writer = DoclingWriter()
+    writer.text("title", "Iron in Winter", prov=[prov(1, 20, 380, 180, 360)])
+    writer.text("text", PROSE, prov=[prov(2, 20, 300, 180, 280)])
+    return writer.json
+
+
+@dataclass(frozen=True)
+class Said:
+    """A reply to a PDF."""
+
+    status: int = 200
+    body: bytes = TEI.encode()
+    slow_s: float = 0.0
+    is_cut_off: bool = False
+
+
+@dataclass
+class ReadingServer:
+    """What it says next, and what it was asked."""
+
+    version: str = "0.9.1"
+    is_alive: bool = True
+    says: deque[Said] = field(default_factory=deque)
+    """Replies to the next PDFs, one each; then `by_default`."""
+    by_default: Said = Said()
+    asked: list[str] = field(default_factory=list)
+    """Method and path of all requests."""
+    forms: list[dict[str, list[bytes]]] = field(default_factory=list)
+    """What came with each PDF, by field."""
+    job_states: tuple[str, ...] = ("pending", "started", "success")
+    result_status: str = "success"
+    most_at_once: int = 0
+    address: str = ""
+
+    def __post_init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_at_once = 0
+        self.jobs: dict[str, deque[str]] = {}
+
+    @property
+    def n_pdfs(self) -> int:
+        return len(self.forms)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def state(self) -> ReadingServer:
+        state: ReadingServer = self.server.state  # type: ignore[attr-defined]
+        return state
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing on stderr."""
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        self.state.asked.append(f"GET {path}")
+        name = path.rpartition("/")[2]
+        match path.split("/")[1:]:
+            case ["api", "isalive"]:
+                self.send(Said(200 if self.state.is_alive else 503, b"true" if self.state.is_alive else b"false"))
+            case ["api", "version"]:
+                self.send_json({"version": self.state.version, "revision": "unknown"})
+            case ["health"]:
+                self.send_json({"status": "ok"}, 200 if self.state.is_alive else 503)
+            case ["version"]:
+                self.send_json({"docling-serve": self.state.version, "docling": "2.60.0"})
+            case ["v1", "status", "poll", _]:
+                states = self.state.jobs[name]
+                self.send_json({"task_id": name, "task_status": states.popleft() if len(states) > 1 else states[0]})
+            case ["v1", "result", _]:
+                document = {"filename": "paper.pdf", "json_content": docling_json()}
+                self.send_json({"document": document, "status": self.state.result_status, "errors": []})
+            case _:
+                self.send(Said(404, b"no such path"))
+
+    def do_POST(self) -> None:
+        state = self.state
+        body = self.rfile.read(int(self.headers["content-length"]))
+        message = BytesParser(policy=HTTP).parsebytes(
+            f"Content-Type: {self.headers['content-type']}\r\n\r\n".encode() + body
+        )
+        fields: dict[str, list[bytes]] = {}
+        for part in message.iter_parts():
+            assert isinstance(part, EmailMessage)
+            name = part.get_param("name", header="content-disposition")
+            fields.setdefault(str(name), []).append(part.get_payload(decode=True))  # type: ignore[arg-type]
+        with state.lock:
+            state.asked.append(f"POST {self.path}")
+            state.forms.append(fields)
+            said = state.says.popleft() if state.says else state.by_default
+            state.n_at_once += 1
+            state.most_at_once = max(state.most_at_once, state.n_at_once)
+        time.sleep(said.slow_s)
+        with state.lock:
+            state.n_at_once -= 1
+        if self.path == "/v1/convert/file/async" and said == Said():
+            job = f"job-{state.n_pdfs}/../x"  # must not lead to another path
+            states = deque(state.job_states)
+            state.jobs["job-" + str(state.n_pdfs) + "%2F..%2Fx"] = states
+            self.send_json({"task_id": job, "task_status": states.popleft()})
+        else:
+            self.send(said)
+
+    def send_json(self, value: Any, status: int = 200) -> None:
+        self.send(Said(status, json.dumps(value).encode()))
+
+    def send(self, said: Said) -> None:
+        self.send_response(said.status)
+        if said.status in (301, 307):
+            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+        self.send_header("Content-Length", str(len(said.body)))
+        self.end_headers()
+        self.wfile.write(said.body[: len(said.body) // 2] if said.is_cut_off else said.body)
+        self.close_connection = said.is_cut_off
+
+
+@contextmanager
+def reading_server(port: int = 0) -> Iterator[ReadingServer]:
+    """It listens on 127.0.0.1 for the length of the block."""
+    state = ReadingServer()
+    http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+    http.state = state  # type: ignore[attr-defined]
+    state.address = f"http://127.0.0.1:{http.server_port}"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield state
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()

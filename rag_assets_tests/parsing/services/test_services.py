@@ -1,0 +1,431 @@
+"""PDFs that GROBID or Docling reads: what is sent, what is kept, and what happens when the server fails."""
+
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.core import tables
+from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
+from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
+from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.corpus import PARSED_INDEX_PROMISES, documents_of, update_parsed_index
+from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.store import DocumentStore
+from rag_assets_testing.papers.pdf import page_of, prose, write_pdf
+from rag_assets_testing.papers.tei import tei
+from rag_assets_tests.kept_entries import contents
+from rag_assets_tests.parsing.services.reading_server import PROSE, ReadingServer, Said, reading_server
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_assets.parsing.services.server._WAIT_S", 0.0)
+    monkeypatch.setattr("rag_assets.parsing.services.protocols._POLL_PAUSE_S", 0.0)
+
+
+@pytest.fixture
+def server() -> Iterator[ReadingServer]:
+    with reading_server() as state:
+        yield state
+
+
+@dataclass
+class Corpus:
+    """A papers folder, and the index made of it with the settings."""
+
+    folder: Path
+    index: pa.Table = field(default_factory=tables.PARSED_INDEX.empty_table)
+    settings: ParsingSettings = ParsingSettings()
+    sent: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def papers(self) -> Path:
+        return self.folder / "papers"
+
+    @property
+    def store(self) -> DocumentStore:
+        return DocumentStore(self.folder / "kept.sqlite3")
+
+    def put_pdf(self, name: str = "a", topic: str = "desert") -> None:
+        self.papers.mkdir(exist_ok=True)
+        write_pdf(self.papers / f"{name}.pdf", [page_of(*prose(topic, 8)), page_of(PROSE)])
+
+    def run(self, **settings: Any) -> UpdatePlan:
+        self.settings, self.sent = ParsingSettings(**settings), []
+        papers = discover(self.papers, self.settings.limits)
+        job = ParseJob(self.settings, self.store, n_workers=1)
+        self.index, plan = update_parsed_index(
+            papers, self.index, job, report_sent=lambda *counts: self.sent.append(counts)
+        )
+        return plan
+
+    def row(self, paper_id: str = "a") -> dict[str, Any]:
+        (row,) = (row for row in self.index.to_pylist() if row["paper_id"] == paper_id)
+        return dict(row)
+
+    def notes(self, paper_id: str = "a") -> str:
+        return " ".join(self.row(paper_id)["notes"])
+
+    def readings(self) -> dict[str, bytes]:
+        return contents(self.store.path, "readings")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    corpus = Corpus(tmp_path)
+    corpus.put_pdf()
+    return corpus
+
+
+def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(corpus: Corpus, server: ReadingServer) -> None:
+    """Users have PDFs; the better reader must be one setting away, and its quotes must have their page."""
+    corpus.run(grobid=server.address)
+
+    row = corpus.row()
+    assert (row["source"], row["file_path"], row["pdf_path"], row["parsed_xml_path"], row["linked_paths"]) == (
+        "tei",
+        "a.pdf",
+        "a.pdf",
+        None,
+        [],
+    )
+    assert (row["title"], row["page_source"], row["used_fallback"]) == ("Iron in Winter", "coords", False)
+    assert "Read by GROBID 0.9.1." in row["notes"]
+    [document] = documents_of(corpus.index, corpus.store)
+    assert [(block.text, block.page_start) for block in document.blocks if block.text == PROSE] == [(PROSE, 2)]
+    [form] = server.forms
+    wanted = "p s head ref figure formula note biblStruct persName title".split()
+    assert [value.decode() for value in form["teiCoordinates"]] == wanted
+    assert form["input"] == [(corpus.papers / "a.pdf").read_bytes()]
+    assert corpus.sent == [(1, 1)]
+
+
+def test_grobid_is_told_to_look_nothing_up_elsewhere(corpus: Corpus, server: ReadingServer) -> None:
+    """Unless told, GROBID sends titles and authors to CrossRef."""
+    corpus.run(grobid=server.address)
+
+    [form] = server.forms
+    assert [form[f"consolidate{what}"] for what in ("Header", "Citations", "Funders")] == [[b"0"]] * 3
+
+
+def test_docling_reads_a_pdf_as_a_job(corpus: Corpus, server: ReadingServer) -> None:
+    """A PDF takes minutes there: the job is asked after until it is done."""
+    corpus.run(docling=server.address)
+
+    row = corpus.row()
+    assert (row["source"], row["page_source"], row["file_path"], row["title"]) == (
+        "docling",
+        "parser",
+        "a.pdf",
+        "Iron in Winter",
+    )
+    job = "job-1%2F..%2Fx"
+    assert server.asked[2:] == [
+        "POST /v1/convert/file/async",
+        *[f"GET /v1/status/poll/{job}"] * 2,
+        f"GET /v1/result/{job}",
+    ]
+    assert server.forms[0]["to_formats"] == [b"json"]
+    assert server.forms[0]["files"] == [(corpus.papers / "a.pdf").read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("states", "result"), [(("pending", "failure"), "success"), (("success",), "partial_success"), (("odd",), "")]
+)
+def test_a_job_that_does_not_end_well_leaves_the_pdf_to_our_reader(
+    corpus: Corpus, server: ReadingServer, states: tuple[str, ...], result: str
+) -> None:
+    """A document that lost pages would replace a whole one."""
+    server.job_states, server.result_status = states, result
+
+    corpus.run(docling=server.address)
+
+    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
+    assert "a.pdf was not read by Docling: the job ended as" in corpus.notes()
+    assert corpus.readings() == {}
+
+
+def test_nothing_is_sent_without_the_setting_nor_beside_a_better_file(corpus: Corpus, server: ReadingServer) -> None:
+    """Papers may be confidential."""
+    corpus.run()
+    (corpus.papers / "a.tei.xml").write_text(tei(f"<p>{PROSE}</p>"), "utf-8")
+    corpus.run(grobid=server.address)
+    assert corpus.row()["file_path"] == "a.tei.xml"
+    (corpus.papers / "a.tei.xml").unlink()
+    corpus.run(grobid=server.address, source_order=("pdf", "tei"))
+
+    assert (server.asked, corpus.row()["source"]) == ([], "pdf")
+
+
+def test_an_unchanged_run_sends_no_pdf_and_changes_nothing(corpus: Corpus, server: ReadingServer) -> None:
+    """An hour of a server for nothing, each night."""
+    corpus.run(grobid=server.address)
+    before = corpus.index
+
+    plan = corpus.run(grobid=server.address)
+
+    assert plan.is_noop
+    assert server.n_pdfs == 1
+    assert corpus.index.equals(before)
+
+
+def test_another_version_of_the_server_reads_again(corpus: Corpus, server: ReadingServer) -> None:
+    """An update that reads better would change nothing."""
+    corpus.run(grobid=server.address)
+    server.version = "0.9.2"
+
+    plan = corpus.run(grobid=server.address)
+
+    assert (plan.changed, server.n_pdfs) == (("a",), 2)
+    assert "Read by GROBID 0.9.2." in corpus.row()["notes"]
+
+
+def test_readings_go_with_their_pdf_and_not_with_the_setting(corpus: Corpus, server: ReadingServer) -> None:
+    """What is deleted must be gone; what was only switched off need not be paid for again."""
+    corpus.put_pdf("b", "forest")
+    corpus.run(grobid=server.address)
+    corpus.run()
+    assert (corpus.row()["source"], len(corpus.readings())) == ("pdf", 2)
+    (corpus.papers / "b.pdf").unlink()
+
+    corpus.run(grobid=server.address)
+
+    assert (corpus.row()["source"], server.n_pdfs, len(corpus.readings())) == ("tei", 2, 1)
+
+
+@pytest.mark.parametrize("status", [503, 429])
+def test_a_full_server_is_asked_again(corpus: Corpus, server: ReadingServer, status: int) -> None:
+    """GROBID answers 503 whenever all its threads are busy, which is usual."""
+    server.says.extend([Said(status, b"busy")] * 2)
+
+    corpus.run(grobid=server.address)
+
+    assert (corpus.row()["source"], server.n_pdfs) == ("tei", 3)
+
+
+BOMB = '<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY a "iron">{}]>' + tei("<p>&j;</p>").partition("?>")[2]
+BOMB = BOMB.format("".join(f'<!ENTITY {name} "{10 * f"&{chr(ord(name) - 1)};"}">' for name in "bcdefghij"))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (Said(500, b"[NO_BLOCKS] PDF has\n no text"), "it answered with HTTP 500 ([NO_BLOCKS] PDF has no text)"),
+        (Said(204, b""), "it answered with HTTP 204"),
+        (Said(307, b""), "it redirects to another address, which is not followed"),
+        (Said(body=b"<html>Welcome to nginx</html>"), "its reply is no tei"),
+        (Said(body=b"\x00\x01\x02garbage"), "its reply is no tei"),
+        (Said(body=b"{}"), "its reply is no tei"),
+        (Said(body=b" " * 2_100_000), "its reply has more than the 2 MB of parsing.limits.max_file_mb"),
+        (Said(is_cut_off=True), "the connection broke before it had answered"),
+        (Said(slow_s=1.0), "it did not answer within 0.5 s (parsing.services.timeout_s)"),
+    ],
+)
+def test_where_the_service_fails_our_reader_reads_and_the_paper_says_so(
+    corpus: Corpus, server: ReadingServer, said: Said, told: str
+) -> None:
+    """One odd PDF must cost neither the paper nor the run; and the next run may have more luck."""
+    settings = {"limits": ParseLimits(max_file_mb=2), "services": ServiceSettings(timeout_s=0.5)}
+    server.says.append(said)
+
+    corpus.run(grobid=server.address, **settings)
+
+    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
+    assert corpus.row()["notes"][0] == f"a.pdf was not read by GROBID: {told}. The next run asks again."
+    assert corpus.readings() == {}
+    corpus.run(grobid=server.address, **settings)
+    assert corpus.row()["source"] == "tei"
+
+
+def test_a_failure_told_in_other_words_is_no_change(corpus: Corpus, server: ReadingServer) -> None:
+    """Messages of servers hold times and numbers: each run would read the paper anew, and cut it anew."""
+    server.says.extend([Said(500, b"at 09:00"), Said(500, b"at 09:05")])
+    corpus.run(grobid=server.address)
+
+    assert corpus.run(grobid=server.address).is_noop
+
+
+def test_a_bomb_of_entities_is_not_expanded(corpus: Corpus, server: ReadingServer) -> None:
+    """A reply is as untrusted as any file: 1 kB would become 4 GB."""
+    server.says.append(Said(body=BOMB.encode()))
+
+    corpus.run(grobid=server.address)
+
+    [document] = documents_of(corpus.index, corpus.store)
+    assert len(document.text) < 1000
+    assert corpus.row()["status"] == "parsed"
+
+
+def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
+    """TEI without text is what GROBID makes of a scan."""
+    server.says.append(Said(body=tei("").encode()))
+
+    corpus.run(grobid=server.address)
+
+    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
+    assert "GROBID 0.9.1's reading of a.pdf is TEI without text" in corpus.notes()
+
+
+def test_what_one_service_could_not_read_goes_to_the_next(corpus: Corpus, server: ReadingServer) -> None:
+    """GROBID reads no scans, Docling does; sending it all would take the double time."""
+    corpus.put_pdf("b", "forest")
+    with reading_server() as grobid:
+        grobid.says.append(Said(500, b"[NO_BLOCKS]"))
+        corpus.run(grobid=grobid.address, docling=server.address, services=ServiceSettings(max_concurrent=1))
+
+    assert (grobid.n_pdfs, server.n_pdfs) == (2, 1)
+    assert sorted(corpus.index["source"].to_pylist()) == ["docling", "tei"]
+
+
+def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus: Corpus, server: ReadingServer) -> None:
+    """One after the other takes a night; all at once only fills the server."""
+    for number in range(6):
+        corpus.put_pdf(f"p{number}", f"topic{number}")
+    server.by_default = Said(slow_s=0.1)
+
+    corpus.run(grobid=server.address, services=ServiceSettings(max_concurrent=3))
+
+    assert (server.n_pdfs, server.most_at_once) == (7, 3)
+
+
+def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_others(
+    corpus: Corpus, server: ReadingServer
+) -> None:
+    """A thousand papers would each wait for their time-out; and those that were read must not be read again."""
+    for number in range(9):
+        corpus.put_pdf(f"p{number}", f"topic{number}")
+    server.says.extend([Said()] * 2)
+    server.by_default = Said(is_cut_off=True)
+
+    corpus.run(grobid=server.address, services=ServiceSettings(max_concurrent=1))
+
+    assert sorted(corpus.index["source"].to_pylist()) == ["pdf"] * 8 + ["tei"] * 2
+    assert server.n_pdfs == 2 + 5
+    server.by_default = Said()
+    corpus.run(grobid=server.address)
+    assert (set(corpus.index["source"].to_pylist()), server.n_pdfs) == ({"tei"}, 2 + 5 + 8)
+
+
+def test_a_killed_run_loses_no_finished_reading(
+    corpus: Corpus, server: ReadingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour of a server is lost else."""
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    corpus.put_pdf("b", "forest")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("rag_assets.parsing.corpus.parse_papers", killed)
+        corpus.run(grobid=server.address)
+    assert server.n_pdfs == 2
+
+    corpus.run(grobid=server.address)
+
+    assert (set(corpus.index["source"].to_pylist()), server.n_pdfs) == ({"tei"}, 2)
+
+
+def closed_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def test_a_server_that_is_down_is_named_with_its_setting_and_the_remedy(corpus: Corpus) -> None:
+    """All papers would be read by the lesser reader, and nobody would know."""
+    address = f"http://127.0.0.1:{closed_port()}"
+
+    with pytest.raises(ServiceUnavailable) as raised:
+        corpus.run(grobid=address)
+
+    assert str(raised.value) == (
+        f"GROBID does not answer at {address} (parsing.grobid): it cannot be reached. Start it (docker compose "
+        "--profile grobid up -d), correct the address, or delete the setting; then our own reader reads the PDFs."
+    )
+
+
+@pytest.mark.parametrize("setting", ["grobid", "docling"])
+def test_a_server_that_is_not_ready_is_no_server(corpus: Corpus, server: ReadingServer, setting: str) -> None:
+    """GROBID loads its models for a minute before it reads anything."""
+    server.is_alive = False
+
+    with pytest.raises(ServiceUnavailable, match=f"parsing.{setting}.*not ready"):
+        corpus.run(**{setting: server.address})
+
+
+def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
+    corpus: Corpus, server: ReadingServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A user who stops it to have the memory back goes on working."""
+    corpus.run(grobid=server.address)
+    server.is_alive = False
+
+    assert corpus.run(grobid=server.address).is_noop
+
+    assert "What it read before is used" in caplog.text
+    corpus.put_pdf("b", "forest")
+    with pytest.raises(ServiceUnavailable):
+        corpus.run(grobid=server.address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://host", "http://user:secret@host:8070", "http://"])
+def test_an_invalid_address_is_named_by_its_setting_and_not_shown(corpus: Corpus, address: str) -> None:
+    """A password in an address would go into logs."""
+    with pytest.raises(InvalidSettings, match=r"^parsing\.docling is not an address\.") as raised:
+        corpus.run(docling=address)
+
+    assert "secret" not in str(raised.value)
+
+
+def test_pdfs_go_through_no_proxy_of_the_environment(
+    corpus: Corpus, server: ReadingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A paper on the way to this machine has no business on another one."""
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+
+    corpus.run(grobid=server.address)
+
+    assert corpus.row()["source"] == "tei"
+
+
+def test_a_reading_that_lost_many_words_is_warned_about(corpus: Corpus, server: ReadingServer) -> None:
+    """GROBID drops paragraphs of some papers: what is not there can be neither found nor cited."""
+    corpus.run(grobid=server.address)
+    [promise] = [one for one in PARSED_INDEX_PROMISES if one.name == "readings_agree"]
+
+    checked = promise.check(corpus.index)
+
+    assert promise.severity == "warning"
+    [offender] = checked.offenders
+    assert offender["paper_id"] == "a"
+    assert offender["words_lost"] == pytest.approx(corpus.row()["words_lost"])
+    assert corpus.row()["words_lost"] > 0.7
+    whole = f"<p>{' '.join(prose('desert', 8))}</p><p>{PROSE}</p>"
+    server.version, server.by_default = "0.9.2", Said(body=tei(whole).encode())
+    corpus.run(grobid=server.address)
+    assert corpus.row()["words_lost"] == corpus.row()["words_gained"] == 0
+    assert promise.check(corpus.index).is_kept
+
+
+def test_a_pdf_that_our_reader_cannot_read_is_read_by_docling(corpus: Corpus, server: ReadingServer) -> None:
+    """A scan is what Docling is asked for; there is nothing to compare then."""
+    write_pdf(corpus.papers / "a.pdf", [lambda canvas: canvas.rect(100, 100, 50, 50)])
+
+    corpus.run(docling=server.address)
+
+    assert (corpus.row()["status"], corpus.row()["words_lost"]) == ("parsed", None)
+
+
+def test_what_the_server_replies_is_what_is_kept(corpus: Corpus, server: ReadingServer) -> None:
+    """A DoclingDocument of the job's result, and not the envelope around it."""
+    corpus.run(docling=server.address)
+
+    assert json.loads(corpus.store.readings.get(*corpus.readings()) or b"")["schema_name"] == "DoclingDocument"
