@@ -189,8 +189,8 @@ def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
         raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
     document = parser_of(file.format)(_content_of(file, job, paper), job.settings)
     _demand_text(document)
-    if file.reading:
-        document = replace(document, notes=(f"Read by {file.reading.by}.", *document.notes))
+    if file.read_by:
+        document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
         if attempt.pdf:
             from rag_assets.parsing.services.comparison import compared  # loads the PDF engine
 
@@ -209,17 +209,15 @@ def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The paper with its fingerprint; the limits count only for papers of which a file failed."""
-    files = [(*_identity(file), file.format and (file.format.parse, file.format.version)) for file in paper.files]
+    """The limits count only for papers of which a file failed; why a service failed does not count, since it may word
+    the same failure in another way each time."""
+    files = [
+        (one.relative, one.sha256, one.read_by or one.problem, one.format and (one.format.parse, one.format.version))
+        for one in paper.files
+    ]
     values = settings.model_dump(mode="json", exclude=_TOLD_BY_FILES)
     made_from = fingerprint(PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files)
     return replace(paper, fingerprint=made_from)
-
-
-def _identity(file: PaperFile) -> tuple[str, str, str]:
-    """Name, content and problem. Why a service failed does not count: it may tell it in other words each time."""
-    content, problem = (file.reading.key, "") if file.reading else (file.sha256, file.problem)
-    return file.relative, content, problem
 
 
 def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
@@ -246,7 +244,7 @@ def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
 
 
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
-    content = job.store.readings.get(file.reading.key) if file.reading else hashed_content(file.path, file.sha256)
+    content = job.store.readings.get(file.sha256) if file.read_by else hashed_content(file.path, file.sha256)
     if content is None:
         raise UnreadableDocument("is not kept any more. Run again.")
     return RawFile(paper.paper_id, file.relative, content)
@@ -258,7 +256,7 @@ def is_pdf(file: PaperFile) -> bool:
 
 def _sentence(file: PaperFile, reason: str) -> str:
     """The reason behind the name of the file, or of what a service made of it."""
-    name = f"{file.reading.by}'s reading of {file.relative}" if file.reading and file.format else file.relative
+    name = f"{file.read_by}'s reading of {file.relative}" if file.read_by and file.format else file.relative
     return reason if reason.startswith(file.relative) else f"{name} {reason}"
 
 

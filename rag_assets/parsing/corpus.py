@@ -20,7 +20,6 @@ from rag_assets.core.promises import Promise
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.registry import expected_sources
-from rag_assets.parsing.services.readings import with_readings
 from rag_assets.parsing.store import DocumentStore
 
 _HASHING_THREADS = 4
@@ -28,22 +27,22 @@ _MAX_LABEL_CHARS = 20
 
 
 def update_parsed_index(
-    papers: Sequence[Paper],
-    published: pa.Table,
-    job: ParseJob,
-    report: Report = lambda *_: None,
-    report_sent: Report = lambda *_: None,
+    papers: Sequence[Paper], published: pa.Table, job: ParseJob, report: Report = lambda *_: None
 ) -> tuple[pa.Table, UpdatePlan]:
     """The parsed index of `papers`; rows of unchanged papers are taken over from `published`.
 
     A paper is unchanged when its files are, the settings, and the versions of their formats; then nothing of it is
     parsed, unless its document is gone from the store or damaged. Returns a table of schema PARSED_INDEX sorted by
-    paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed, `report_sent` the PDFs that are
-    sent to one service. Raises InvalidSettings and ServiceUnavailable for a service that cannot be asked.
+    paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
+    Raises InvalidSettings and ServiceUnavailable for a service that cannot be asked.
     """
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        found = chain.from_iterable(pool.map(partial(examined, settings=job.settings), papers))
-        current = {paper.paper_id: paper for paper in with_readings(list(found), job, report_sent)}
+        found = list(chain.from_iterable(pool.map(partial(examined, settings=job.settings), papers)))
+    if job.settings.grobid or job.settings.docling:
+        from rag_assets.parsing.services.readings import with_readings  # loads the HTTP client
+
+        found = with_readings(found, job)
+    current = {paper.paper_id: paper for paper in found}
     before = tables.fingerprints_by(published, "paper_id")
     wanted = {
         paper_id: kept if (kept := before.get(paper_id)) == job.after_failure(paper) else paper.fingerprint
@@ -100,7 +99,7 @@ def _row(attempt: Attempt, parsed: Parsed | None, job: ParseJob) -> dict[str, An
 
 def _path_of(paper: Paper, source: Source) -> str | None:
     """The paper's file of that format by content, or by suffix where the content could not be told."""
-    for file in (file for file in paper.files if not file.reading):
+    for file in (file for file in paper.files if not file.read_by):
         known = (file.format.source,) if file.format else expected_sources(file.path.name)
         if source in known:
             return file.relative
@@ -126,18 +125,18 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
         != (first.relative, first.format and first.format.source),
         "notes": list(document.notes),
         "words_lost": document.words_lost,
-        "words_gained": document.words_gained,
         "status": PARSED,
         "fingerprint": parsed.fingerprint,
     }
 
 
 def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
-    files = attempt.paper.files
+    sha256s = {file.relative: file.sha256 for file in attempt.paper.files}
+    first = next(iter(sha256s), None)
     return {
-        "file_path": files[0].relative if files else None,
-        "linked_paths": sorted({file.relative for file in files} - {file.relative for file in files[:1]}),
-        "sha256": files[0].sha256 or None if files else None,
+        "file_path": first,
+        "linked_paths": sorted(sha256s.keys() - {first}),
+        "sha256": sha256s.get(first or "") or None,
         "n_blocks": 0,
         "used_fallback": False,
         "notes": [],
@@ -196,8 +195,8 @@ QUARANTINED = "quarantined"
 _LEAST_KEPT_SHARE = 0.98
 _NEGLIGIBLE_LOSS_CHARS = 20
 _MOST_WORDS_LOST = 0.08
-"""Of 25 papers with TEI by GROBID (median .02), 8 lost more: whole paragraphs in 4, in the others our own reader had
-taken the reference list, affiliations or a doubled layer for text."""
+"""Of 25 papers with TEI by GROBID (median .06), 7 lost more: whole paragraphs in 3; in 4 our own reader had taken the
+reference list, affiliations or a doubled layer for text (ADR 0054)."""
 
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
@@ -253,12 +252,8 @@ class BlocksCandidate:
 
 
 def readings_that_differ(index: pa.Table) -> pa.Table:
-    """(paper_id, source, words_lost, words_gained) of papers that a service read, where it or our own reader lost
-    more of the words than most papers do; worst first."""
-    compared = index.select(["paper_id", "source", "words_lost", "words_gained"])
-    is_lossy = [pc.greater(compared[name], _MOST_WORDS_LOST) for name in ("words_lost", "words_gained")]
-    differing = compared.filter(pc.fill_null(pc.or_(*is_lossy), fill_value=False))
-    return differing.sort_by([("words_lost", "descending"), ("paper_id", "ascending")])
+    """(paper_id, words_lost, notes) of papers that a service read, where it or our own reader lost many words."""
+    return index.filter(pc.greater(index["words_lost"], _MOST_WORDS_LOST)).select(["paper_id", "words_lost", "notes"])
 
 
 PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [

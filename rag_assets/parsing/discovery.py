@@ -37,16 +37,6 @@ _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a service made of a PDF, or tried to."""
-
-    by: str
-    """The service with its version, or its name alone if it failed."""
-    key: str = ""
-    """Under which the reading is kept; empty if the service failed."""
-
-
-@dataclass(frozen=True)
 class PaperFile:
     """One file of a paper."""
 
@@ -59,8 +49,9 @@ class PaperFile:
     """SHA-256 of its bytes; empty until they are read."""
     format: Format | None = None
     """Its format by content; None until that is read, and when it cannot be parsed."""
-    reading: Reading | None = None
-    """Set if this stands for what a service makes of the PDF at `path`."""
+    read_by: str = ""
+    """Set if this stands for what a service makes of the PDF at `path`: the service, with its version unless it failed.
+    Then `sha256` is the key under which the reading is kept."""
 
 
 @dataclass(frozen=True)

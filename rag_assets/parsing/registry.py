@@ -150,7 +150,7 @@ def sniff(name: str, head: bytes) -> Format:
     Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow its name.
     """
     for known in FORMATS:
-        if not _looks_like(known, head):
+        if not looks_like(known, head):
             continue
         if known.needs and suffix_of(name) not in known.suffixes:
             raise UnreadableDocument(
@@ -168,7 +168,8 @@ def _expected(name: str) -> list[Format]:
     return [known for known in FORMATS if suffix in known.suffixes]
 
 
-def _looks_like(known: Format, head: bytes) -> bool:
+def looks_like(known: Format, head: bytes) -> bool:
+    """Whether the first bytes of a file are those of the format."""
     if known.sniff is None or not head.lstrip(_BEFORE_CONTENT).startswith(known.opening):
         return False
     looks_like = cast(Sniff, _function(known.sniff))

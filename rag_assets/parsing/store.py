@@ -49,6 +49,11 @@ class DocumentStore:
         """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""
         self._documents.drop(self._documents.keys() - set(used))
 
+    def forget_readings_but(self, sha256s: Collection[str | None]) -> None:
+        """Delete the readings of PDFs that are not among these."""
+        there = self.readings.keys()
+        self.readings.drop(key for key in there if key.partition(".")[0] not in sha256s)
+
     @property
     def readings(self) -> Kept[bytes]:
         """What services made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash of who read it."""

@@ -19,6 +19,7 @@ import pytest
 from rag_assets.answering import pipeline
 from rag_assets.core.domain import Citation, Claim
 from rag_assets.core.table_files import read_provenance, write_table
+from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets.search.indexing.builder import StagedIndex
 from rag_assets.search.indexing.chroma import ChromaFiles
@@ -271,6 +272,11 @@ def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
 def test_an_unmounted_papers_folder_empties_nothing(world: World) -> None:
     """All papers, vectors and answers would be lost, with "success" as the last word."""
     papers, away = world.paths.papers, world.paths.data / "away"
+    readings = DocumentStore(world.paths.kept).readings
+    sha256 = pq.read_table(world.paths.parsed_index, columns=["sha256"])["sha256"][0].as_py()
+    readings.put_all({f"{sha256}.of-a-service": b"x", "of-a-pdf-that-is-gone.of-a-service": b"x"})
+    assert world.run("parsed_index").is_success
+    assert readings.keys() == {f"{sha256}.of-a-service"}
     papers.rename(away)
     papers.mkdir()
     published = world.bytes_of(world.paths.qa)
@@ -285,3 +291,4 @@ def test_an_unmounted_papers_folder_empties_nothing(world: World) -> None:
     assert back.is_success, back.broken
     assert back.facts["embeddings"]["n_embedded"] == 0, "vectors of vanished papers are kept for a while"
     assert world.bytes_of(world.paths.qa) == published
+    assert readings.keys() == {f"{sha256}.of-a-service"}

@@ -198,9 +198,7 @@ class Document:
     notes: tuple[str, ...] = ()
     """What a reader should know: a fallback that was used, a repair that was made."""
     words_lost: float | None = None
-    """Of a PDF that a service read: share of the words of our own reading that this one lacks. None: not compared."""
-    words_gained: float | None = None
-    """Share of the words of this reading that our own lacks."""
+    """Of a PDF that a service read: share of the words that this reading or our own lost, whichever lost more."""
 
     @cached_property
     def text(self) -> str:

@@ -21,14 +21,8 @@ class ParseLimits(StageSettings):
 class ServiceSettings(StageSettings):
     """How GROBID and Docling are asked. None of it changes a result."""
 
-    max_concurrent: int = Field(
-        4, gt=0, description="PDFs that are sent at once. More than the server has threads for only wait for it."
-    )
-    timeout_s: float = Field(
-        600.0,
-        gt=0,
-        description="Seconds one PDF may take, waiting for a full server included; then our own reader reads it.",
-    )
+    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to a server at once.")
+    timeout_s: float = Field(600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included.")
 
 
 class ParsingSettings(StageSettings):
@@ -56,8 +50,8 @@ class ParsingSettings(StageSettings):
     )
     docling: str = Field(
         "",
-        description="Address of a docling-serve server, such as http://127.0.0.1:5001; as parsing.grobid. With both, "
-        "the second one of parsing.source_order is sent what the first could not read.",
+        description="The same for docling-serve, such as http://127.0.0.1:5001. With both, the second one of "
+        "parsing.source_order is sent what the first could not read.",
     )
     services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()

@@ -12,8 +12,7 @@ from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, 
 
 
 def status(data: DataOption = None, json_: JsonOption = False) -> None:
-    """Show what is there: papers, quarantined files and doubtful readings with their reasons, chunks, indexes, answers,
-    last evaluation.
+    """Show what is there: papers, quarantined files, doubtful readings, chunks, indexes, answers, last evaluation.
 
     Example: rag-assets status
     """

@@ -63,25 +63,13 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 
 
 def doubtful_readings(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper whose reading by a service differs much from our own, worst first; then every other one that was not
-    read from its best file."""
+    """Every paper that was not read from its best file, or whose reading by a service differs much from our own."""
     index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
-    differing = {
-        row["paper_id"]: f"{row['words_lost']:.0%} of the words that our own reader finds are missing, "
-        f"{row['words_gained']:.0%} of its words are not found by our own reader."
-        for row in readings_that_differ(index).to_pylist()
-    }
-    rows = {
-        row["paper_id"]: row for row in index.select(["paper_id", "file_path", "used_fallback", "notes"]).to_pylist()
-    }
-    doubtful = [*differing, *(key for key, row in rows.items() if row["used_fallback"] and key not in differing)]
+    differing = set(readings_that_differ(index)["paper_id"].to_pylist())
     return [
-        {
-            "paper_id": key,
-            "file": rows[key]["file_path"],
-            "reason": " ".join(filter(None, (differing.get(key), *rows[key]["notes"]))),
-        }
-        for key in doubtful
+        {"paper_id": row["paper_id"], "file": row["file_path"], "reason": " ".join(row["notes"])}
+        for row in index.select(["paper_id", "file_path", "used_fallback", "notes"]).to_pylist()
+        if row["used_fallback"] or row["paper_id"] in differing
     ]
 
 

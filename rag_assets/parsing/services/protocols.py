@@ -19,10 +19,16 @@ from rag_assets.parsing.shared.files.json_objects import load_json_object, mappi
 
 _FILE_NAME = "paper.pdf"
 """What every PDF is called on the way: names of files may say more than a server needs to know."""
-_POLL_WAIT_S = 5
-"""How long docling-serve may hold back the state of a job that is not done."""
-_POLL_PAUSE_S = 1.0
-"""Between two questions: a server that holds nothing back is not asked without end."""
+_POLL_S = 2.0
+"""Between two questions about a job."""
+
+_GROBID_FORM = {
+    **dict.fromkeys(("consolidateHeader", "consolidateCitations", "consolidateFunders"), "0"),
+    "segmentSentences": "1",
+    "teiCoordinates": "p s head ref figure formula note biblStruct persName title".split(),
+}
+"""Without the zeros, GROBID looks titles and authors up at CrossRef."""
+_DOCLING_FORM = {"from_formats": "pdf", "to_formats": "json", "image_export_mode": "placeholder"}
 
 
 @dataclass(frozen=True)
@@ -34,40 +40,38 @@ class Service:
     """The field of `ParsingSettings` with its address, and its profile in compose.yaml."""
     source: Source
     """Format of its readings."""
-    version_key: str
-    """Of the JSON object that tells its version."""
     form: Mapping[str, Any]
     """What is sent with each PDF; readings that were asked for otherwise are not used."""
     version: Callable[[Server], Awaitable[bytes]]
     """What a server that is ready tells about its version. Raises Unanswered and UnreadableDocument."""
-    reading: Callable[[Server, Mapping[str, Any], bytes], Awaitable[bytes]]
-    """The content of a file with the reading of a PDF, asked for with a form. Raises the same."""
+    reading: Callable[[Server, bytes], Awaitable[bytes]]
+    """The content of a file with the reading of a PDF. Raises the same."""
 
 
 async def _grobid_version(server: Server) -> bytes:
-    if (await server.get("/api/isalive")).strip() != b"true":
+    if (await server.once("GET", "/api/isalive")).strip() != b"true":
         raise Unanswered("it says that it is not alive")
-    return await server.get("/api/version")
+    return await server.once("GET", "/api/version")
 
 
-async def _grobid_reading(server: Server, form: Mapping[str, Any], pdf: bytes) -> bytes:
-    files, accept = {"input": (_FILE_NAME, pdf, "application/pdf")}, {"Accept": "application/xml"}
-    return await server.patiently("POST", "/api/processFulltextDocument", data=form, files=files, headers=accept)
+async def _grobid_reading(server: Server, pdf: bytes) -> bytes:
+    files = {"input": (_FILE_NAME, pdf, "application/pdf")}
+    return await server.patiently("POST", "/api/processFulltextDocument", data=_GROBID_FORM, files=files)
 
 
 async def _docling_version(server: Server) -> bytes:
-    await server.get("/health")
-    return await server.get("/version")
+    await server.once("GET", "/health")
+    return await server.once("GET", "/version")
 
 
-async def _docling_reading(server: Server, form: Mapping[str, Any], pdf: bytes) -> bytes:
+async def _docling_reading(server: Server, pdf: bytes) -> bytes:
     """A job for each PDF: it is asked after until it is done, then its document is fetched."""
     files = {"files": (_FILE_NAME, pdf, "application/pdf")}
-    job = _json(await server.patiently("POST", "/v1/convert/file/async", data=form, files=files))
+    job = _json(await server.patiently("POST", "/v1/convert/file/async", data=_DOCLING_FORM, files=files))
     job_id = quote(text_field(job.get("task_id")), safe="")
     while job.get("task_status") in ("pending", "started"):
-        await anyio.sleep(_POLL_PAUSE_S)
-        job = _json(await server.patiently("GET", f"/v1/status/poll/{job_id}", params={"wait": _POLL_WAIT_S}))
+        await anyio.sleep(_POLL_S)
+        job = _json(await server.patiently("GET", f"/v1/status/poll/{job_id}"))
     if job.get("task_status") == "success":
         job = _json(await server.patiently("GET", f"/v1/result/{job_id}"))
     if job.get("status") != "success":  # "partial_success" has lost pages
@@ -83,28 +87,6 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 SERVICES = (
-    Service(
-        "GROBID",
-        "grobid",
-        Source.TEI,
-        "version",
-        {
-            "consolidateHeader": "0",  # 1 unless told: titles and authors would be sent to CrossRef
-            "consolidateCitations": "0",
-            "consolidateFunders": "0",
-            "segmentSentences": "1",
-            "teiCoordinates": "p s head ref figure formula note biblStruct persName title".split(),
-        },
-        _grobid_version,
-        _grobid_reading,
-    ),
-    Service(
-        "Docling",
-        "docling",
-        Source.DOCLING,
-        "docling-serve",
-        {"from_formats": "pdf", "to_formats": "json", "image_export_mode": "placeholder", "target_type": "inbody"},
-        _docling_version,
-        _docling_reading,
-    ),
+    Service("GROBID", "grobid", Source.TEI, _GROBID_FORM, _grobid_version, _grobid_reading),
+    Service("Docling", "docling", Source.DOCLING, _DOCLING_FORM, _docling_version, _docling_reading),
 )

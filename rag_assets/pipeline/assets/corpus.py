@@ -16,7 +16,7 @@ from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.registry import PARSER_VERSION
-from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, note_removal
+from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, short_id, specs
 from rag_assets.pipeline.assets.sources import PAPERS
@@ -44,13 +44,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         demand_papers(papers, paths.papers)
 
     job = ParseJob(parsing, store, settings.execution.n_workers)
-    updated, plan = corpus.update_parsed_index(
-        papers,
-        published.table,
-        job,
-        progress("parsed_index", "papers"),
-        progress("parsed_index", "PDFs read by a service"),
-    )
+    updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
     removal = _removal(published.table, updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
@@ -61,6 +55,8 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     )
     if nothing_withholds(checked):
         store.prune(updated["fingerprint"].to_pylist())
+        if not is_recent(paths):
+            store.forget_readings_but(updated["sha256"].to_pylist())
 
 
 @dg.asset(
@@ -110,8 +106,7 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
 
 def _papers(index: pa.Table) -> str:
     columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error", "notes"]
-    rows = [
-        row | {"paper_id": short_id(row["paper_id"]), "notes": " ".join(row["notes"])}
-        for row in index.select(columns).to_pylist()
-    ]
+    rows = index.select(columns).to_pylist()
+    for row in rows:
+        row["paper_id"], row["notes"] = short_id(row["paper_id"]), " ".join(row["notes"])
     return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

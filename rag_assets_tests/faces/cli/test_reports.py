@@ -10,7 +10,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
-from rag_assets.faces.cli.folder_facts import index_facts, quarantined_files, status_facts
+from rag_assets.faces.cli.folder_facts import doubtful_readings, index_facts, quarantined_files, status_facts
 
 
 @pytest.fixture
@@ -55,6 +55,23 @@ def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
     assert quarantined_files(settings) == [
         {"paper_id": "b", "file": "b.xml", "reason": "b.xml is cut off"},
         {"paper_id": "d", "file": "d.xml", "reason": "d.xml is cut off"},
+    ]
+
+
+def test_readings_that_are_not_the_best_are_told_with_their_reason(settings: Settings) -> None:
+    """A paper that lost its half is searched as if it were whole, and nobody would look."""
+    common = {"status": "parsed", "used_fallback": False, "notes": ["Read by GROBID 1."]}
+    rows: list[dict[str, Any]] = [
+        common | {"paper_id": "a", "file_path": "a.pdf", "words_lost": 0.5},
+        common | {"paper_id": "b", "file_path": "b.pdf", "words_lost": 0.01},
+        common | {"paper_id": "c", "file_path": "c.pdf", "used_fallback": True, "notes": ["It is full.", "So."]},
+        common | {"paper_id": "d", "file_path": "d.pdf"},
+    ]
+    write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
+
+    assert doubtful_readings(settings) == [
+        {"paper_id": "a", "file": "a.pdf", "reason": "Read by GROBID 1."},
+        {"paper_id": "c", "file": "c.pdf", "reason": "It is full. So."},
     ]
 
 

@@ -59,11 +59,14 @@ class ReadingServer:
     """What came with each PDF, by field."""
     job_states: tuple[str, ...] = ("pending", "started", "success")
     result_status: str = "success"
+    n_together: int = 0
+    """So many PDFs must be there at once before one is replied to."""
     most_at_once: int = 0
     address: str = ""
 
     def __post_init__(self) -> None:
         self.lock = threading.Lock()
+        self.are_together = threading.Event()
         self.n_at_once = 0
         self.jobs: dict[str, deque[str]] = {}
 
@@ -122,6 +125,9 @@ class _Handler(BaseHTTPRequestHandler):
             said = state.says.popleft() if state.says else state.by_default
             state.n_at_once += 1
             state.most_at_once = max(state.most_at_once, state.n_at_once)
+            if state.n_at_once >= state.n_together:
+                state.are_together.set()
+        state.are_together.wait(timeout=30)
         time.sleep(said.slow_s)
         with state.lock:
             state.n_at_once -= 1

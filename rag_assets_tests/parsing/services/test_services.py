@@ -27,7 +27,7 @@ from rag_assets_tests.parsing.services.reading_server import PROSE, ReadingServe
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_assets.parsing.services.server._WAIT_S", 0.0)
-    monkeypatch.setattr("rag_assets.parsing.services.protocols._POLL_PAUSE_S", 0.0)
+    monkeypatch.setattr("rag_assets.parsing.services.protocols._POLL_S", 0.0)
 
 
 @pytest.fixture
@@ -42,8 +42,6 @@ class Corpus:
 
     folder: Path
     index: pa.Table = field(default_factory=tables.PARSED_INDEX.empty_table)
-    settings: ParsingSettings = ParsingSettings()
-    sent: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def papers(self) -> Path:
@@ -58,12 +56,8 @@ class Corpus:
         write_pdf(self.papers / f"{name}.pdf", [page_of(*prose(topic, 8)), page_of(PROSE)])
 
     def run(self, **settings: Any) -> UpdatePlan:
-        self.settings, self.sent = ParsingSettings(**settings), []
-        papers = discover(self.papers, self.settings.limits)
-        job = ParseJob(self.settings, self.store, n_workers=1)
-        self.index, plan = update_parsed_index(
-            papers, self.index, job, report_sent=lambda *counts: self.sent.append(counts)
-        )
+        job = ParseJob(ParsingSettings(**settings), self.store, n_workers=1)
+        self.index, plan = update_parsed_index(discover(self.papers, job.settings.limits), self.index, job)
         return plan
 
     def row(self, paper_id: str = "a") -> dict[str, Any]:
@@ -84,8 +78,12 @@ def corpus(tmp_path: Path) -> Corpus:
     return corpus
 
 
-def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(corpus: Corpus, server: ReadingServer) -> None:
+def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(
+    corpus: Corpus, server: ReadingServer, caplog: pytest.LogCaptureFixture
+) -> None:
     """Users have PDFs; the better reader must be one setting away, and its quotes must have their page."""
+    caplog.set_level("INFO")
+
     corpus.run(grobid=server.address)
 
     row = corpus.row()
@@ -104,7 +102,7 @@ def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(corpus: Corpus, server
     wanted = "p s head ref figure formula note biblStruct persName title".split()
     assert [value.decode() for value in form["teiCoordinates"]] == wanted
     assert form["input"] == [(corpus.papers / "a.pdf").read_bytes()]
-    assert corpus.sent == [(1, 1)]
+    assert "GROBID: 1 of 1 PDFs" in caplog.messages
 
 
 def test_grobid_is_told_to_look_nothing_up_elsewhere(corpus: Corpus, server: ReadingServer) -> None:
@@ -196,6 +194,7 @@ def test_readings_go_with_their_pdf_and_not_with_the_setting(corpus: Corpus, ser
     (corpus.papers / "b.pdf").unlink()
 
     corpus.run(grobid=server.address)
+    corpus.store.forget_readings_but(corpus.index["sha256"].to_pylist())
 
     assert (corpus.row()["source"], server.n_pdfs, len(corpus.readings())) == ("tei", 2, 1)
 
@@ -217,30 +216,30 @@ BOMB = BOMB.format("".join(f'<!ENTITY {name} "{10 * f"&{chr(ord(name) - 1)};"}">
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (Said(500, b"[NO_BLOCKS] PDF has\n no text"), "it answered with HTTP 500 ([NO_BLOCKS] PDF has no text)"),
+        (Said(500, b"[NO_BLOCKS] PDF has\n no text"), "it answered with HTTP 500: [NO_BLOCKS] PDF has no text"),
         (Said(204, b""), "it answered with HTTP 204"),
-        (Said(307, b""), "it redirects to another address, which is not followed"),
+        (Said(307, b""), "it answered with HTTP 307"),
         (Said(body=b"<html>Welcome to nginx</html>"), "its reply is no tei"),
         (Said(body=b"\x00\x01\x02garbage"), "its reply is no tei"),
         (Said(body=b"{}"), "its reply is no tei"),
-        (Said(body=b" " * 2_100_000), "its reply has more than the 2 MB of parsing.limits.max_file_mb"),
+        (Said(body=b" " * 2_100_000), "its reply has more than 2 MB (parsing.limits.max_file_mb)"),
         (Said(is_cut_off=True), "the connection broke before it had answered"),
-        (Said(slow_s=1.0), "it did not answer within 0.5 s (parsing.services.timeout_s)"),
+        (Said(slow_s=0.5), "it did not answer within 0.1 s (parsing.services.timeout_s)"),
     ],
 )
 def test_where_the_service_fails_our_reader_reads_and_the_paper_says_so(
     corpus: Corpus, server: ReadingServer, said: Said, told: str
 ) -> None:
     """One odd PDF must cost neither the paper nor the run; and the next run may have more luck."""
-    settings = {"limits": ParseLimits(max_file_mb=2), "services": ServiceSettings(timeout_s=0.5)}
+    limits, services = ParseLimits(max_file_mb=2), ServiceSettings(timeout_s=0.1 if said.slow_s else 60)
     server.says.append(said)
 
-    corpus.run(grobid=server.address, **settings)
+    corpus.run(grobid=server.address, limits=limits, services=services)
 
     assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
     assert corpus.row()["notes"][0] == f"a.pdf was not read by GROBID: {told}. The next run asks again."
     assert corpus.readings() == {}
-    corpus.run(grobid=server.address, **settings)
+    corpus.run(grobid=server.address, limits=limits)
     assert corpus.row()["source"] == "tei"
 
 
@@ -259,8 +258,7 @@ def test_a_bomb_of_entities_is_not_expanded(corpus: Corpus, server: ReadingServe
     corpus.run(grobid=server.address)
 
     [document] = documents_of(corpus.index, corpus.store)
-    assert len(document.text) < 1000
-    assert corpus.row()["status"] == "parsed"
+    assert (document.source, document.text) == ("tei", "&j;")
 
 
 def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
@@ -288,7 +286,7 @@ def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus:
     """One after the other takes a night; all at once only fills the server."""
     for number in range(6):
         corpus.put_pdf(f"p{number}", f"topic{number}")
-    server.by_default = Said(slow_s=0.1)
+    server.n_together = 3
 
     corpus.run(grobid=server.address, services=ServiceSettings(max_concurrent=3))
 
@@ -322,9 +320,10 @@ def test_a_killed_run_loses_no_finished_reading(
         raise KeyboardInterrupt
 
     corpus.put_pdf("b", "forest")
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr("rag_assets.parsing.corpus.parse_papers", killed)
-        corpus.run(grobid=server.address)
+        with pytest.raises(KeyboardInterrupt):
+            corpus.run(grobid=server.address)
     assert server.n_pdfs == 2
 
     corpus.run(grobid=server.address)
@@ -370,7 +369,7 @@ def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
 
     assert corpus.run(grobid=server.address).is_noop
 
-    assert "What it read before is used" in caplog.text
+    assert "what it read before is used" in caplog.text
     corpus.put_pdf("b", "forest")
     with pytest.raises(ServiceUnavailable):
         corpus.run(grobid=server.address)
@@ -411,7 +410,7 @@ def test_a_reading_that_lost_many_words_is_warned_about(corpus: Corpus, server: 
     whole = f"<p>{' '.join(prose('desert', 8))}</p><p>{PROSE}</p>"
     server.version, server.by_default = "0.9.2", Said(body=tei(whole).encode())
     corpus.run(grobid=server.address)
-    assert corpus.row()["words_lost"] == corpus.row()["words_gained"] == 0
+    assert corpus.row()["words_lost"] == 0
     assert promise.check(corpus.index).is_kept
 
 
