@@ -257,8 +257,8 @@ def test_a_bomb_of_entities_is_not_expanded(corpus: Corpus, server: ReadingServe
 
     corpus.run(grobid=server.address)
 
-    [document] = documents_of(corpus.index, corpus.store)
-    assert (document.source, document.text) == ("tei", "&j;")
+    assert corpus.row()["source"] == "pdf"
+    assert "GROBID 0.9.1's reading of a.pdf passed a safety limit of the XML parser" in corpus.notes()
 
 
 def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
