@@ -92,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         name = path.rpartition("/")[2]
         match path.split("/")[1:]:
             case ["api", "isalive"]:
-                self.send(Said(200 if self.state.is_alive else 503, b"true" if self.state.is_alive else b"false"))
+                self.send(Said(200, b"true" if self.state.is_alive else b"false"))
             case ["api", "version"]:
                 self.send_json({"version": self.state.version, "revision": "unknown"})
             case ["health"]:

@@ -351,12 +351,14 @@ def test_a_server_that_is_down_is_named_with_its_setting_and_the_remedy(corpus: 
     )
 
 
-@pytest.mark.parametrize("setting", ["grobid", "docling"])
-def test_a_server_that_is_not_ready_is_no_server(corpus: Corpus, server: ReadingServer, setting: str) -> None:
+@pytest.mark.parametrize(("setting", "told"), [("grobid", "not alive"), ("docling", "not ready")])
+def test_a_server_that_is_not_ready_is_no_server(
+    corpus: Corpus, server: ReadingServer, setting: str, told: str
+) -> None:
     """GROBID loads its models for a minute before it reads anything."""
     server.is_alive = False
 
-    with pytest.raises(ServiceUnavailable, match=f"parsing.{setting}.*not ready"):
+    with pytest.raises(ServiceUnavailable, match=rf"\(parsing\.{setting}\).*{told}"):
         corpus.run(**{setting: server.address})
 
 
