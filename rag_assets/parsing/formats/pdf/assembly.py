@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
-from rag_assets.core.text.names import lists_names, names_only, ordinary_words
-from rag_assets.core.text.section_names import is_section_name
+from rag_assets.core.text.names import ordinary_words
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.captions import table_titles
-from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
+from rag_assets.parsing.formats.pdf.headings import BodyStyle, Headings, caption_kind
+from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
@@ -43,19 +43,18 @@ class _Gathered:
     """The groups of each item of a list."""
 
 
-def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Block, ...]:
+def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Outline) -> tuple[Block, ...]:
     """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
     ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
-    captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, title, ordinary))))
+    levels = Headings(groups, title, outline, ordinary).levels()
+    captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, {*levels, id(title)}))))
     gathered = _with_lists(_with_paragraphs_joined(captioned))
-    headings = [one.kind is BlockKind.HEADING and one.groups[0] is not title for one in gathered]
-    levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
     outline = [
-        ZoneEntry(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
-        for one, (text, _), is_one in zip(gathered, texts, headings, strict=True)
+        ZoneEntry(text, one.groups[0].page, levels.get(id(one.groups[0]), 0))
+        for one, (text, _) in zip(gathered, texts, strict=True)
     ]
     sections = OpenSections()
     blocks = []
@@ -68,18 +67,10 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     return tuple(block for block in blocks if block.text)
 
 
-def _gathered(
-    groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None, ordinary: Set[str]
-) -> Iterator[_Gathered]:
+def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) -> Iterator[_Gathered]:
     above: _Gathered | None = None
-    is_title_page = True
     for group in groups:
-        kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
-        if kind is BlockKind.HEADING and group is not title:
-            text = group.plain_text
-            is_title_page = is_title_page and group.page == 1 and not is_section_name(text)
-            if is_title_page and (lists_names(text) or names_only(text, ordinary)):  # authors as large as a title
-                kind = BlockKind.PARAGRAPH
+        kind = BlockKind.HEADING if id(group) in headings else _kind_of(group, body, above)
         above = _Gathered(kind, [group])
         yield above
 
@@ -87,8 +78,6 @@ def _gathered(
 def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
-    if is_heading(group, body):
-        return BlockKind.HEADING
     if group.is_aside or _is_footnote(group, body, above):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":

@@ -123,6 +123,8 @@ def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
     if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
         return False
+    if one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD:
+        return False
     return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
 
 

@@ -14,10 +14,12 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
 from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
-from rag_assets.parsing.formats.pdf.headings import BodyStyle, is_printed_on, sane_title, title_group
+from rag_assets.parsing.formats.pdf.headings import BodyStyle, with_headings_joined
 from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.tables import lines_with_tables
+from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText, read_page
+from rag_assets.parsing.formats.pdf.title import is_cover, is_printed_on, sane_title, title_group
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
 from rag_assets.parsing.shared.running_text import PlacedLine, running
@@ -55,17 +57,21 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
                     "OCR first (e.g. with the docling extra) and put the result in its place."
                 )
             kept, n_dropped = lines, 0  # for example a short form that is filled in twice
-        metadata_title = sane_title(pdf.get_metadata_value("Title"))
+        metadata, outline = pdf.get_metadata_value("Title"), Outline.of(pdf)
         labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))  # "" where the file has none
-    groups = [_groups_of(page) for page in kept]
-    everything = [group for page in groups for group in page]
-    title = title_group(groups[0], BodyStyle.of(everything))
-    blocks = blocks_of(everything, title)
+    by_page = [_groups_of(page) for page in kept]
+    body = BodyStyle.of([group for page in by_page for group in page])
+    by_page = [with_headings_joined(page, body) for page in by_page]
+    first = len(by_page) > 1 and is_cover(by_page[0], by_page[1], body)
+    n_dropped += sum(len(group.lines) for page in by_page[:first] for group in page)
+    everything = [group for page in by_page[first:] for group in page]
+    title = title_group(by_page[first], body, metadata)
+    blocks = blocks_of(everything, title, outline)
     n_back = sum(len(block.text) + 1 for block in blocks if block.zone is Zone.BACK)
     n_lines = sum(len(line.text) + 1 for group in everything for line in group.lines)
     return Document(
         paper_id=file.paper_id,
-        title=_title(title, metadata_title, groups[0], everything),
+        title=_title(title, sane_title(metadata), by_page[first], everything),
         source=Source.PDF,
         file_path=file.path,
         blocks=blocks,

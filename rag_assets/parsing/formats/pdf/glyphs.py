@@ -6,13 +6,14 @@ page as it is shown (crop box and page rotation applied). `Frame` turns them so 
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import pi
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from rag_assets.core.domain import Box
+from rag_assets.parsing.formats.pdf.private_characters import shown_character
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -30,6 +31,8 @@ _ACCENTS = dict(
     zip("`´ˆ˜¯˘˙¨˚˝ˇ¸", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", strict=True)
 )
 """Accents with a width of their own, and those that combine with a letter (Unicode, Spacing Modifier Letters)."""
+_SAME_PLACE = 1.0
+"""Characters that are less than about this apart, in points, are at one place."""
 _INSIDE_WORD = 0.15
 _LETTERS_BEFORE, _LETTERS_AFTER = 64, 4
 """How far in the file an accent may be from its letter, in characters."""
@@ -68,6 +71,8 @@ class FontStyle:
     size: float
     is_bold: bool
     is_italic: bool
+    font: str = ""
+    """Name of the font in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph
     An accent drawn as a character of its own over a letter becomes part of the letter, and the white space that PDFium
     sees around it is dropped.
     """
-    glyphs = list(_drawn(raw_textpage, n_chars, geometry))
+    glyphs = _drawn_once(_drawn(raw_textpage, n_chars, geometry))
     dropped: set[int] = set()
     for at in [at for at, glyph in enumerate(glyphs) if glyph.text in _ACCENTS]:
         for near in range(max(0, at - _LETTERS_BEFORE), min(at + _LETTERS_AFTER, len(glyphs))):
@@ -137,6 +142,22 @@ def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph
                 dropped |= {at, *_spaces_inside(glyphs, at)}
                 break
     return [glyph for at, glyph in enumerate(glyphs) if at not in dropped]
+
+
+def _drawn_once(glyphs: Iterable[Glyph]) -> list[Glyph]:
+    """The characters without those drawn again at their place, as programs do for bold type and shadows.
+
+    The two letters of a ligature follow each other at one place: these are no repetition.
+    """
+    kept: list[Glyph] = []
+    seen: dict[tuple[str, int, int], int] = {}
+    for at, glyph in enumerate(glyphs):
+        left, top = glyph.left / _SAME_PLACE, glyph.top / _SAME_PLACE
+        cells = ((glyph.text, int(left), int(top)), (glyph.text, -int(left + 0.5), -int(top + 0.5)))
+        if glyph.text.isspace() or all(seen.get(cell, at) >= at - 1 for cell in cells):
+            kept.append(glyph)
+            seen.update(dict.fromkeys(cells, at))
+    return kept
 
 
 def _accented(accent: Glyph, letter: Glyph) -> Glyph | None:
@@ -165,8 +186,14 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
     rect_ref = ctypes.byref(rect)
     page_width, page_height = geometry.frame(0).shown_width, geometry.frame(0).shown_height
     style, turn, styled_height = FontStyle(1.0, is_bold=False, is_italic=False), 0, 0.0
+    place, is_ligature = (0.0, 0.0, 0.0, 0.0), False
     for index, text in _characters(raw_textpage, n_chars):
         if text.isspace():
+            if is_ligature:
+                raw.FPDFText_GetLooseCharBox(raw_textpage, index, rect_ref)
+                left, _, right, _ = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
+                if place[0] < (left + right) / 2 < place[2]:  # hidden under the letters of a ligature
+                    continue
             styled_height = 0.0
             yield Glyph(text, 0.0, 0.0, 0.0, 0.0, turn, style)
             continue
@@ -174,10 +201,11 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
         left, top, right, bottom = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
         if not (-1 <= left + right <= 2 * page_width + 1 and -1 <= top + bottom <= 2 * page_height + 1):
             continue
+        is_ligature, place = (left, top, right, bottom) == place, (left, top, right, bottom)
         if abs(rect.top - rect.bottom - styled_height) > _STYLE_CHANGE * styled_height:
             style, styled_height = fonts.style(index), rect.top - rect.bottom
         turn = _quarter_turn(raw.FPDFText_GetCharAngle(raw_textpage, index), geometry.turns)
-        yield Glyph(text, left, top, right, bottom, turn, style)
+        yield Glyph(shown_character(text, style.font), left, top, right, bottom, turn, style)
 
 
 def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
@@ -230,4 +258,5 @@ class _Fonts:
             size=round(size, 1),
             is_bold=bool(_BOLD_NAME.search(name)) or (not name and weight >= _BOLD_WEIGHT),
             is_italic=bool(_ITALIC_NAME.search(name)) or bool(self._flags.value & _ITALIC_FLAG),
+            font=name,
         )

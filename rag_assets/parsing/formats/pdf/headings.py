@@ -1,27 +1,34 @@
-"""The title, and which groups of lines are headings, and how deep: by font size, weight and numbering.
+"""Which groups of lines are headings, and how deep: learned from those that are sure.
 
-Compares with the document's own body text: a heading is larger or bolder than that. Metadata give the title where they
-can be trusted.
+Sure are the entries of the file's own outline, the usual names of sections, and numbers. What is set like one of them,
+or larger or bolder than the body, is a heading too where it stands alone above the text that it opens.
 """
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Sequence, Set
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 
-from rag_assets.core.text.folding import Folded
-from rag_assets.core.text.heading_numbers import HeadingNumber, heading_number
-from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.heading_numbers import heading_depth, heading_number, number_styles
+from rag_assets.core.text.names import lists_names, names_only
+from rag_assets.core.text.section_names import is_plain_section_name, names_references
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.outline import Outline
 
 _LARGER = 1.1
-_NOT_SMALLER = 0.94
-_SMALL_CAPITALS = 0.7
-"""Small capitals are capitals of a smaller size."""
+_NOT_SMALLER = 0.85
+_SMALL_CAPITALS = 0.65
+"""Small capitals are capitals of a smaller size; names of sections may be as small."""
 _MAX_WORDS = 20
 _MAX_WORDS_OF_EMPHASIS = 14
 _MAX_LINES = 4
 _MAX_LEVEL = 6
+_TOUCHING = 0.75
+"""White space between two lines of one heading, in heights of a line, at most."""
+_ALL, _MOST = 0.9, 0.8
+_MAX_PASSED = 12
+_WORDS_OF_PROSE = 8
 _NAMED_LEVELS = (
     (re.compile(r"(?:part|chapter)\s+(?:[ivx]+|\d+)\b", re.IGNORECASE), 1),
     (re.compile(r"appendix\b|annex\b", re.IGNORECASE), 1),
@@ -33,15 +40,6 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _BOLD_LABEL = 0.3
-_TITLE_LARGER = 1.15
-_TITLE_TOP_SHARE = 0.6
-_MIN_TITLE_WORDS = 2
-_MAX_TITLE_WORDS = 40
-_PRODUCED = re.compile(
-    r"microsoft\s+(?:word|powerpoint|excel)\b|untitled|\.(?:docx?|pdf|tex|dvi|indd|qxd|pptx?|xlsx?|html?|rtf)\b|"
-    r"^arxiv:|^(?:title|document\d*|slide \d+|print|layout)\b",
-    re.IGNORECASE,
-)
 _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
 
 
@@ -51,6 +49,7 @@ class BodyStyle:
 
     size: float
     is_bold: bool
+    font: str = ""
 
     @classmethod
     def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
@@ -59,52 +58,229 @@ class BodyStyle:
         prose = [g for g in upright if g.kind is not GroupKind.ROWS and len(g.lines) > 1] or upright
         sizes: Counter[float] = Counter()
         bold: Counter[float] = Counter()
+        fonts: dict[float, Counter[str]] = defaultdict(Counter)
         for group in prose:
-            n_chars = len(group.plain_text)
-            sizes[round(group.size * 2) / 2] += n_chars
-            bold[round(group.size * 2) / 2] += round(n_chars * group.bold)
+            n_chars, size = len(group.plain_text), round(group.size * 2) / 2
+            sizes[size] += n_chars
+            bold[size] += round(n_chars * group.bold)
+            fonts[size].update({line.font: len(line.text) for line in group.lines if line.font})
         if not sizes:
             return cls(10.0, is_bold=False)
         size = sizes.most_common(1)[0][0]
-        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size])
+        font = max(fonts[size], key=fonts[size].__getitem__, default="")
+        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size], font=font)
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingStyle:
-    """What makes two unnumbered headings of equal rank look alike."""
+    """What makes two headings of equal rank look alike."""
 
     size: float
     is_bold: bool
+    is_italic: bool
     is_caps: bool
+    font: str
 
     @classmethod
     def of(cls, group: LineGroup) -> "HeadingStyle":
-        return cls(round(group.size * 2) / 2, group.bold > 0.8, _is_caps(group.plain_text))
+        size = round(max(line.size for line in group.lines) * 2) / 2
+        fonts = {line.font for line in group.lines}
+        font = fonts.pop() if len(fonts) == 1 else ""
+        return cls(size, group.bold > _MOST, group.italic > _MOST, _is_caps(group.plain_text), font)
 
     @property
-    def weight(self) -> tuple[float, bool, bool]:
-        return (self.size, self.is_caps, self.is_bold)
+    def weight(self) -> tuple[float, bool, bool, bool]:
+        """Orders styles by how much they stand out."""
+        return (self.size, self.is_caps, self.is_bold, not self.is_italic)
 
 
-def is_heading(group: LineGroup, body: BodyStyle) -> bool:
-    """Whether a group is clearly a heading: a known name, or larger, bold, or numbered and set apart."""
-    text = group.plain_text.strip()
-    if not _may_be_heading(group, text, body):
+def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
+    """The groups, those put together that are lines of one heading or title: set alike, unlike the body, touching."""
+    joined: list[LineGroup] = []
+    for group in groups:
+        if joined and _goes_on(joined[-1], group, body):
+            joined[-1] = replace(joined[-1], lines=(*joined[-1].lines, *group.lines))
+        else:
+            joined.append(group)
+    return joined
+
+
+def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
+    if GroupKind.ROWS in (above.kind, group.kind) or group.kind is GroupKind.ITEM or above.is_aside or group.is_aside:
         return False
-    if is_plain_section_name(text):
-        return True
-    if number := heading_number(text):
-        is_deep = len(number.parts) > 1
-        return not text.endswith(".") and (is_deep or _is_emphasised(group, body) or group.italic > 0.8)
-    return not text.endswith((".", ";", ":")) and _is_emphasised(group, body) and not text[0].islower()
+    last, first = above.lines[-1], group.lines[0]
+    gap = first.top - last.bottom
+    is_below = last.frame == first.frame and abs(gap) <= _TOUCHING * min(last.height, first.height)
+    if not is_below or min(last.right, first.right) <= max(last.left, first.left):
+        return False
+    if len(above.lines) + len(group.lines) > _MAX_LINES or not _stands_out(above, body):
+        return False
+    style, other = HeadingStyle.of(above), HeadingStyle.of(group)
+    is_alike = (style.size, style.is_bold, style.is_italic, style.font) == (
+        other.size, other.is_bold, other.is_italic, other.font
+    ) and style.is_caps >= other.is_caps
+    texts = (above.plain_text, group.plain_text)
+    return is_alike and heading_number(texts[1]) is None and not any(map(is_plain_section_name, texts))
 
 
-def _may_be_heading(group: LineGroup, text: str, body: BodyStyle) -> bool:
+@dataclass(frozen=True)
+class Headings:
+    """Finds the headings among the groups of a document, in reading order, and their levels."""
+
+    groups: Sequence[LineGroup]
+    title: LineGroup | None
+    outline: Outline
+    ordinary: Set[str]
+    """Words that the paper writes in small letters: no names of persons."""
+
+    def levels(self) -> dict[int, int]:
+        """The level of each heading, 1 for main sections, by the `id` of its group."""
+        body = BodyStyle.of(self.groups)
+        may_be = [group is not self.title and _may_be_heading(group, body) for group in self.groups]
+        sure = {at for at, group in enumerate(self.groups) if may_be[at] and self._is_sure(group, body)}
+        sure -= self._out_of_sequence(sorted(sure))
+        start = self._end_of_head(sure)
+        learned = {HeadingStyle.of(self.groups[at]) for at in sure}
+        found = {at for at in sure if at >= start}
+        for at in opening_text(self.groups, may_be):
+            if at >= start and at not in found and self._is_like(self.groups[at], learned, body):
+                found.add(at)
+        found |= self._parents(sorted(found), may_be)
+        headings = [self.groups[at] for at in sorted(found)]
+        return dict(zip(map(id, headings), self._levels_of(headings), strict=True))
+
+    def _is_sure(self, group: LineGroup, body: BodyStyle) -> bool:
+        text = group.plain_text.strip()
+        if is_plain_section_name(text) or self.outline.depth(text, group.page) is not None:
+            return True
+        number = heading_number(text)
+        if number is None or not number.starts_title or text.endswith("."):
+            return False
+        return len(number.parts) > 1 or group.italic > _MOST or _stands_out(group, body)
+
+    def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
+        """Numbered ones that are items of a list: outside the longest rising row of numbers, and set otherwise."""
+        numbered = [(at, n.values) for at in sure if (n := heading_number(self.groups[at].plain_text)) and not n.label]
+        ends: list[tuple[int, ...]] = []
+        places: list[int] = []
+        for _, values in numbered:
+            place = bisect_left(ends, values)
+            ends[place : place + 1] = [values]
+            places.append(place)
+        wanted, row = len(ends) - 1, set[int]()
+        for (at, _), place in zip(reversed(numbered), reversed(places), strict=True):
+            if place == wanted:
+                row.add(at)
+                wanted -= 1
+        styles = {HeadingStyle.of(self.groups[at]) for at in row}
+        return {at for at, _ in numbered if HeadingStyle.of(self.groups[at]) not in styles}
+
+    def _end_of_head(self, sure: Set[int]) -> int:
+        """The index after the journal's name, the title and the authors: that of the first heading with a usual name or
+        a number on the first page, or else the one after the title."""
+        for at in sorted(sure):
+            text = self.groups[at].plain_text
+            is_opening = is_plain_section_name(text) and not names_references(text)
+            if self.groups[at].page == 1 and (is_opening or heading_number(text)):
+                return at
+        return next((at + 1 for at, group in enumerate(self.groups) if group is self.title), 0)
+
+    def _is_like(self, group: LineGroup, learned: Set[HeadingStyle], body: BodyStyle) -> bool:
+        text = group.plain_text.strip()
+        if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
+            return False
+        if group.page == 1 and (lists_names(text) or names_only(text, self.ordinary)):
+            return False
+        style = HeadingStyle.of(group)
+        return _stands_out(group, body) or (style in learned and (style.is_italic or style.font != body.font))
+
+    def _parents(self, found: Sequence[int], may_be: Sequence[bool]) -> set[int]:
+        """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
+        numbers = {at: n.values for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))}
+        known = {numbers[at] for at in found if at in numbers}
+        parents = set()
+        for at in found:
+            parent = numbers.get(at, ())[:-1]
+            if parent and parent not in known:
+                above = next((one for one in range(at - 1, -1, -1) if numbers.get(one) == parent), None)
+                if above is not None:
+                    parents.add(above)
+                    known.add(parent)
+        return parents
+
+    def _levels_of(self, headings: Sequence[LineGroup]) -> list[int]:
+        """Numbers, then the outline, state a level; the others have the level of those they look like, or one below all
+        that stand out more."""
+        styles = [HeadingStyle.of(heading) for heading in headings]
+        stated = self._stated(headings)
+        votes: dict[HeadingStyle, Counter[int]] = defaultdict(Counter)
+        for style, level in zip(styles, stated, strict=True):
+            if level:
+                votes[style][level] += 1
+        names = [is_plain_section_name(heading.plain_text) for heading in headings]
+        settled = {style: levels.most_common(1)[0][0] for style, levels in votes.items()}
+        for style, is_name in zip(styles, names, strict=True):
+            if is_name:
+                settled.setdefault(style, 1)
+        for style in sorted(set(styles), key=lambda style: style.weight, reverse=True):
+            above = [level for other, level in settled.items() if other.weight > style.weight]
+            settled.setdefault(style, 1 + max(above, default=0))
+        levels: list[int] = []
+        for style, level, is_name in zip(styles, stated, names, strict=True):
+            wanted = level or (1 if is_name else settled[style])
+            levels.append(min(wanted, levels[-1] + 1 if levels else 1, _MAX_LEVEL))
+        return levels
+
+    def _stated(self, headings: Sequence[LineGroup]) -> list[int | None]:
+        numbers = number_styles(heading.plain_text for heading in headings)
+        depths = [self.outline.depth(heading.plain_text, heading.page) for heading in headings]
+        known = {depth for depth in depths if depth}
+        stated: list[int | None] = []
+        for heading, depth in zip(headings, depths, strict=True):
+            text = heading.plain_text.strip()
+            named = next((level for pattern, level in _NAMED_LEVELS if pattern.match(text)), None)
+            nested = depth - min(known) + 1 if depth and len(known) > 1 else None
+            stated.append(named or heading_depth(text, numbers) or nested)
+        return stated
+
+
+def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> list[int]:
+    """Indices of the possible headings that stand above prose, or above another heading that does.
+
+    Below a label in a figure, a caption or a journal's name stands something else.
+    """
+    opening: set[int] = set()
+    for at in reversed([at for at, may in enumerate(may_be) if may]):
+        group = groups[at]
+        for below in range(at + 1, min(at + 1 + _MAX_PASSED, len(groups))):
+            other = groups[below]
+            if may_be[below]:
+                opening |= {at} if below in opening else set()
+                break
+            if _is_prose(other):
+                opening.add(at)
+                break
+            if _is_under(other, group):
+                break
+    return sorted(opening)
+
+
+def _is_prose(group: LineGroup) -> bool:
+    is_text = group.kind is not GroupKind.ROWS and not group.is_aside and caption_kind(group) is None
+    return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE
+
+
+def _is_under(group: LineGroup, above: LineGroup) -> bool:
+    is_below = group.lines[0].frame == above.lines[0].frame and group.top >= above.bottom - _TOUCHING * above.size
+    return is_below and min(group.right, above.right) > max(group.left, above.left)
+
+
+def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
+    text = group.plain_text.strip()
     if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
-    smallest = (
-        _SMALL_CAPITALS if _is_caps(text) and (heading_number(text) or is_plain_section_name(text)) else _NOT_SMALLER
-    )
+    is_name = is_plain_section_name(text)
+    smallest = _SMALL_CAPITALS if is_name or (_is_caps(text) and heading_number(text)) else _NOT_SMALLER
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):
         return False
     n_letters = sum(character.isalpha() for character in text)
@@ -113,17 +289,17 @@ def _may_be_heading(group: LineGroup, text: str, body: BodyStyle) -> bool:
     return not (_NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)
 
 
-def _is_emphasised(group: LineGroup, body: BodyStyle) -> bool:
+def _stands_out(group: LineGroup, body: BodyStyle) -> bool:
     if group.size >= _LARGER * body.size:
         return True
     if len(group.plain_text.split()) > _MAX_WORDS_OF_EMPHASIS:
         return False
-    return (group.bold > 0.9 and not body.is_bold) or _is_caps(group.plain_text)
+    return (group.bold > _ALL and not body.is_bold) or _is_caps(group.plain_text)
 
 
 def _is_caps(text: str) -> bool:
     letters = [character for character in text if character.isalpha()]
-    return len(letters) >= 4 and sum(letter.isupper() for letter in letters) > 0.9 * len(letters)
+    return len(letters) >= 4 and sum(letter.isupper() for letter in letters) > _ALL * len(letters)
 
 
 def caption_kind(group: LineGroup) -> str | None:
@@ -141,88 +317,3 @@ def kind_of_caption(text: str, bold: float) -> str | None:
     if match is None or not (match["stop"] or match.end() == len(text.rstrip()) or bold > _BOLD_LABEL):
         return None
     return "table" if match["table"] else "figure"
-
-
-@dataclass
-class HeadingLevels:
-    """Gives each heading, in order, its level: 1 for main sections.
-
-    Numbered headings carry their level. The others take the level of the numbered ones they look like, or rank by
-    size, capitals and weight among the unnumbered.
-    """
-
-    ranks: dict[HeadingStyle, int]
-    _level_of_style: dict[HeadingStyle, int] = field(default_factory=dict)
-    _has_roman: bool = False
-    _current: int = 0
-
-    @classmethod
-    def of(cls, headings: Sequence[LineGroup]) -> "HeadingLevels":
-        styles = {HeadingStyle.of(g) for g in headings if heading_number(g.plain_text) is None}
-        ordered = sorted(styles, key=lambda style: style.weight, reverse=True)
-        return cls({style: rank for rank, style in enumerate(ordered, start=1)})
-
-    def level(self, group: LineGroup) -> int:
-        """The level of the next heading."""
-        self._current = min(self._level(group), _MAX_LEVEL)
-        return self._current
-
-    def _level(self, group: LineGroup) -> int:
-        text, style = group.plain_text.strip(), HeadingStyle.of(group)
-        for pattern, level in _NAMED_LEVELS:
-            if pattern.match(text):
-                return level
-        if number := heading_number(text):
-            level = self._numbered_level(number)
-            self._level_of_style.setdefault(style, level)
-            return level
-        if is_plain_section_name(text):
-            return 1
-        if self._level_of_style:
-            return self._level_of_style.get(style, self._among_numbered(style))
-        return self.ranks.get(style, 1)
-
-    def _numbered_level(self, number: HeadingNumber) -> int:
-        depth = len(number.parts)
-        if number.style == "arabic":
-            return depth
-        if number.style == "roman" and (len(number.text) > 1 or number.text == "I" or self._has_roman):
-            self._has_roman = True
-            return depth
-        return depth + self._has_roman
-
-    def _among_numbered(self, style: HeadingStyle) -> int:
-        """The level of an unnumbered style among numbered ones: above smaller styles, below the section around it."""
-        smaller = [level for other, level in self._level_of_style.items() if other.size < style.size]
-        return min(smaller) if smaller else min(self._current, max(self._level_of_style.values())) + 1
-
-
-def title_group(first_page: Sequence[LineGroup], body: BodyStyle) -> LineGroup | None:
-    """The group in the largest font in the upper part of the first page, if that is clearly larger than the body's."""
-    candidates = [group for group in first_page if _may_be_title(group, body)]
-    return max(candidates, key=lambda group: (round(group.size), -group.top), default=None)
-
-
-def _may_be_title(group: LineGroup, body: BodyStyle) -> bool:
-    if group.is_aside or group.kind is GroupKind.ROWS or group.size < _TITLE_LARGER * body.size:
-        return False
-    words = [word for word in group.plain_text.split() if any(character.isalpha() for character in word)]
-    return (
-        _MIN_TITLE_WORDS <= len(words) <= _MAX_TITLE_WORDS
-        and group.top <= _TITLE_TOP_SHARE * group.lines[0].frame.height
-    )
-
-
-def sane_title(metadata: str) -> str:
-    """A title from the file's metadata, or "" where it is a file name or what a program put there."""
-    title = " ".join(metadata.split())
-    words = [word for word in title.split() if sum(character.isalpha() for character in word) > 1]
-    if len(words) < _MIN_TITLE_WORDS or len(words) > _MAX_TITLE_WORDS or _PRODUCED.search(title):
-        return ""
-    return title
-
-
-def is_printed_on(title: str, first_page: Sequence[LineGroup]) -> bool:
-    """Whether the first page shows the title: what the metadata claim is then what a reader sees."""
-    page = Folded.of(" ".join(group.plain_text for group in first_page))
-    return page.find(Folded.of(title)) is not None

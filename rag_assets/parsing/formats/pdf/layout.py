@@ -60,6 +60,8 @@ class Line:
     size: float
     bold: float
     italic: float
+    font: str = ""
+    """The font of nearly all of it; empty where fonts are mixed."""
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
     segments: tuple[Segment, ...] = ()
@@ -270,6 +272,7 @@ def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
         size=max(row, key=lambda s: len(s.text)).size,
         bold=sum(s.bold * len(s.text) for s in row) / n_chars,
         italic=sum(s.italic * len(s.text) for s in row) / n_chars,
+        font=row[0].font if len({s.font for s in row}) == 1 else "",
         cell_lefts=tuple(min(s.left for s in cell) for cell in cells),
         cell_rights=tuple(max(s.right for s in cell) for cell in cells),
         segments=tuple(row),

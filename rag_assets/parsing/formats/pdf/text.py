@@ -34,6 +34,7 @@ _LIGATURES = str.maketrans(
 )
 
 
+_ONE_FONT = 0.9
 _SMALLER = 0.85
 _HIGHER = 0.1
 """How far above the line a raised character ends, as a share of the font size of the line."""
@@ -55,6 +56,8 @@ class Segment:
     bold: float
     """Share of its characters in a bold font."""
     italic: float
+    font: str = ""
+    """The font of nearly all of it; empty where fonts are mixed."""
     glyphs: tuple[Glyph, ...] = ()
     """Its characters, spaces included."""
     is_float: bool = False
@@ -208,8 +211,17 @@ class _OpenSegment:
             size=size,
             bold=sum(count for style, count in self.styles.items() if style.is_bold) / n_chars,
             italic=sum(count for style, count in self.styles.items() if style.is_italic) / n_chars,
+            font=_font_of(self.styles),
             glyphs=tuple(self.glyphs),
         )
+
+
+def _font_of(styles: Counter[FontStyle]) -> str:
+    fonts: Counter[str] = Counter()
+    for style, count in styles.items():
+        fonts[style.font] += count
+    font, count = fonts.most_common(1)[0]
+    return font if count >= _ONE_FONT * styles.total() else ""
 
 
 def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:
