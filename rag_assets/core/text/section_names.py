@@ -160,7 +160,12 @@ def _bare(title: str) -> str:
         text = number.title
     elif number is None:
         text = _LONE_CAPITAL.sub("", text)
-    text = text.strip(_AROUND_NAMES)
-    if _SPACED_LETTERS.fullmatch(text):
-        text = text.replace(" ", "")
-    return text.casefold()
+    return unspaced(text.strip(_AROUND_NAMES)).casefold()
+
+
+def unspaced(title: str) -> str:
+    """ "a b s t r a c t" as "Abstract"; every other title as it is."""
+    if not _SPACED_LETTERS.fullmatch(title.strip()):
+        return title
+    word = title.replace(" ", "")
+    return word.capitalize() if word.islower() else word

@@ -94,6 +94,11 @@ def _loaded(file: Path) -> "Tokenizer":
     return tokenizer
 
 
+def is_frequent_word(word: str) -> bool:
+    """Whether a word is one of the some 25,000 English ones that the packaged model reads whole, in any case."""
+    return _loaded(packaged_model_folder() / "tokenizer.json").token_to_id(word.lower()) is not None
+
+
 class WordPieceCounter:
     """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
 

@@ -1,6 +1,6 @@
 """Words that a line end cut in two, put together again.
 
-The rest of the document decides whether "well-\\nknown" is one word or two. Formats that know their lines glue them
+The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word or two. Formats that know their lines glue them
 one by one; where line ends lie in the text itself (ADE) it is mended whole.
 """
 
@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from rag_assets.core.text.tokens import is_frequent_word
 
 SOFT_HYPHEN = "\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
@@ -49,8 +51,14 @@ class Vocabulary:
             return compound > joined
         if not second[0].islower():
             return True
-        are_words = self.counts[first.lower()] > 0 and self.counts[second.lower()] > 0
-        return are_words and min(len(first), len(second)) >= _MIN_PART
+        if len(first) == 1:  # X-ray
+            return first.isupper()
+        if is_frequent_word(first + second):
+            return False
+        if self.counts[first.lower()] and self.counts[second.lower()]:
+            return min(len(first), len(second)) >= _MIN_PART
+        are_words = is_frequent_word(first) and is_frequent_word(second)
+        return are_words and len(first) >= _MIN_PART and len(second) > _MIN_PART  # not ferry-men
 
 
 def ends_in_broken_word(line: str) -> bool:

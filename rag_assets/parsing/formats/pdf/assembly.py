@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.core.text.section_names import unspaced
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
 from rag_assets.parsing.formats.pdf.captions import table_titles
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
@@ -52,6 +53,7 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Out
     captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, {*levels, id(title)}))))
     gathered = _with_lists(_with_paragraphs_joined(captioned))
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
+    texts = [_as_heading(*text) if id(one.groups[0]) in levels else text for one, text in zip(gathered, texts, strict=True)]
     outline = [
         ZoneEntry(text, one.groups[0].page, levels.get(id(one.groups[0]), 0))
         for one, (text, _) in zip(gathered, texts, strict=True)
@@ -194,6 +196,12 @@ def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tupl
     if block.kind is BlockKind.LIST:
         return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
     return _joined_groups(block.groups, vocabulary)
+
+
+def _as_heading(text: str, spans: tuple[Span, ...]) -> tuple[str, tuple[Span, ...]]:
+    """A heading without its bullet and without the spaces of "a b s t r a c t"."""
+    shown = unspaced(without_bullet(text))
+    return shown, tuple(replace(span, start=min(span.start, len(shown)), end=len(shown)) for span in spans[:1])
 
 
 def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:

@@ -95,6 +95,11 @@ def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
     ]
 
 
+def without_bullet(text: str) -> str:
+    """A text without the sign of a list before it."""
+    return text[match.end() :] if (match := _BULLET.match(text)) else text
+
+
 def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
     lengths = [len(line.text) for line in lines]
     return sum(n * share for n, share in zip(lengths, shares, strict=True)) / (sum(lengths) or 1)
@@ -123,9 +128,14 @@ def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
     if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
         return False
-    if one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD:
+    is_other_font = one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD
+    if is_other_font and (_leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2):  # no formula
         return False
     return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
+
+
+def _n_words(line: Line) -> int:
+    return sum(len(word) > 2 and word.isalpha() for word in line.text.split())
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence, Set
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from rag_assets.core.text.heading_numbers import heading_depth, heading_number, number_styles
+from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, heading_number
 from rag_assets.core.text.names import lists_names, names_only
-from rag_assets.core.text.section_names import is_plain_section_name, names_references
+from rag_assets.core.text.section_names import is_plain_section_name, names_closing_matter, names_references, zone_named
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.outline import Outline
 
@@ -84,14 +84,18 @@ class HeadingStyle:
     @classmethod
     def of(cls, group: LineGroup) -> "HeadingStyle":
         size = round(max(line.size for line in group.lines) * 2) / 2
-        fonts = {line.font for line in group.lines}
-        font = fonts.pop() if len(fonts) == 1 else ""
-        return cls(size, group.bold > _MOST, group.italic > _MOST, _is_caps(group.plain_text), font)
+        return cls(size, group.bold > _MOST, group.italic > _MOST, _is_caps(group.plain_text), _font(group))
 
     @property
     def weight(self) -> tuple[float, bool, bool, bool]:
         """Orders styles by how much they stand out."""
         return (self.size, self.is_caps, self.is_bold, not self.is_italic)
+
+
+def _font(group: LineGroup) -> str:
+    """The font of all its lines; empty where there are several."""
+    fonts = {line.font for line in group.lines}
+    return fonts.pop() if len(fonts) == 1 else ""
 
 
 def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
@@ -113,7 +117,7 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     is_below = last.frame == first.frame and abs(gap) <= _TOUCHING * min(last.height, first.height)
     if not is_below or min(last.right, first.right) <= max(last.left, first.left):
         return False
-    if len(above.lines) + len(group.lines) > _MAX_LINES or not _stands_out(above, body):
+    if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
     is_alike = (style.size, style.is_bold, style.is_italic, style.font) == (
@@ -137,26 +141,31 @@ class Headings:
         """The level of each heading, 1 for main sections, by the `id` of its group."""
         body = BodyStyle.of(self.groups)
         may_be = [group is not self.title and _may_be_heading(group, body) for group in self.groups]
-        sure = {at for at, group in enumerate(self.groups) if may_be[at] and self._is_sure(group, body)}
+        sure = {at for at, group in enumerate(self.groups) if may_be[at] and self._is_sure(at, group, body)}
         sure -= self._out_of_sequence(sorted(sure))
         start = self._end_of_head(sure)
         learned = {HeadingStyle.of(self.groups[at]) for at in sure}
         found = {at for at in sure if at >= start}
-        for at in opening_text(self.groups, may_be):
-            if at >= start and at not in found and self._is_like(self.groups[at], learned, body):
+        opening = opening_text(self.groups, may_be)
+        for at in [at for at, may in enumerate(may_be) if may and at >= start]:
+            is_like = HeadingStyle.of(self.groups[at]) in learned
+            if (at in opening or is_like) and self._is_like(self.groups[at], is_like and at in opening, body):
                 found.add(at)
         found |= self._parents(sorted(found), may_be)
         headings = [self.groups[at] for at in sorted(found)]
         return dict(zip(map(id, headings), self._levels_of(headings), strict=True))
 
-    def _is_sure(self, group: LineGroup, body: BodyStyle) -> bool:
+    def _is_sure(self, at: int, group: LineGroup, body: BodyStyle) -> bool:
         text = group.plain_text.strip()
-        if is_plain_section_name(text) or self.outline.depth(text, group.page) is not None:
+        if self.outline.depth(text, group.page) is not None:
             return True
+        if is_plain_section_name(text):  # in a box of the first page, closing matter closes nothing
+            is_early = names_closing_matter(text) and 2 * at < len(self.groups)
+            return not is_early and not (text[0].islower() and text.endswith("."))
         number = heading_number(text)
         if number is None or not number.starts_title or text.endswith("."):
             return False
-        return len(number.parts) > 1 or group.italic > _MOST or _stands_out(group, body)
+        return len(number.parts) > 1 or group.italic > _MOST or stands_out(group, body)
 
     def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
         """Numbered ones that are items of a list: outside the longest rising row of numbers, and set otherwise."""
@@ -185,18 +194,18 @@ class Headings:
                 return at
         return next((at + 1 for at, group in enumerate(self.groups) if group is self.title), 0)
 
-    def _is_like(self, group: LineGroup, learned: Set[HeadingStyle], body: BodyStyle) -> bool:
+    def _is_like(self, group: LineGroup, is_learned: bool, body: BodyStyle) -> bool:
+        """Whether a group in a style that stands out from the body's, or in a learned one, reads like a heading."""
         text = group.plain_text.strip()
         if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
             return False
         if group.page == 1 and (lists_names(text) or names_only(text, self.ordinary)):
             return False
-        style = HeadingStyle.of(group)
-        return _stands_out(group, body) or (style in learned and (style.is_italic or style.font != body.font))
+        return stands_out(group, body) or (is_learned and (group.italic > _MOST or _font(group) not in ("", body.font)))
 
     def _parents(self, found: Sequence[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
-        numbers = {at: n.values for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))}
+        numbers = {at: n.parts for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))}
         known = {numbers[at] for at in found if at in numbers}
         parents = set()
         for at in found:
@@ -219,9 +228,13 @@ class Headings:
                 votes[style][level] += 1
         names = [is_plain_section_name(heading.plain_text) for heading in headings]
         settled = {style: levels.most_common(1)[0][0] for style, levels in votes.items()}
-        for style, is_name in zip(styles, names, strict=True):
-            if is_name:
-                settled.setdefault(style, 1)
+        opening = [
+            style
+            for style, heading, is_name in zip(styles, headings, names, strict=True)
+            if is_name and zone_named(heading.plain_text) is None
+        ]
+        if opening:  # Introduction, Methods, Results; references are often set smaller
+            settled.setdefault(max(opening, key=lambda style: style.weight), 1)
         for style in sorted(set(styles), key=lambda style: style.weight, reverse=True):
             above = [level for other, level in settled.items() if other.weight > style.weight]
             settled.setdefault(style, 1 + max(above, default=0))
@@ -232,7 +245,10 @@ class Headings:
         return levels
 
     def _stated(self, headings: Sequence[LineGroup]) -> list[int | None]:
-        numbers = number_styles(heading.plain_text for heading in headings)
+        texts = [heading.plain_text for heading in headings]
+        numbered = [number.style for text in texts if (number := heading_number(text))]
+        is_letter = "letter" in numbered[: numbered.index("roman")] if "roman" in numbered else False
+        numbers: set[NumberStyle] = set(numbered) - ({"roman"} if is_letter else set())  # "I." after "H."
         depths = [self.outline.depth(heading.plain_text, heading.page) for heading in headings]
         known = {depth for depth in depths if depth}
         stated: list[int | None] = []
@@ -244,7 +260,7 @@ class Headings:
         return stated
 
 
-def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> list[int]:
+def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> Set[int]:
     """Indices of the possible headings that stand above prose, or above another heading that does.
 
     Below a label in a figure, a caption or a journal's name stands something else.
@@ -262,7 +278,7 @@ def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> list[in
                 break
             if _is_under(other, group):
                 break
-    return sorted(opening)
+    return opening
 
 
 def _is_prose(group: LineGroup) -> bool:
@@ -289,7 +305,7 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     return not (_NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)
 
 
-def _stands_out(group: LineGroup, body: BodyStyle) -> bool:
+def stands_out(group: LineGroup, body: BodyStyle) -> bool:
     if group.size >= _LARGER * body.size:
         return True
     if len(group.plain_text.split()) > _MAX_WORDS_OF_EMPHASIS:

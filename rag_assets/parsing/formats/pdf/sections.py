@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.references import looks_like_reference
 from rag_assets.core.text.section_names import (
     is_plain_section_name,
     names_closing_matter,
@@ -21,6 +22,7 @@ _STILL_FRONT = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = (Zone.STATEMENTS, Zone.BACK)
+_MIN_REFERENCES, _SHARE_OF_REFERENCES = 2, 0.5
 _FRONT_PAGES = 3
 _MAX_FRONT_CHARS = 6000
 
@@ -47,7 +49,29 @@ def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
         if entry.level:
             tail = _zone_after(entry, tail, is_late=index * 3 > len(entries))
         zones.append(tail)
-    return zones
+    return _with_references(entries, zones)
+
+
+def _with_references(entries: Sequence[ZoneEntry], zones: Sequence[Zone]) -> list[Zone]:
+    """The zones, with back matter where the last part of a paper is a row of references by their form.
+
+    Their heading may be missing, or in another language. A heading directly above them belongs to them.
+    """
+    settled = list(zones)
+    lines = [[] if entry.level else entry.text.split("\n") for entry in entries]  # the items of a list
+    found = [sum(map(looks_like_reference, texts)) for texts in lines]
+    at = len(entries) // 3
+    while at < len(entries):
+        end = at
+        while end < len(entries) and not entries[end].level:
+            end += 1
+        first = next((index for index in range(at, end) if found[index]), end)
+        n_found = sum(found[first:end])
+        if n_found >= _MIN_REFERENCES and n_found >= _SHARE_OF_REFERENCES * sum(map(len, lines[first:end])):
+            is_headed = first == at and at > 0 and entries[at - 1].level > 0
+            settled[first - is_headed : end] = [Zone.BACK] * (end - first + is_headed)
+        at = end + 1
+    return settled
 
 
 def _front_end(entries: Sequence[ZoneEntry]) -> int:

@@ -5,12 +5,13 @@ A page that a repository or a publisher puts in front of a paper has no title of
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
-from rag_assets.parsing.formats.pdf.headings import BodyStyle
+from rag_assets.parsing.formats.pdf.headings import BodyStyle, stands_out
 
 _LARGER = 1.15
 _TOP_SHARE = 0.6
@@ -29,7 +30,10 @@ def title_group(first_page: Sequence[LineGroup], body: BodyStyle, metadata: str)
 
     A group that the metadata repeat wins: above it stands the name of a journal.
     """
-    candidates = [group for group in first_page if _may_be_title(group, body)]
+    candidates = [group for group in first_page if _may_be_title(group) and group.size >= _LARGER * body.size]
+    if not candidates:  # a title of the body's size is set in bold or capitals, above everything else
+        head = takewhile(lambda group: not _opens_paper(group), first_page)
+        candidates = [group for group in head if _may_be_title(group) and stands_out(group, body)][:1]
     said = Folded.of(metadata)
     named = [
         group
@@ -58,8 +62,8 @@ def _opens_paper(group: LineGroup) -> bool:
     return len(group.lines) == 1 and (is_plain_section_name(group.plain_text) or bool(number and number.values == (1,)))
 
 
-def _may_be_title(group: LineGroup, body: BodyStyle) -> bool:
-    if group.is_aside or group.kind is GroupKind.ROWS or group.size < _LARGER * body.size:
+def _may_be_title(group: LineGroup) -> bool:
+    if group.is_aside or group.kind is GroupKind.ROWS:
         return False
     words = [word for word in group.plain_text.split() if any(character.isalpha() for character in word)]
     return _MIN_WORDS <= len(words) <= _MAX_WORDS and group.top <= _TOP_SHARE * group.lines[0].frame.height
