@@ -24,6 +24,7 @@ _SIZE_TOLERANCE = 0.06
 _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
 """A line whose bold share lies between these fits both bold lines and others."""
 _BULLET = re.compile(r"[•▪◦●■□○‣⁃➢✓]\s*|[·–—*-]\s+")
+_DASH = re.compile(r"[·–—*-]\s")
 _ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
 _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
 
@@ -160,10 +161,13 @@ def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual
     gap = line.top - above.bottom
     if not _alike(above, line) or gap > usual_gap + _EXTRA_LEADING * line.height or gap < -line.height:
         return True
-    if _BULLET.match(line.text) or (len(current) == 1 and is_plain_section_name(above.text)):
+    is_dash = bool(_DASH.match(line.text))
+    if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_plain_section_name(above.text)):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
-    if has_ended and (_ENUMERATOR.match(line.text) or _leaves_room(above, line)):
+    if has_ended and (is_dash or _ENUMERATOR.match(line.text) or _leaves_room(above, line)):
+        return True
+    if is_dash and (_DASH.match(current[0].text) or _leaves_room(above, line)):  # not a dash inside a sentence
         return True
     return _is_indented(current, line, below) or _is_outdented(current, line)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
+from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.shared.superscripts import raised_after
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
     for turn, _ in by_turn.most_common():
         frame = geometry.frame(max(turn, 0))
         own = [glyph for glyph in glyphs if glyph.turn == turn]
-        segments = _segments(own, frame, is_skewed=turn == SKEWED)
+        segments = list(_segments(own, frame, is_skewed=turn == SKEWED))
+        if turn == 0 and (numbers := line_numbers(segments)):
+            segments = list(_segments([glyph for glyph in own if id(glyph) not in numbers], frame))
         layers.append(Layer(frame, tuple(segments)))
     return tuple(layers)
 

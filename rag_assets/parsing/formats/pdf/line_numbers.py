@@ -1,0 +1,90 @@
+"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, and no part of the text."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rag_assets.parsing.formats.pdf.glyphs import Glyph
+
+if TYPE_CHECKING:
+    from rag_assets.parsing.formats.pdf.text import Segment
+
+_MIN_NUMBERS = 4
+_MAX_DIGITS = 4
+_MOST, _MANY = 0.8, 0.5
+_OUTLIERS = 0.05
+_SAME_PITCH = 0.25
+_WORDS_OF_PROSE = 5
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """A run of words that begins or ends with a number, with places counted from the margin inwards."""
+
+    value: int
+    inner: float
+    """Where the number ends."""
+    middle: float
+    glyphs: tuple[Glyph, ...]
+    n_words: int
+    """Words beside it in the same run."""
+
+
+def line_numbers(segments: Sequence["Segment"]) -> set[int]:
+    """The `id` of each character of a line number in the left or right margin of a page with upright text.
+
+    They stand outside of all text but a few outliers, rise by a constant step over lines with one distance, and most
+    stand beside prose: the numbers of a list, of references or of the rows of a table do not.
+    """
+    return {id(glyph) for side in (1, -1) for number in _column(segments, side) for glyph in number.glyphs}
+
+
+def _column(segments: Sequence["Segment"], side: int) -> list[_Numbered]:
+    numbers: list[_Numbered] = []
+    edges: list[float] = []
+    for segment in segments:
+        drawn = [glyph for glyph in segment.glyphs if not glyph.text.isspace()]
+        digits = list(_digits(segment.glyphs[::side]))
+        rest = drawn[len(digits) :] if side > 0 else drawn[: len(drawn) - len(digits)]
+        if digits:
+            value = int("".join(glyph.text for glyph in digits[::side]))
+            inner = max(side * edge for glyph in digits for edge in (glyph.left, glyph.right))
+            middle = (segment.top + segment.bottom) / 2
+            numbers.append(_Numbered(value, inner, middle, tuple(digits), len(segment.text.split()) - 1))
+        if rest:
+            edges.append(min(side * edge for glyph in rest for edge in (glyph.left, glyph.right)))
+    if len(numbers) < _MIN_NUMBERS or not edges:
+        return []
+    edge = sorted(edges)[int(_OUTLIERS * len(edges))]
+    column = sorted((one for one in numbers if one.inner <= edge + 1), key=lambda one: one.middle)
+    return column if _counts_lines(column, segments) else []
+
+
+def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
+    """The digits that a run begins with, if white space or nothing follows them."""
+    n = next((at for at, glyph in enumerate(glyphs) if not (glyph.text.isascii() and glyph.text.isdigit())), len(glyphs))
+    if n <= _MAX_DIGITS and (n == len(glyphs) or glyphs[n].text.isspace()):
+        yield from glyphs[:n]
+
+
+def _counts_lines(column: Sequence[_Numbered], segments: Sequence["Segment"]) -> bool:
+    if len(column) < _MIN_NUMBERS:
+        return False
+    pairs = list(pairwise(column))
+    step, n_steps = Counter(below.value - above.value for above, below in pairs).most_common(1)[0]
+    pitches = [below.middle - above.middle for above, below in pairs]
+    usual = median(pitches)
+    n_usual = sum(abs(pitch - usual) <= _SAME_PITCH * usual for pitch in pitches)
+    if step < 1 or n_steps < _MOST * len(pairs) or n_usual < _MANY * len(pairs):
+        return False
+    rows = {round((segment.top + segment.bottom) / 2) for segment in segments}
+    words = {round(one.middle): one.n_words for one in column}
+    for segment in segments:
+        for row in range(round(segment.top), round(segment.bottom) + 1):
+            if row in words:
+                words[row] = max(words[row], len(segment.text.split()))
+    n_prose = sum(n >= _WORDS_OF_PROSE for n in words.values())
+    return step * len(column) >= _MANY * len(rows) and n_prose >= _MANY * len(column)
