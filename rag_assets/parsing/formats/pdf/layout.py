@@ -11,7 +11,6 @@ from statistics import median
 
 import numpy as np
 
-from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.text import Layer, Segment
@@ -26,7 +25,6 @@ _PROSE_FILL = 0.55
 _BAND_GAP_EMS = 0.9
 _MIN_ROW_OVERLAP = 0.5
 _CELL_GAP_EMS = 1.3
-_INITIAL = 1.7
 _LARGER_TEXT = 1.4
 _SIDE_GAP_EMS = 2.0
 _MAX_TITLE_LINES = 40
@@ -266,7 +264,7 @@ def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
     return Line(
         frame=frame,
         column=column,
-        cells=tuple(map(_cell_text, cells)),
+        cells=tuple(" ".join(s.text for s in cell) for cell in cells),
         left=min(s.left for s in row),
         top=min(s.top for s in row),
         right=max(s.right for s in row),
@@ -279,15 +277,6 @@ def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
         cell_rights=tuple(max(s.right for s in cell) for cell in cells),
         segments=tuple(row),
     )
-
-
-def _cell_text(cell: Sequence[Segment]) -> str:
-    """The text of a cell; a large initial belongs to the word after it, unless it is a word itself."""
-    text = " ".join(s.text for s in cell)
-    if len(cell) < 2 or len(cell[0].text) > 1 or cell[0].size < _INITIAL * cell[1].size or not cell[1].text[0].islower():
-        return text
-    joined = text[0] + text[2:]
-    return text if text[0] in "AI" and not is_frequent_word(joined.split(" ", 1)[0]) else joined
 
 
 def _cells(row: Sequence[Segment]) -> list[list[Segment]]:

@@ -14,6 +14,7 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
+from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
@@ -35,6 +36,8 @@ _LIGATURES = str.maketrans(
 )
 
 
+_INITIAL = 1.7
+"""The size of a large initial over that of its text, at least."""
 _ONE_FONT = 0.9
 _SMALLER = 0.85
 _HIGHER = 0.1
@@ -205,8 +208,9 @@ class _OpenSegment:
         for style, count in self.styles.items():
             sizes[style.size] += count
         size = sizes.most_common(1)[0][0]
+        text = _with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES)
         return Segment(
-            text=_with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES),
+            text=_with_initial(text) if self.placed[0].size >= _INITIAL * size else text,
             left=self.left,
             top=self.top,
             right=self.right,
@@ -217,6 +221,14 @@ class _OpenSegment:
             font=_font_of(self.styles),
             glyphs=tuple(self.glyphs),
         )
+
+
+def _with_initial(text: str) -> str:
+    """A text that begins with a large initial, which belongs to the word after it unless it is a word itself."""
+    if text[1:2] != " " or not text[0].isupper() or not text[2:3].islower():
+        return text
+    joined = text[0] + text[2:]
+    return text if text[0] in "AI" and not is_frequent_word(joined.split(" ", 1)[0]) else joined
 
 
 def _font_of(styles: Counter[FontStyle]) -> str:
