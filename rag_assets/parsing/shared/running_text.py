@@ -14,6 +14,7 @@ EDGE_LINES = 3
 """Lines at the top, and at the bottom, of a page that can be running text."""
 _PLACE_TOLERANCE = 0.03
 _FEW_PAGES = 4
+_SAME_PLACE = 0.003
 _MARGIN = 0.1
 _MIN_PAGES = 2
 _MIN_PAGES_OF_ONE_SIDE = 3
@@ -62,7 +63,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
 
     A line is running when its text (digits folded, so that page numbers agree) is at the same edge of more than
     `share` of the pages and of two at least, or of more than `share` of the left or the right pages and of three at
-    least: books print the author on one side and the title on the other. Where places are known, a title that is
+    least (two, at exactly one height in the margin): books print the author on one side and the title on the other. Where places are known, a title that is
     lower on its page than the running headers that repeat it is kept.
     """
     found: list[set[int]] = [set() for _ in pages]
@@ -70,7 +71,9 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
         alike = _without_model(occurrences) if edge == "top" else occurrences
         if len(pages) < _FEW_PAGES and text != _PAGE_NUMBER:  # the same text twice may be no header
             alike = [o for o in alike if o.place is None or not _MARGIN < o.place < 1 - _MARGIN]
-        if _is_frequent({occurrence.page for occurrence in alike}, len(pages), share):
+        on = {occurrence.page for occurrence in alike}
+        is_one_side = len({page % 2 for page in on}) == 1 and _are_at_one_place(alike)
+        if _is_frequent(on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE):
             for occurrence in alike:
                 found[occurrence.page].add(occurrence.line)
     return [frozenset(lines) for lines in found]
@@ -107,13 +110,21 @@ def _without_model(occurrences: list[_Occurrence]) -> list[_Occurrence]:
     return others if first.place > lowest + _PLACE_TOLERANCE else occurrences
 
 
-def _is_frequent(on: set[int], n_pages: int, share: float) -> bool:
+def _are_at_one_place(occurrences: Sequence[_Occurrence]) -> bool:
+    """Whether lines are printed at exactly the same height in the margin, as no sentence is by chance."""
+    places = [occurrence.place for occurrence in occurrences if occurrence.place is not None]
+    are_known = len(places) == len(occurrences) > 0
+    is_same = are_known and max(places) - min(places) <= _SAME_PLACE
+    return is_same and not _MARGIN < places[0] < 1 - _MARGIN
+
+
+def _is_frequent(on: set[int], n_pages: int, share: float, fewest_of_side: int) -> bool:
     if len(on) >= _MIN_PAGES and len(on) > share * n_pages:
         return True
     for parity in (0, 1):
         n_of_side = len(range(parity, n_pages, 2))
         n_on = sum(page % 2 == parity for page in on)
-        if n_on >= _MIN_PAGES_OF_ONE_SIDE and n_on > share * n_of_side:
+        if n_on >= fewest_of_side and n_on > share * n_of_side:
             return True
     return False
 

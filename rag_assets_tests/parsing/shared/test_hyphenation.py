@@ -19,6 +19,11 @@ VOCABULARY = Vocabulary.of(
         ("state-of-", "the-art", "state-of-the-art"),
         ("SARS-", "CoV-2", "SARS-CoV-2"),
         ("COVID-", "19", "COVID-19"),
+        ("a long-", "term series", "a long-term series"),
+        ("a self-", "reported income", "a self-reported income"),
+        ("an X-", "ray dose", "an X-ray dose"),
+        ("the ferry-", "men", "the ferrymen"),
+        ("a frame-", "work", "a framework"),
         ("short-", "and long-term", "short- and long-term"),
         ("a soft\u00ad", "ware", "a software"),
         ("a sentence", "goes on", "a sentence goes on"),
@@ -36,7 +41,7 @@ def test_halves_of_a_cut_word_are_no_words() -> None:
     vocabulary = Vocabulary.of_texts(texts)
 
     assert [mended(text, vocabulary) for text in texts] == [
-        "A diagnosis of irondeficiency by diagnosis.",
+        "A diagnosis of iron-deficiency by diagnosis.",
         "short- and long-term",
     ]
 

@@ -38,6 +38,15 @@ def test_headers_that_alternate_between_left_and_right_pages_are_running_text() 
     assert found == [frozenset({0, 8})] * 6
 
 
+def test_headers_that_alternate_over_four_pages_are_running_text() -> None:
+    """A short paper has each of its two headers on two pages only, always at one height."""
+    pages = [page(number, "A. Author" if number % 2 else "The Title") for number in range(4)]
+
+    found = running_lines(pages, 0.5)
+
+    assert found == [frozenset({0, 8})] * 4
+
+
 def test_the_title_is_not_taken_for_the_header_that_repeats_it() -> None:
     """Without its title the first page loses what the paper is about."""
     pages = [page(number, "The Title") for number in range(5)]

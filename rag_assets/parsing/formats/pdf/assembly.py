@@ -53,7 +53,9 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Out
     captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, {*levels, id(title)}))))
     gathered = _with_lists(_with_paragraphs_joined(captioned))
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
-    texts = [_as_heading(*text) if id(one.groups[0]) in levels else text for one, text in zip(gathered, texts, strict=True)]
+    texts = [
+        _as_heading(*text) if id(one.groups[0]) in levels else text for one, text in zip(gathered, texts, strict=True)
+    ]
     outline = [
         ZoneEntry(text, one.groups[0].page, levels.get(id(one.groups[0]), 0))
         for one, (text, _) in zip(gathered, texts, strict=True)

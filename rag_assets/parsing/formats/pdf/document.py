@@ -3,12 +3,12 @@
 A scanned PDF is refused with advice; it never becomes an empty document.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.core.domain import Document, PageSource, Source, Zone
+from rag_assets.core.domain import Box, Document, PageSource, Source, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
@@ -16,8 +16,8 @@ from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, with_headings_joined
 from rag_assets.parsing.formats.pdf.layout import Line
-from rag_assets.parsing.formats.pdf.tables import lines_with_tables
 from rag_assets.parsing.formats.pdf.outline import Outline
+from rag_assets.parsing.formats.pdf.tables import lines_with_tables
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText, read_page
 from rag_assets.parsing.formats.pdf.title import is_cover, is_printed_on, sane_title, title_group
 from rag_assets.parsing.shared.files.raw import RawFile
@@ -108,15 +108,36 @@ def read_pages(
 
 
 def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
-    """The pages without running headers, footers and page numbers, and how many lines that were."""
+    """The pages without running headers, footers, page numbers and stamps in a margin, and how many lines that were."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
 
     def placed(line: Line) -> PlacedLine:
         return PlacedLine(line.text, (line.top + line.bottom) / 2 / line.frame.height)
 
     dropped = {id(line) for line in running(in_order, placed, share)}
-    kept = [replace(page, upright=tuple(line for line in page.upright if id(line) not in dropped)) for page in pages]
+    dropped |= {id(line) for page in pages for line in _stamps(page)}
+    kept = [
+        PageLines(_without(page.upright, dropped), tuple(filter(None, (_without(one, dropped) for one in page.asides))))
+        for page in pages
+    ]
     return kept, len(dropped)
+
+
+def _without(lines: Sequence[Line], dropped: Set[int]) -> tuple[Line, ...]:
+    return tuple(line for line in lines if id(line) not in dropped)
+
+
+def _stamps(page: PageLines) -> Iterator[Line]:
+    """The lines at an angle that stand beside all upright text: a label of an axis stands among it."""
+    upright = [_box(line) for line in page.upright]
+    left, right = min((box.left for box in upright), default=0.0), max((box.right for box in upright), default=1.0)
+    for line in (line for lines in page.asides for line in lines):
+        if _box(line).right <= left or _box(line).left >= right:
+            yield line
+
+
+def _box(line: Line) -> Box:
+    return line.frame.box(line.left, line.top, line.right, line.bottom)
 
 
 def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:

@@ -5,9 +5,9 @@ or larger or bolder than the body, is a heading too where it stands alone above 
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, heading_number
@@ -121,7 +121,10 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
     is_alike = (style.size, style.is_bold, style.is_italic, style.font) == (
-        other.size, other.is_bold, other.is_italic, other.font
+        other.size,
+        other.is_bold,
+        other.is_italic,
+        other.font,
     ) and style.is_caps >= other.is_caps
     texts = (above.plain_text, group.plain_text)
     return is_alike and heading_number(texts[1]) is None and not any(map(is_plain_section_name, texts))
@@ -205,7 +208,9 @@ class Headings:
 
     def _parents(self, found: Sequence[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
-        numbers = {at: n.parts for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))}
+        numbers = {
+            at: n.parts for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))
+        }
         known = {numbers[at] for at in found if at in numbers}
         parents = set()
         for at in found:

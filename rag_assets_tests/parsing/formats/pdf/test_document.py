@@ -287,23 +287,25 @@ def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
     assert box.top == pytest.approx(90 / 600, abs=0.02)
 
 
-def test_text_at_an_angle_does_not_cut_the_prose(tmp_path: Path) -> None:
-    """The stamp in the margin of a preprint stands between no two lines."""
+def test_a_stamp_in_the_margin_is_no_text_and_a_label_among_it_cuts_none(tmp_path: Path) -> None:
+    """The stamp of a preprint came into every third chunk; the label of an axis belongs to the page."""
 
     def draw(canvas: Canvas) -> None:
-        canvas.saveState()
-        canvas.translate(30, 300)
-        canvas.rotate(90)
-        canvas.drawString(0, 0, "stamp in the margin")
-        canvas.restoreState()
-        lines(canvas, prose("leaf", 6), top=400)
+        for left, text in ((30, "stamp in the margin"), (100, "label of an axis")):
+            canvas.saveState()
+            canvas.translate(left, 300)
+            canvas.rotate(90)
+            canvas.drawString(0, 0, text)
+            canvas.restoreState()
+        lines(canvas, prose("leaf", 6), top=600)
 
     document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
 
     assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.FOOTNOTE]
-    stamp: Box = document.blocks[1].boxes[0]
-    assert stamp.bottom - stamp.top > stamp.right - stamp.left
-    assert stamp.right < 0.06
+    assert document.blocks[1].text == "label of an axis"
+    label: Box = document.blocks[1].boxes[0]
+    assert label.bottom - label.top > label.right - label.left
+    assert document.n_dropped_running == 1
 
 
 def test_a_parsed_pdf_says_what_proves_its_pages(tmp_path: Path) -> None:
