@@ -1,7 +1,7 @@
 """Words that a line end cut in two, put together again.
 
-The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word or two. Formats that
-know their lines glue them one by one; where line ends lie in the text itself (ADE) it is mended whole.
+The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word or two. Formats
+that know their lines glue them one by one; where line ends lie in the text itself (ADE) it is mended whole.
 """
 
 import re

@@ -63,8 +63,9 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
 
     A line is running when its text (digits folded, so that page numbers agree) is at the same edge of more than
     `share` of the pages and of two at least, or of more than `share` of the left or the right pages and of three at
-    least (two, at exactly one height in the margin): books print the author on one side and the title on the other. Where places are known, a title that is
-    lower on its page than the running headers that repeat it is kept.
+    least (two, if it is on no page of the other side and always at one height in the margin): books print the author
+    on one side and the title on the other. Where places are known, a title that is lower on its page than the running
+    headers that repeat it is kept.
     """
     found: list[set[int]] = [set() for _ in pages]
     for (text, edge), occurrences in _by_text_and_edge(pages).items():

@@ -52,17 +52,14 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Out
     levels = Headings(groups, title, outline, ordinary).levels()
     captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, {*levels, id(title)}))))
     gathered = _with_lists(_with_paragraphs_joined(captioned))
-    texts = [_text_and_spans(one, vocabulary) for one in gathered]
-    texts = [
-        _as_heading(*text) if id(one.groups[0]) in levels else text for one, text in zip(gathered, texts, strict=True)
-    ]
-    outline = [
+    texts = [_text_and_spans(one, vocabulary, is_heading=id(one.groups[0]) in levels) for one in gathered]
+    entries = [
         ZoneEntry(text, one.groups[0].page, levels.get(id(one.groups[0]), 0))
         for one, (text, _) in zip(gathered, texts, strict=True)
     ]
     sections = OpenSections()
     blocks = []
-    for one, (text, spans), entry, zone in zip(gathered, texts, outline, zones_of(outline), strict=True):
+    for one, (text, spans), entry, zone in zip(gathered, texts, entries, zones_of(entries), strict=True):
         is_title = one.groups[0] is title
         path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
         caption = _joined_groups(one.caption, vocabulary)[0]
@@ -194,16 +191,14 @@ def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
     return merged
 
 
-def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
+def _text_and_spans(block: _Gathered, vocabulary: Vocabulary, *, is_heading: bool) -> tuple[str, tuple[Span, ...]]:
     if block.kind is BlockKind.LIST:
         return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
-    return _joined_groups(block.groups, vocabulary)
-
-
-def _as_heading(text: str, spans: tuple[Span, ...]) -> tuple[str, tuple[Span, ...]]:
-    """A heading without its bullet and without the spaces of "a b s t r a c t"."""
+    text, spans = _joined_groups(block.groups, vocabulary)
+    if not is_heading:
+        return text, spans
     shown = unspaced(without_bullet(text))
-    return shown, tuple(replace(span, start=min(span.start, len(shown)), end=len(shown)) for span in spans[:1])
+    return shown, tuple(replace(span, end=len(shown)) for span in spans)
 
 
 def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:

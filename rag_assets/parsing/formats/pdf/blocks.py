@@ -23,7 +23,7 @@ _ALIGNED_EMS = 0.35
 _SIZE_TOLERANCE = 0.06
 _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
 """A line whose bold share lies between these fits both bold lines and others."""
-_BULLET = re.compile(r"[•▪◦●■□○‣⁃➢✓]\s*|[·–—*-]\s+")
+_BULLET = re.compile(r"[•▪▫◦●■□○‣⁃➢❖✓]\s*|[·–—*-]\s+")
 _DASH = re.compile(r"[·–—*-]\s")
 _ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
 _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from rag_assets.core.domain import Box
-from rag_assets.parsing.formats.pdf.private_characters import shown_character
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -31,6 +30,13 @@ _ACCENTS = dict(
     zip("`´ˆ˜¯˘˙¨˚˝ˇ¸", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", strict=True)
 )
 """Accents with a width of their own, and those that combine with a letter (Unicode, Spacing Modifier Letters)."""
+_PRIVATE = {
+    **dict(zip("\uf001\uf002\uf0b7\uf0a7\uf0a8\uf0d8\uf06c\uf06e\uf076\uf0fc", "ﬁﬂ•▪▫➢●■❖✓", strict=True)),
+    **{chr(0xF730 + n): str(n) for n in range(10)},
+    **{chr(0xF761 + n): chr(ord("A") + n) for n in range(26)},
+}
+"""Characters of Unicode's private area by what fonts show there: ligatures, the bullets of Symbol and Wingdings, and
+the old-style figures and small capitals of Adobe's Glyph List."""
 _SAME_PLACE = 1.0
 """Characters that are less than about this apart, in points, are at one place."""
 _INSIDE_WORD = 0.15
@@ -205,7 +211,7 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
         if abs(rect.top - rect.bottom - styled_height) > _STYLE_CHANGE * styled_height:
             style, styled_height = fonts.style(index), rect.top - rect.bottom
         turn = _quarter_turn(raw.FPDFText_GetCharAngle(raw_textpage, index), geometry.turns)
-        yield Glyph(shown_character(text, style.font), left, top, right, bottom, turn, style)
+        yield Glyph(_PRIVATE.get(text, text), left, top, right, bottom, turn, style)
 
 
 def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:

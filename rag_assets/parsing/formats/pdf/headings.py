@@ -120,12 +120,7 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
-    is_alike = (style.size, style.is_bold, style.is_italic, style.font) == (
-        other.size,
-        other.is_bold,
-        other.is_italic,
-        other.font,
-    ) and style.is_caps >= other.is_caps
+    is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(other, is_caps=False)
     texts = (above.plain_text, group.plain_text)
     return is_alike and heading_number(texts[1]) is None and not any(map(is_plain_section_name, texts))
 
@@ -149,7 +144,7 @@ class Headings:
         start = self._end_of_head(sure)
         learned = {HeadingStyle.of(self.groups[at]) for at in sure}
         found = {at for at in sure if at >= start}
-        opening = opening_text(self.groups, may_be)
+        opening = opening_text(self.groups, may_be, body)
         for at in [at for at, may in enumerate(may_be) if may and at >= start]:
             is_like = HeadingStyle.of(self.groups[at]) in learned
             if (at in opening or is_like) and self._is_like(self.groups[at], is_like and at in opening, body):
@@ -265,7 +260,7 @@ class Headings:
         return stated
 
 
-def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> Set[int]:
+def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: BodyStyle) -> Set[int]:
     """Indices of the possible headings that stand above prose, or above another heading that does.
 
     Below a label in a figure, a caption or a journal's name stands something else.
@@ -275,20 +270,22 @@ def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool]) -> Set[int
         group = groups[at]
         for below in range(at + 1, min(at + 1 + _MAX_PASSED, len(groups))):
             other = groups[below]
-            if may_be[below]:
-                opening |= {at} if below in opening else set()
-                break
-            if _is_prose(other):
+            if _is_prose(other, body) or below in opening:
                 opening.add(at)
+            if may_be[below] or at in opening:
                 break
             if _is_under(other, group):
                 break
     return opening
 
 
-def _is_prose(group: LineGroup) -> bool:
+def _is_prose(group: LineGroup, body: BodyStyle) -> bool:
     is_text = group.kind is not GroupKind.ROWS and not group.is_aside and caption_kind(group) is None
-    return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE
+    return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE and not _is_set_apart(group, body)
+
+
+def _is_set_apart(group: LineGroup, body: BodyStyle) -> bool:
+    return len(group.lines) <= _MAX_LINES and stands_out(group, body)
 
 
 def _is_under(group: LineGroup, above: LineGroup) -> bool:

@@ -1,4 +1,4 @@
-"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, and no part of the text."""
+"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, no part of the text."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from rag_assets.parsing.formats.pdf.glyphs import Glyph
 if TYPE_CHECKING:
     from rag_assets.parsing.formats.pdf.text import Segment
 
+_DIGITS = frozenset("0123456789")
 _MIN_NUMBERS = 4
 _MAX_DIGITS = 4
 _MOST, _MANY = 0.8, 0.5

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MAX_ENTRIES = 5000
 _MAX_DEPTH = 8
+_MAX_CHARS = 500
 _PAGES_BESIDE = (0, 1, -1)
 """Some programs point to the end of the page before, or count from another page."""
 _MIN_LETTERS = 3
@@ -46,8 +47,9 @@ class Outline:
         return next((depth for key in keys if (depth := self.depths.get(key)) is not None), None)
 
 
-def _readings(title: str) -> Iterator[str]:
+def _readings(entry: str) -> Iterator[str]:
     """A title with its number and without it: outlines often leave the numbers out."""
+    title = entry[:_MAX_CHARS]
     number = heading_number(title)
     for text in (title, number.title) if number else (title,):
         said = "".join(character for character in text.casefold() if character.isalnum())
