@@ -37,6 +37,7 @@ _PRIVATE = {
 }
 """Characters of Unicode's private area by what fonts show there: ligatures, the bullets of Symbol and Wingdings, and
 the old-style figures and small capitals of Adobe's Glyph List."""
+_LAM, _ALEFS = "ل", "اأإآ"
 _SAME_PLACE = 1.0
 """Characters that are less than about this apart, in points, are at one place."""
 _INSIDE_WORD = 0.15
@@ -161,6 +162,8 @@ def _drawn_once(glyphs: Iterable[Glyph]) -> list[Glyph]:
         left, top = glyph.left / _SAME_PLACE, glyph.top / _SAME_PLACE
         cells = ((glyph.text, int(left), int(top)), (glyph.text, -int(left + 0.5), -int(top + 0.5)))
         if glyph.text.isspace() or all(seen.get(cell, at) >= at - 1 for cell in cells):
+            if glyph.text == _LAM and kept and kept[-1].text in _ALEFS and kept[-1].left == glyph.left:
+                kept[-1], glyph = glyph, kept[-1]  # PDFium turns the letters of this ligature round with the line
             kept.append(glyph)
             seen.update(dict.fromkeys(cells, at))
     return kept

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def _column(segments: Sequence["Segment"], side: int) -> list[_Numbered]:
     edges: list[float] = []
     for segment in segments:
         drawn = [glyph for glyph in segment.glyphs if not glyph.text.isspace()]
-        digits = list(_digits(segment.glyphs[::side]))
+        digits = list(_digits(list(dropwhile(lambda glyph: glyph.text.isspace(), segment.glyphs[::side]))))
         rest = drawn[len(digits) :] if side > 0 else drawn[: len(drawn) - len(digits)]
         if digits:
             value = int("".join(glyph.text for glyph in digits[::side]))

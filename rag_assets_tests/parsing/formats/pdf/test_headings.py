@@ -1,0 +1,177 @@
+"""Titles and headings of PDFs, and what is printed beside the text without being part of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.domain import BlockKind, Document, Zone
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, heading, lines, prose, write_pdf
+
+
+def parse(folder: Path, *pages: Draw) -> Document:
+    path = write_pdf(folder / "paper.pdf", pages)
+    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
+
+
+def headings(document: Document) -> list[tuple[str, ...]]:
+    """The section paths of the headings, without the title."""
+    return [
+        block.section_path
+        for block in document.blocks
+        if block.kind is BlockKind.HEADING and block.text != document.title
+    ]
+
+
+def section(
+    canvas: Canvas, text: str, topic: str, top: float, *, size: float = 10, font: str = "Helvetica-Bold"
+) -> float:
+    top = lines(canvas, [text], top=top + 14, font=font, size=size) + 4
+    return lines(canvas, prose(topic, 3), top=top)
+
+
+def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
+    """A label in a figure is as bold as a heading, an item has a number too, and "3" is the parent of "3.1"."""
+
+    def draw(canvas: Canvas) -> None:
+        top = section(
+            canvas, "Introduction", "moss", heading(canvas, "Moss on the slate roofs", top=40, size=18), size=12
+        )
+        top = section(canvas, "Roofs in the north", "slate", top, size=12)
+        top = lines(canvas, ["Sheared arcade"], left=200, top=top + 60, font="Times-Bold") + 4
+        top = lines(canvas, ["Figure 1: Two roofs."], left=200, top=top + 40)
+        top = lines(canvas, ["3 Measured roofs"], top=top + 14) + 4
+        top = lines(canvas, ["3.1 Tiles"], top=top + 4, font="Helvetica-Bold") + 4
+        lines(canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top)
+
+    document = parse(tmp_path, draw)
+
+    assert headings(document) == [
+        ("Introduction",),
+        ("Roofs in the north",),
+        ("3 Measured roofs",),
+        ("3 Measured roofs", "3.1 Tiles"),
+    ]
+
+
+def test_the_outline_names_headings_that_the_page_shows(tmp_path: Path) -> None:
+    """Headings in italics look like a stressed phrase; an outline may also be that of another document."""
+
+    def draw(canvas: Canvas) -> None:
+        for depth, title in enumerate(["1 Introduction", "What is a tidal mill?", "A chapter of another document"]):
+            canvas.bookmarkPage(title)
+            canvas.addOutlineEntry(title, title, level=min(depth, 1))
+        top = section(canvas, "1 Introduction", "mill", heading(canvas, "Tidal mills of the coast", top=40, size=18))
+        section(canvas, "What is a tidal mill?", "tide", top, font="Helvetica-Oblique")
+
+    assert headings(parse(tmp_path, draw)) == [("1 Introduction",), ("1 Introduction", "What is a tidal mill?")]
+
+
+def test_a_title_of_two_lines_is_one(tmp_path: Path) -> None:
+    """Centred lines differ in their left edges; a title that is cut finds no citation."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Times-Roman", 17)
+        canvas.drawCentredString(WIDTH / 2, HEIGHT - 60, "Songs of reed warblers beside motorways:")
+        canvas.drawCentredString(WIDTH / 2, HEIGHT - 82, "Noise and eggs")
+        section(canvas, "Abstract", "song", 120)
+
+    assert parse(tmp_path, draw).title == "Songs of reed warblers beside motorways: Noise and eggs"
+
+
+def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) -> None:
+    """What a program put before the title is no part of it, and the journal is printed larger."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setTitle("Microsoft Word - z269 An insight into tidal mills")
+        heading(canvas, "International Journal of Mills", top=40, size=20)
+        section(canvas, "Abstract", "mill", heading(canvas, "An insight into tidal mills", top=90, size=16))
+
+    assert parse(tmp_path, draw).title == "An insight into tidal mills"
+
+
+def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> None:
+    """Its line "See discussions..." became the title of the paper."""
+
+    def cover(canvas: Canvas) -> None:
+        heading(canvas, "See discussions and profiles for this publication", top=40, size=16)
+
+    def first(canvas: Canvas) -> None:
+        section(canvas, "Abstract", "moss", heading(canvas, "Moss on slate roofs", top=40, size=16))
+
+    document = parse(tmp_path, cover, first)
+
+    assert document.title == "Moss on slate roofs"
+    assert "discussions" not in document.text
+    assert document.n_dropped_running == 1
+
+
+@pytest.mark.parametrize(("left", "step", "size"), [(30, 1, 7), (46, 1, 10), (330, 1, 7), (330, 5, 7)])
+def test_numbers_of_lines_are_no_text(tmp_path: Path, left: float, step: int, size: float) -> None:
+    """ "The number of eggs 14 was 3.1" is quoted with a number that no sentence holds."""
+
+    def draw(canvas: Canvas) -> None:
+        for index, line in enumerate(prose("egg", 25), start=1):
+            lines(canvas, [line], top=60 + 20 * index)
+            if index % step == 0:
+                lines(canvas, [str(index)], left=left, top=60 + 20 * index, size=size)
+
+    assert parse(tmp_path, draw).text == " ".join(prose("egg", 25))
+
+
+@pytest.mark.parametrize("name", ["Literaturverzeichnis", ""])
+def test_references_are_known_by_their_form(tmp_path: Path, name: str) -> None:
+    """The title of a cited paper is no finding of this one, whatever stands above the list."""
+
+    def draw(canvas: Canvas) -> None:
+        top = section(canvas, "1 Results", "net", heading(canvas, "Shade nets and lettuce", top=40, size=18))
+        top = lines(canvas, [name], top=top + 16, font="Helvetica-Bold") + 6
+        for entry in (
+            "Abel, K., & Born, L. (2001). Nets of shade. Plants, 12, 3-9.",
+            "Carr, M. (1999). Lettuce. Plants, 3, 44.",
+        ):
+            top = lines(canvas, [entry], top=top + 8)
+
+    blocks = parse(tmp_path, draw).blocks
+
+    in_back = [block.text.split(",")[0] for block in blocks if block.zone is Zone.BACK]
+    assert in_back == [*([name] if name else []), "Abel", "Carr"]
+
+
+def initial(canvas: Canvas) -> None:
+    lines(canvas, ["M"], top=118, size=30)
+    lines(canvas, ["ice of mills eat flour", "in every night of the year."], left=90, top=100)
+
+
+def spaced(canvas: Canvas) -> None:
+    section(canvas, "a b s t r a c t", "residue", 60, size=9, font="Helvetica")
+
+
+def drawn_twice(canvas: Canvas) -> None:
+    lines(canvas, ["An insight into", "the tidal mills"])
+    lines(canvas, ["An insight into", "the tidal mills of the coast."])
+
+
+def dash(canvas: Canvas) -> None:
+    lines(
+        canvas,
+        ["The mills of the river, which the flood of the spring had spared", "– all but two of them – ground on."],
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "text"),
+    [
+        (initial, "Mice of mills eat flour in every night of the year."),
+        (spaced, "Abstract"),
+        (drawn_twice, "An insight into the tidal mills of the coast."),
+        (dash, "The mills of the river, which the flood of the spring had spared – all but two of them – ground on."),
+    ],
+)
+def test_words_are_read_as_they_are_seen(tmp_path: Path, draw: Callable[[Canvas], None], text: str) -> None:
+    """Large initials, spaced letters, text drawn twice and dashes at the start of a line part no word or sentence."""
+    assert parse(tmp_path, draw).blocks[0].text == text
