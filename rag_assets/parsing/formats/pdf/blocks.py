@@ -152,8 +152,11 @@ def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]
 
 
 def _group(lines: Sequence[Line]) -> LineGroup:
-    is_item = bool(_BULLET.match(lines[0].text) or _ENUMERATOR.match(lines[0].text))
-    return LineGroup(GroupKind.ITEM if is_item else GroupKind.TEXT, tuple(lines))
+    return LineGroup(GroupKind.ITEM if _is_item(lines) else GroupKind.TEXT, tuple(lines))
+
+
+def _is_item(lines: Sequence[Line]) -> bool:
+    return bool(_BULLET.match(lines[0].text) or _ENUMERATOR.match(lines[0].text))
 
 
 def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual_gap: float) -> bool:
@@ -165,10 +168,11 @@ def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual
     if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_plain_section_name(above.text)):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
-    if has_ended and (is_dash or _ENUMERATOR.match(line.text) or _leaves_room(above, line)):
+    if has_ended and (_leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))):
         return True
-    if is_dash and (_DASH.match(current[0].text) or _leaves_room(above, line)):  # not a dash inside a sentence
-        return True
+    if is_dash or _ENUMERATOR.match(line.text):  # inside a sentence too a line can begin with a dash or "(i)"
+        is_moved = abs(line.left - above.left) > _ALIGNED_EMS * line.size
+        return (has_ended and is_moved) or _is_item(current) or (is_dash and _leaves_room(above, line))
     return _is_indented(current, line, below) or _is_outdented(current, line)
 
 

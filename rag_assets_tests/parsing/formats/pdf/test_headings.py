@@ -163,6 +163,10 @@ def dash(canvas: Canvas) -> None:
     )
 
 
+def roman(canvas: Canvas) -> None:
+    lines(canvas, ["We asked two questions of all the mills beside the river:", "(i) how they grind, and (ii) why."])
+
+
 @pytest.mark.parametrize(
     ("draw", "text"),
     [
@@ -170,6 +174,10 @@ def dash(canvas: Canvas) -> None:
         (spaced, "Abstract"),
         (drawn_twice, "An insight into the tidal mills of the coast."),
         (dash, "The mills of the river, which the flood of the spring had spared – all but two of them – ground on."),
+        (
+            roman,
+            "We asked two questions of all the mills beside the river: (i) how they grind, and (ii) why.",
+        ),
     ],
 )
 def test_words_are_read_as_they_are_seen(tmp_path: Path, draw: Callable[[Canvas], None], text: str) -> None:
