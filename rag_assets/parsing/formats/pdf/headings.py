@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, heading_number
 from rag_assets.core.text.names import lists_names, names_only
@@ -149,7 +150,7 @@ class Headings:
             is_like = HeadingStyle.of(self.groups[at]) in learned
             if (at in opening or is_like) and self._is_like(self.groups[at], is_like and at in opening, body):
                 found.add(at)
-        found |= self._parents(sorted(found), may_be)
+        found |= self._parents(found, may_be)
         headings = [self.groups[at] for at in sorted(found)]
         return dict(zip(map(id, headings), self._levels_of(headings), strict=True))
 
@@ -201,20 +202,18 @@ class Headings:
             return False
         return stands_out(group, body) or (is_learned and (group.italic > _MOST or _font(group) not in ("", body.font)))
 
-    def _parents(self, found: Sequence[int], may_be: Sequence[bool]) -> set[int]:
+    def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
-        numbers = {
-            at: n.parts for at, may in enumerate(may_be) if may and (n := heading_number(self.groups[at].plain_text))
-        }
-        known = {numbers[at] for at in found if at in numbers}
-        parents = set()
-        for at in found:
-            parent = numbers.get(at, ())[:-1]
-            if parent and parent not in known:
-                above = next((one for one in range(at - 1, -1, -1) if numbers.get(one) == parent), None)
-                if above is not None:
-                    parents.add(above)
-                    known.add(parent)
+        missing: dict[tuple[str, ...], int] = {}
+        parents = set[int]()
+        for at in (at for at, may in enumerate(may_be) if may):
+            if number := heading_number(self.groups[at].plain_text):
+                if at not in found:
+                    missing[number.parts] = at
+                elif (parent := missing.pop(number.parts[:-1], None)) is not None:
+                    parents.add(parent)
+                if at in found:
+                    missing.pop(number.parts, None)
         return parents
 
     def _levels_of(self, headings: Sequence[LineGroup]) -> list[int]:
@@ -235,9 +234,10 @@ class Headings:
         ]
         if opening:  # Introduction, Methods, Results; references are often set smaller
             settled.setdefault(max(opening, key=lambda style: style.weight), 1)
-        for style in sorted(set(styles), key=lambda style: style.weight, reverse=True):
-            above = [level for other, level in settled.items() if other.weight > style.weight]
-            settled.setdefault(style, 1 + max(above, default=0))
+        deepest = 0
+        ordered = sorted(set(styles), key=lambda style: style.weight, reverse=True)
+        for _, alike in groupby(ordered, key=lambda style: style.weight):
+            deepest = max([settled.setdefault(style, deepest + 1) for style in alike] + [deepest])
         levels: list[int] = []
         for style, level, is_name in zip(styles, stated, names, strict=True):
             wanted = level or (1 if is_name else settled[style])
@@ -272,20 +272,15 @@ def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: Body
             other = groups[below]
             if _is_prose(other, body) or below in opening:
                 opening.add(at)
-            if may_be[below] or at in opening:
-                break
-            if _is_under(other, group):
+            if may_be[below] or at in opening or _is_under(other, group):
                 break
     return opening
 
 
 def _is_prose(group: LineGroup, body: BodyStyle) -> bool:
     is_text = group.kind is not GroupKind.ROWS and not group.is_aside and caption_kind(group) is None
-    return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE and not _is_set_apart(group, body)
-
-
-def _is_set_apart(group: LineGroup, body: BodyStyle) -> bool:
-    return len(group.lines) <= _MAX_LINES and stands_out(group, body)
+    is_set_apart = len(group.lines) <= _MAX_LINES and stands_out(group, body)
+    return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE and not is_set_apart
 
 
 def _is_under(group: LineGroup, above: LineGroup) -> bool:

@@ -66,9 +66,7 @@ def _column(segments: Sequence["Segment"], side: int) -> list[_Numbered]:
 
 def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
     """The digits that a run begins with, if white space or nothing follows them."""
-    n = next(
-        (at for at, glyph in enumerate(glyphs) if not (glyph.text.isascii() and glyph.text.isdigit())), len(glyphs)
-    )
+    n = next((at for at, glyph in enumerate(glyphs) if glyph.text not in _DIGITS), len(glyphs))
     if n <= _MAX_DIGITS and (n == len(glyphs) or glyphs[n].text.isspace()):
         yield from glyphs[:n]
 
