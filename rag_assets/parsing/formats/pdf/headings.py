@@ -204,16 +204,18 @@ class Headings:
 
     def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
-        missing: dict[tuple[str, ...], int] = {}
-        parents = set[int]()
+        others: dict[tuple[str, ...], int] = {}
+        known, parents = set[tuple[str, ...]](), set[int]()
         for at in (at for at, may in enumerate(may_be) if may):
-            if number := heading_number(self.groups[at].plain_text):
-                if at not in found:
-                    missing[number.parts] = at
-                elif (parent := missing.pop(number.parts[:-1], None)) is not None:
-                    parents.add(parent)
-                if at in found:
-                    missing.pop(number.parts, None)
+            if (number := heading_number(self.groups[at].plain_text)) is None:
+                continue
+            if at not in found:
+                others[number.parts] = at
+                continue
+            parent = number.parts[:-1]
+            if parent in others and parent not in known:
+                parents.add(others[parent])
+            known |= {number.parts, parent}
         return parents
 
     def _levels_of(self, headings: Sequence[LineGroup]) -> list[int]:

@@ -47,7 +47,9 @@ def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
             zones.append(Zone.FRONT)
             continue
         if entry.level:
-            tail = _zone_after(entry, tail, is_late=index * 3 > len(entries))
+            below = entries[index + 1 : index + 1 + _MIN_REFERENCES]
+            is_late = index * 3 > len(entries) or any(looks_like_reference(one.text) for one in below)
+            tail = _zone_after(entry, tail, is_late=is_late)
         zones.append(tail)
     return _with_references(entries, zones)
 

@@ -48,13 +48,16 @@ def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
         top = lines(canvas, ["3.1 Tiles"], top=top + 4, font="Helvetica-Bold") + 4
         lines(canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top)
 
-    document = parse(tmp_path, draw)
+    def second(canvas: Canvas) -> None:
+        top = lines(canvas, ["3. Alder shingles of the mills are an item of a list and no parent"], top=60)
+        section(canvas, "3.2 Slates", "slate", top)
 
-    assert headings(document) == [
+    assert headings(parse(tmp_path, draw, second)) == [
         ("Introduction",),
         ("Roofs in the north",),
         ("3 Measured roofs",),
         ("3 Measured roofs", "3.1 Tiles"),
+        ("3 Measured roofs", "3.2 Slates"),
     ]
 
 
