@@ -12,10 +12,11 @@ from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
 from rag_assets.parsing.formats.pdf.captions import table_titles
-from rag_assets.parsing.formats.pdf.headings import BodyStyle, Headings, caption_kind
+from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
+from rag_assets.parsing.formats.pdf.styles import BodyStyle
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import OpenSections

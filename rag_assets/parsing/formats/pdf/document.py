@@ -14,9 +14,10 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
 from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
-from rag_assets.parsing.formats.pdf.headings import BodyStyle, with_headings_joined
+from rag_assets.parsing.formats.pdf.headings import with_headings_joined
 from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.outline import Outline
+from rag_assets.parsing.formats.pdf.styles import BodyStyle
 from rag_assets.parsing.formats.pdf.tables import lines_with_tables
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText, read_page
 from rag_assets.parsing.formats.pdf.title import is_cover, is_printed_on, sane_title, title_group

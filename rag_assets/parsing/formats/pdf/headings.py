@@ -16,18 +16,16 @@ from rag_assets.core.text.names import lists_names, names_only
 from rag_assets.core.text.section_names import is_plain_section_name, names_closing_matter, names_references, zone_named
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.outline import Outline
+from rag_assets.parsing.formats.pdf.styles import MOST, BodyStyle, HeadingStyle, font_of, is_caps, stands_out
 
-_LARGER = 1.1
 _NOT_SMALLER = 0.85
 _SMALL_CAPITALS = 0.65
 """Small capitals are capitals of a smaller size; names of sections may be as small."""
 _MAX_WORDS = 20
-_MAX_WORDS_OF_EMPHASIS = 14
 _MAX_LINES = 4
 _MAX_LEVEL = 6
 _TOUCHING = 0.75
 """White space between two lines of one heading, in heights of a line, at most."""
-_ALL, _MOST = 0.9, 0.8
 _MAX_PASSED = 12
 _WORDS_OF_PROSE = 8
 _NAMED_LEVELS = (
@@ -42,61 +40,6 @@ _CAPTION = re.compile(
 )
 _BOLD_LABEL = 0.3
 _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
-
-
-@dataclass(frozen=True)
-class BodyStyle:
-    """What most of the text looks like."""
-
-    size: float
-    is_bold: bool
-    font: str = ""
-
-    @classmethod
-    def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
-        """The style most characters of paragraphs have; of all text where there are no paragraphs."""
-        upright = [group for group in groups if not group.is_aside]
-        prose = [g for g in upright if g.kind is not GroupKind.ROWS and len(g.lines) > 1] or upright
-        sizes: Counter[float] = Counter()
-        bold: Counter[float] = Counter()
-        fonts: dict[float, Counter[str]] = defaultdict(Counter)
-        for group in prose:
-            n_chars, size = len(group.plain_text), round(group.size * 2) / 2
-            sizes[size] += n_chars
-            bold[size] += round(n_chars * group.bold)
-            fonts[size].update({line.font: len(line.text) for line in group.lines if line.font})
-        if not sizes:
-            return cls(10.0, is_bold=False)
-        size = sizes.most_common(1)[0][0]
-        font = max(fonts[size], key=fonts[size].__getitem__, default="")
-        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size], font=font)
-
-
-@dataclass(frozen=True, slots=True)
-class HeadingStyle:
-    """What makes two headings of equal rank look alike."""
-
-    size: float
-    is_bold: bool
-    is_italic: bool
-    is_caps: bool
-    font: str
-
-    @classmethod
-    def of(cls, group: LineGroup) -> "HeadingStyle":
-        size = round(max(line.size for line in group.lines) * 2) / 2
-        return cls(size, group.bold > _MOST, group.italic > _MOST, _is_caps(group.plain_text), _font(group))
-
-    @property
-    def weight(self) -> tuple[float, bool, bool, bool]:
-        """Orders styles by how much they stand out."""
-        return (self.size, self.is_caps, self.is_bold, not self.is_italic)
-
-
-def _font(group: LineGroup) -> str:
-    """The font of all its lines; empty where there are several."""
-    fonts = {line.font for line in group.lines}
-    return fonts.pop() if len(fonts) == 1 else ""
 
 
 def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
@@ -164,7 +107,7 @@ class Headings:
         number = heading_number(text)
         if number is None or not number.starts_title or text.endswith("."):
             return False
-        return len(number.parts) > 1 or group.italic > _MOST or stands_out(group, body)
+        return len(number.parts) > 1 or group.italic > MOST or stands_out(group, body)
 
     def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
         """Numbered ones that are items of a list: outside the longest rising row of numbers, and set otherwise."""
@@ -200,7 +143,9 @@ class Headings:
             return False
         if group.page == 1 and (lists_names(text) or names_only(text, self.ordinary)):
             return False
-        return stands_out(group, body) or (is_learned and (group.italic > _MOST or _font(group) not in ("", body.font)))
+        return stands_out(group, body) or (
+            is_learned and (group.italic > MOST or font_of(group) not in ("", body.font))
+        )
 
     def _parents(self, found: Set[int], may_be: Sequence[bool]) -> set[int]:
         """The "3" before each "3.1" that has none yet: the nearest line above with that number."""
@@ -295,26 +240,13 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
     is_name = is_plain_section_name(text)
-    smallest = _SMALL_CAPITALS if is_name or (_is_caps(text) and heading_number(text)) else _NOT_SMALLER
+    smallest = _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):
         return False
     n_letters = sum(character.isalpha() for character in text)
     if n_letters < 3 or n_letters * 2 < len(text):
         return False
     return not (_NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)
-
-
-def stands_out(group: LineGroup, body: BodyStyle) -> bool:
-    if group.size >= _LARGER * body.size:
-        return True
-    if len(group.plain_text.split()) > _MAX_WORDS_OF_EMPHASIS:
-        return False
-    return (group.bold > _ALL and not body.is_bold) or _is_caps(group.plain_text)
-
-
-def _is_caps(text: str) -> bool:
-    letters = [character for character in text if character.isalpha()]
-    return len(letters) >= 4 and sum(letter.isupper() for letter in letters) > _ALL * len(letters)
 
 
 def caption_kind(group: LineGroup) -> str | None:

@@ -17,16 +17,14 @@ from rag_assets.parsing.formats.pdf.text import Layer, Segment
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
-_GUTTER_RANGE = (0.2, 0.8)
-_GUTTER_STEPS = 121
+_GUTTER_RANGE, _GUTTER_STEPS = (0.2, 0.8), 121
 _MIN_PROSE_LINES = 3
 _PROSE_FILL = 0.55
 """A segment that fills this share of its side of the gutter is a line of prose, not a number in a table."""
 _BAND_GAP_EMS = 0.9
 _MIN_ROW_OVERLAP = 0.5
-_CELL_GAP_EMS = 1.3
+_CELL_GAP_EMS, _SIDE_GAP_EMS = 1.3, 2.0
 _LARGER_TEXT = 1.4
-_SIDE_GAP_EMS = 2.0
 _MAX_TITLE_LINES = 40
 _MARKER = re.compile(r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]")
 _CURRENCY = re.compile(r"[$€£¥]")
@@ -61,7 +59,6 @@ class Line:
     bold: float
     italic: float
     font: str = ""
-    """The font of nearly all of it; empty where fonts are mixed."""
     cell_lefts: tuple[float, ...] = ()
     cell_rights: tuple[float, ...] = ()
     segments: tuple[Segment, ...] = ()

@@ -34,11 +34,7 @@ _HYPHEN_AT_LINE_END = "\x02"
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
 )
-
-
-_INITIAL = 1.7
-"""The size of a large initial over that of its text, at least."""
-_ONE_FONT = 0.9
+_INITIAL, _ONE_FONT = 1.7, 0.9
 _SMALLER = 0.85
 _HIGHER = 0.1
 """How far above the line a raised character ends, as a share of the font size of the line."""
@@ -232,11 +228,9 @@ def _with_initial(text: str) -> str:
 
 
 def _font_of(styles: Counter[FontStyle]) -> str:
-    fonts: Counter[str] = Counter()
-    for style, count in styles.items():
-        fonts[style.font] += count
-    font, count = fonts.most_common(1)[0]
-    return font if count >= _ONE_FONT * styles.total() else ""
+    (most, _), *_ = styles.most_common(1)
+    count = sum(n for style, n in styles.items() if style.font == most.font)
+    return most.font if count >= _ONE_FONT * styles.total() else ""
 
 
 def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:

@@ -11,7 +11,7 @@ from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
-from rag_assets.parsing.formats.pdf.headings import BodyStyle, stands_out
+from rag_assets.parsing.formats.pdf.styles import BodyStyle, stands_out
 
 _LARGER = 1.15
 _TOP_SHARE = 0.6
