@@ -398,7 +398,7 @@ def test_questions_of_another_file_are_answered_beside_the_published_answers(rag
         ("", "holds no question"),
         (
             '{"id": "m1", "qestion": "Which birds?"}',
-            "line 1: question: Field required; qestion: there is no such key; is quest",
+            "line 1: question: Field required; qestion: there is no such key; perhaps question is meant",
         ),
         (None, "does not exist"),
     ],
