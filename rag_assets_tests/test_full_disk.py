@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import DiskFull, InvalidQuestions, ReadOnlyFolder
-from rag_assets.core.full_disk import full_disk_told
+from rag_assets.core.errors import InvalidQuestions, ReadOnlyFolder
+from rag_assets.core.full_disk import DiskFull, full_disk_told
 
 
 def caused_by_full_disk() -> Exception:

@@ -36,7 +36,6 @@ RagAssetsError
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
 ├── ServerUnavailable    the HTTP server cannot listen where it should
 ├── ReadOnlyFolder       a folder that must be written cannot be
-├── DiskFull             a disk that must be written has no room left
 └── GuardrailBroken      an audit failed and nothing was published
 
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
@@ -286,10 +285,6 @@ class ReadOnlyFolder(RagAssetsError):
             f"{folder} cannot be written. Nothing was changed. Give this user the right to write it, or work on a copy "
             "of the data folder (--data); rag-assets ask, retrieve and status need to read it only."
         )
-
-
-class DiskFull(RagAssetsError):
-    """A disk that must be written has no room left."""
 
 
 class GuardrailBroken(RagAssetsError):

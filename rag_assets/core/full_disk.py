@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_assets.core.errors import DiskFull, RagAssetsError
+from rag_assets.core.errors import RagAssetsError
 
 _CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
@@ -15,6 +15,10 @@ _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
 _LEAST_ROOM = 10_000_000
 """Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk I/O error", comes from
 that."""
+
+
+class DiskFull(RagAssetsError):
+    """A disk that must be written has no room left."""
 
 
 def disk_full(folder: Path | None) -> DiskFull:

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 
 from rag_assets.core import errors
 from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.full_disk import disk_full, is_full_disk
+from rag_assets.core.full_disk import DiskFull, disk_full, is_full_disk
 
 logger = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
@@ -144,7 +144,7 @@ _KINDS: Mapping[type[RagAssetsError], _Kind] = {
         HTTPStatus.SERVICE_UNAVAILABLE, "read-only", "The data folder cannot be written",
         f"Whoever runs the server must give it the right to write. {_SEE_LOG}",
     ),
-    errors.DiskFull: _Kind(
+    DiskFull: _Kind(
         HTTPStatus.INSUFFICIENT_STORAGE, "disk-full", "The server's disk is full",
         f"Whoever runs the server must make room on it. {_SEE_LOG}",
     ),

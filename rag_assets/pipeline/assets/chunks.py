@@ -27,7 +27,8 @@ from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.parsing.corpus import text_lost
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, histogram, markdown_table, short_id, specs
+from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.search.embedding.providers import open_embedder
 
 N_PAPERS_SHOWN = 50

@@ -18,7 +18,8 @@ from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_paper
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, short_id, specs
+from rag_assets.pipeline.assets.previews import markdown_table, short_id
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress, specs
 from rag_assets.pipeline.assets.sources import PAPERS
 
 N_PAPERS_SHOWN = 50

@@ -28,10 +28,9 @@ from rag_assets.engine import CODE_VERSION
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
 from rag_assets.pipeline.assets.index import index_meta
+from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table
 from rag_assets.pipeline.assets.publishing import (
-    MAX_MARKDOWN_CHARS,
     Outcome,
-    markdown_table,
     materialized,
     now,
     progress,

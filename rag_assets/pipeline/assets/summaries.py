@@ -40,7 +40,8 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.chunks import chunks, titles_by_paper
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, markdown_table, progress, specs, usage_facts
+from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress, specs, usage_facts
 
 
 @dg.asset(

@@ -10,7 +10,8 @@ from rag_assets.core.settings import Settings
 from rag_assets.engine import open_engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import answer_file
-from rag_assets.pipeline.assets.publishing import progress, sample_of
+from rag_assets.pipeline.assets.previews import sample_of
+from rag_assets.pipeline.assets.publishing import progress
 from rag_assets.pipeline.runs.materialize import PATIENCE_S, AssetReport, CheckReport, RunReport
 from rag_assets.questions import Question, load_questions
 from rag_assets.questions.files import QuestionSet

@@ -5,7 +5,8 @@ from contextlib import nullcontext
 import dagster as dg
 
 from rag_assets.core.promises import Promise, check_all
-from rag_assets.pipeline.assets.publishing import N_SHOWN, Outcome, specs, write_audit_publish
+from rag_assets.pipeline.assets.previews import N_SHOWN
+from rag_assets.pipeline.assets.publishing import Outcome, specs, write_audit_publish
 
 Promises = list[Promise[list[int]]]
 NONE_NEGATIVE: Promises = [

@@ -7,14 +7,8 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from rag_assets.pipeline.assets.publishing import (
-    MAX_CELL_CHARS,
-    MAX_MARKDOWN_CHARS,
-    histogram,
-    markdown_table,
-    materialized,
-    progress,
-)
+from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, histogram, markdown_table
+from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS, materialized, progress
 
 COUNTS = {"n_added": 1, "n_changed": 0, "n_removed": 0, "n_unchanged": 2}
 

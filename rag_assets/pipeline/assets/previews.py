@@ -1,0 +1,77 @@
+"""Values, ids and rows as the asset's page and the terminal show them."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_assets.core.promises import Offenders
+
+_N_DECIMALS = 4
+_MOST_BINS, _BAR_CHARS = 20, 28
+_ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
+_N_COLUMNS_IN_LINE, _CHARS_IN_LINE = 5, 1_000
+"""Dagster's UI draws a text below so many characters in line, where a table of more columns is cut off at the right; a
+longer one gets a window of its own."""
+MAX_CELL_CHARS = 300
+MAX_ID_CHARS = 24
+MAX_MARKDOWN_CHARS = 200_000
+N_SHOWN = 20
+
+
+def plain(value: Any) -> Any:
+    """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become Python numbers."""
+    value = value.item() if hasattr(value, "item") else value
+    return round(value, _N_DECIMALS) if isinstance(value, float) else value
+
+
+def short_id(paper_id: str) -> str:
+    """A paper's id, shortened for tables with many columns."""
+    return paper_id if len(paper_id) <= MAX_ID_CHARS else f"{paper_id[: MAX_ID_CHARS - 1]}…"
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
+    """The first rows as a markdown table, with a line that says how many are not shown."""
+    if not rows:
+        return "*none*"
+    columns = list(rows[0])
+    rule = "-" * (_CHARS_IN_LINE // len(columns) if len(columns) > _N_COLUMNS_IN_LINE else 3)
+    lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns)]
+    lines += ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
+    if len(rows) > n_shown:
+        lines.append(f"\n… and {len(rows) - n_shown} more")
+    return "\n".join(lines)
+
+
+def histogram(values: Sequence[int], *, unit: str) -> str:
+    """A histogram as a block of text."""
+    if not values:
+        return "*nothing to draw*"
+    low, high = min(values), max(values)
+    width = max(1, math.ceil((high - low + 1) / _MOST_BINS))
+    bins = Counter((value - low) // width for value in values)
+    scale = _BAR_CHARS / max(bins.values())
+    rows = []
+    for number in range((high - low) // width + 1):
+        first = low + number * width
+        label = f"{first:>6}-{min(first + width - 1, high):<6}"
+        rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
+    return "\n".join(["```text", f"{unit:<13}  count", *rows, "```"])
+
+
+def _cell(value: Any) -> str:
+    """A value as one cell. Text of papers is escaped: it must not break the table or make links and images."""
+    return _short(value).translate(_ESCAPED)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = [f"{name}: {one}" for name, one in value.items()]
+    value = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
+
+
+def sample_of(offenders: Offenders) -> list[dict[str, str]]:
+    """The first rows that break a promise, as short texts by column; Dagster wants the same columns in each."""
+    return [{name: _short(row.get(name)) for name in offenders[0]} for row in offenders[:N_SHOWN]]
