@@ -8,6 +8,7 @@ from benchmarks.quality.measures import DEPTH, Found, SaidSentence, retrieval_me
 from benchmarks.quality.questions import AskedQuestion
 from benchmarks.quality.runs import Row
 from rag_assets.core.domain import Claim, Context, Hit
+from rag_assets.core.errors import InvalidQuestions
 from rag_assets.engine import Engine
 
 BUDGETS = (1000, 3000, 6000)
@@ -19,11 +20,16 @@ Ask = Callable[[Engine, AskedQuestion], Row]
 
 def ask_for_hits(engine: Engine, question: AskedQuestion) -> Row:
     """Search and packing, as `retrieve` and every answer do it."""
-    hits, cost = _timed(lambda: engine.search(question.text, DEPTH))
-    contexts = {
-        budget: [_of_context(one) for one in engine.evidence(question.text, budget_tokens=budget).contexts]
-        for budget in BUDGETS
-    }
+    contexts: dict[int, list[Found]] = {budget: [] for budget in BUDGETS}
+    try:
+        hits, cost = _timed(lambda: engine.search(question.text, DEPTH))
+    except InvalidQuestions:  # "Why was this?" has no word to search for, so nothing is found
+        hits, cost = [], {}
+    else:
+        for budget in BUDGETS:
+            contexts[budget] = [
+                _of_context(one) for one in engine.evidence(question.text, budget_tokens=budget).contexts
+            ]
     found = [_of_hit(hit) for hit in hits]
     return Row(
         question.id, question.text, question.group, question.half,
