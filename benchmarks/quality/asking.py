@@ -39,7 +39,13 @@ def ask_for_hits(engine: Engine, question: AskedQuestion) -> Row:
 
 def ask_for_answer(engine: Engine, question: AskedQuestion) -> Row:
     """The whole answer, as `ask` gives it."""
-    trace, cost = _timed(lambda: engine.trace(question.text))
+    try:
+        trace, cost = _timed(lambda: engine.trace(question.text))
+    except InvalidQuestions:
+        return Row(
+            question.id, question.text, question.group, question.half,
+            sentence_measures(question, [], []), {}, {"said": []},
+        )  # fmt: skip
     said, nearest = ([_said(claim) for claim in claims] for claims in (trace.result.claims, trace.result.nearest))
     return Row(
         question.id, question.text, question.group, question.half,
