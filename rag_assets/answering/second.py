@@ -66,7 +66,7 @@ def _read_for(objected: Sequence[Outcome], contexts: Sequence[Context]) -> Itera
 
 
 def _of_others(evidence: Evidence, cited: Sequence[str], named: Sequence[str]) -> list[Context]:
-    """Of papers that the question names, else of any with a passage that may answer."""
+    """Contexts of papers that the question names, else of any with a passage that may answer."""
     relevance = {hit.chunk.chunk_id: hit.relevance for hit in evidence.hits}
     others = [
         context

@@ -11,7 +11,7 @@ from rag_assets.core.errors import RagAssetsError
 
 _CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
-"""Those of the operating system, which libraries written in other languages pass on, and of SQLite."""
+"""Messages of the operating system, which libraries written in other languages pass on, and of SQLite."""
 _LEAST_ROOM = 10_000_000
 """Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk I/O error", comes from
 that."""

@@ -140,7 +140,7 @@ def _promising_passages(
 
 
 def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
-    """Of the tokens of each candidate within its passage; alone, if its passage is longer than the model reads."""
+    """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long for the model."""
     passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []

@@ -168,7 +168,7 @@ def _meant_papers(
 def _described_papers(
     asked: str, pages: Sequence[_TitlePage], contexts: Sequence[Context], reader: TokenReader
 ) -> Mapping[str, float]:
-    """Those whose titles have most of its words; else the nearest one. Names in it must be on the title page."""
+    """Papers whose titles have most of its words; else the nearest one. Names in it must be on the title page."""
     fitting = [page for page in pages if not any(one.is_decisive for one in missing_names(asked, [page.record]))]
     wanted = frozenset(telling(asked))
     shares = {page.paper_id: len(wanted & page.titles) / len(wanted) for page in fitting}

@@ -92,7 +92,7 @@ class Cell:
     is_group: bool = False
     """Opens a group of the rows below it."""
     group: tuple[str, ...] = ()
-    """Of the first cell of a row: the groups that the row is in for certain, outermost first. Of a name that opens a
+    """For the first cell of a row, the groups that the row is in for certain, outermost first; for a name that opens a
     group: itself, if it is certain where the group ends."""
     boxes: tuple[Box, ...] = ()
 
@@ -198,7 +198,7 @@ class Document:
     notes: tuple[str, ...] = ()
     """What a reader should know: a fallback that was used, a repair that was made."""
     words_lost: float | None = None
-    """Of a PDF that a service read: share of the words that this reading or our own lost, whichever lost more."""
+    """For a PDF that a service read: the share of the words that this reading or our own lost, whichever lost more."""
 
     @cached_property
     def text(self) -> str:

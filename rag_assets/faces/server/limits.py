@@ -27,7 +27,7 @@ _FORM_ROOM = 64_000
 _MAX_CLIENTS = 10_000
 """Clients that a rate remembers; those not seen for longest are forgotten first."""
 _NUMBERS = count()
-"""Of connections, in the order in which they came: the clock of a loop stands still while many come at once."""
+"""Numbers of connections, in the order in which they came: the clock of a loop stands still while many come at once."""
 
 
 class BodyLimits:

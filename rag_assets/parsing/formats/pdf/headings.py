@@ -259,7 +259,7 @@ def caption_kind(group: LineGroup) -> str | None:
 
 
 def kind_of_caption(text: str, bold: float) -> str | None:
-    """As `caption_kind`, for a text whose first line has that share of bold characters."""
+    """Like `caption_kind`, for a text whose first line has that share of bold characters."""
     match = _CAPTION.match(text)
     if match is None or not (match["stop"] or match.end() == len(text.rstrip()) or bold > _BOLD_LABEL):
         return None

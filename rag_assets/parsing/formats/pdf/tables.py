@@ -19,7 +19,7 @@ from rag_assets.parsing.tables.values import is_value
 
 _LEAST_ROWS, _LEAST_ROWS_ALONE = 2, 4
 _LEAST_NAMED, _LEAST_WHOLE = 0.6, 0.5
-"""Of the columns of a table without a caption, and of its rows."""
+"""Least shares in a table without a caption: columns with a name, and rows that are whole."""
 _MARKS = ("Pd", "So")
 """Dashes and symbols like ticks, which stand for values."""
 
