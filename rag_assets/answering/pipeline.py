@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
+from rag_assets.answering.attribution import attributed
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, second_request
 from rag_assets.answering.trace import (
@@ -31,7 +32,7 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
-PIPELINE_VERSION = 11
+PIPELINE_VERSION = 12
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 _RETRY_EXTRA_K = 4
@@ -147,8 +148,10 @@ class AnswerPipeline:
             titles = {context.paper_id: context.paper.title for context in evidence.contexts}
             verified = verify(draft, given, question.question, titles)
             nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
+            nearest = attributed(nearest, evidence.reports)
             scoring = self.scorer.scores(verified, question.question)
             verified = looked_at(verified, scoring)
+            verified = verified.with_claims(attributed(verified.claims, evidence.reports))
         return Attempt(
             k,
             read,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
-from rag_assets.core.domain import Citation, Claim, QAResult, page_numbers
+from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
@@ -12,6 +12,9 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
+REPORTED = "reported"
+"""In the mark of a claim that is a finding of other works, which the quoted paper reports."""
+_MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
@@ -30,7 +33,7 @@ def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
 
 def _mark(claim: Claim) -> str:
     places = [*dict.fromkeys(place_of(citation) for citation in claim.citations)]
-    return f"[{'; '.join([*places, *_part_mark(claim)])}]"
+    return f"[{'; '.join([*places, *_part_mark(claim), *([REPORTED] if claim.reported else [])])}]"
 
 
 def _part_mark(claim: Claim) -> list[str]:
@@ -83,9 +86,18 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, or that is computed from them; empty for any other."""
+    """The note on a claim that its quotes support in part, that is computed from them, or that they report of other
+    works; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
-    return "; ".join([*_part_mark(claim), *computed])
+    reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
+    return "; ".join([*_part_mark(claim), *computed, *reported])
+
+
+def _entry(work: CitedWork) -> str:
+    """An entry of a reference list, shortened, and the paper of this corpus that it is."""
+    is_long = len(work.text) > _MAX_ENTRY_CHARS
+    text = f"{work.text[:_MAX_ENTRY_CHARS].rsplit(' ', 1)[0]} …" if is_long else work.text
+    return f"“{text}”" + (f" (in this corpus: {work.paper_id})" if work.paper_id else "")
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -18,7 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.tables import BLOCKS, CHUNKS, PAPER_SUMMARIES, PARSED_INDEX, PASSAGES, PROFILES, schema_problems
+from rag_assets.core.tables import (
+    BLOCKS,
+    CHUNKS,
+    PAPER_SUMMARIES,
+    PARSED_INDEX,
+    PASSAGES,
+    PROFILES,
+    REFERENCES,
+    schema_problems,
+)
 
 logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
@@ -28,6 +37,7 @@ _SCHEMAS = {
     "chunks": CHUNKS,
     "passages": PASSAGES,
     "profiles": PROFILES,
+    "references": REFERENCES,
     "paper_summaries": PAPER_SUMMARIES,
 }
 """Schema by the asset that publishes the table."""

@@ -54,7 +54,7 @@ FORMATS = (
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
         "tei.document:parse_tei",
         "tei.sniffing:looks_like_tei",
-        version=4,
+        version=5,
     ),
     Format(
         Source.DOCLING,

@@ -13,6 +13,7 @@ from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
 from rag_assets.pipeline.assets.qa import qa, smoke_eval
+from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
 from rag_assets.pipeline.assets.sources import PAPERS, QUESTIONS, TEMPLATES
@@ -27,6 +28,7 @@ ASSETS = [
     summaries,
     passages,
     profiles,
+    references,
     embeddings,
     chroma_index,
     bm25_index,

@@ -105,6 +105,11 @@ class VerifiedClaims:
         new = iter(candidates)
         return VerifiedClaims(tuple(one if one.claim is None else next(new) for one in self.outcomes))
 
+    def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
+        """The same with other claims for those that hold, in order."""
+        new = iter(claims)
+        return VerifiedClaims(tuple(replace(one, claim=next(new)) if one.holds else one for one in self.outcomes))
+
 
 def verify(
     draft: DraftAnswer, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str] | None = None

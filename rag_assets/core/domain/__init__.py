@@ -7,6 +7,7 @@ from rag_assets.core.domain.answers import (
     FULL_SUPPORT_FROM,
     HALF_SUPPORT_FROM,
     Citation,
+    CitedWork,
     Claim,
     LeftOut,
     PaperPoint,
@@ -44,6 +45,7 @@ from rag_assets.core.domain.evidence import (
     PaperFacts,
     Query,
     QueryOrigin,
+    Report,
     band_of,
 )
 from rag_assets.core.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange

@@ -64,6 +64,16 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedWork:
+    """A work in the reference list of a paper."""
+
+    text: str
+    """The entry as it stands there, without its number."""
+    paper_id: str | None = None
+    """The paper of this corpus that it is; None where it is not here."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One statement of an answer with the citations that carry it."""
 
@@ -76,6 +86,10 @@ class Claim:
     rows."""
     computed: tuple[str, ...] = ()
     """Numbers that are in no quote and follow from two that are, as sums: "3.3 = 12.4 - 9.1"."""
+
+    reported: tuple[CitedWork, ...] = ()
+    """The works that its quotes report: what it says is theirs, not a finding of the papers cited. Empty in older
+    rows."""
 
     @property
     def is_quote(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from rag_assets.core.domain.answers import Usage
+from rag_assets.core.domain.answers import CitedWork, Usage
 from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
 from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
 
@@ -155,6 +155,15 @@ class Context:
         return replace(self, score=0.0, passages=(), units=())
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A sentence that tells what other works found or say: `text[start:end]` of its chunk."""
+
+    start: int
+    end: int
+    works: tuple[CitedWork, ...]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was retrieved for a question."""
@@ -171,3 +180,5 @@ class Evidence:
     """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
+    reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
+    """By chunk id, for the chunks that report other works."""

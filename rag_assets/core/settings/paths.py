@@ -45,6 +45,7 @@ class Paths:
     paper_summaries = _Below("cache", "paper_summaries.parquet")
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
+    references = _Below("cache", "references.parquet")
     vectors = _Below("cache", "vectors.sqlite3")
     """What models made of passages: their vectors, sparse vectors, and vectors of their tokens."""
     models = _Below("cache", "models")

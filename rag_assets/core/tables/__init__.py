@@ -23,6 +23,7 @@ from rag_assets.core.tables.schemas import (
     PARSED_INDEX,
     PASSAGES,
     PROFILES,
+    REFERENCES,
     SUMMARIES,
     description_of,
     schema_problems,

@@ -190,6 +190,22 @@ PROFILES = _schema(
     ("first_page", _STRING, "Beginning of the first page, or of the document where no page is known."),
     _FINGERPRINT,
 )
+_MENTION = pa.struct([("start", _INT), ("end", _INT), ("is_reported", _BOOL)])
+REFERENCES = _schema(
+    _PAPER_ID,
+    ("number", _INT, "Number of the entry, as printed or its place in the list; null: no reference list was found."),
+    ("text", _STRING, "The entry of the reference list, without its number."),
+    ("year", _STRING, "First year in it, with the letter of works of one year (2019b); null if it has none."),
+    ("doi", _STRING, "DOI in it, in lower case; null if it has none."),
+    ("page", _INT, "Physical page it stands on; null if it is not known."),
+    (
+        "mentions",
+        pa.list_(_MENTION),
+        "Sentences that refer to it: offsets in the paper's text, and whether they tell what it says, not what the "
+        "paper did.",
+    ),
+    _FINGERPRINT,
+)
 
 _CITATION = pa.struct(
     [

@@ -25,6 +25,7 @@ from rag_assets.pipeline.assets.publishing import (
     usage_facts,
     write_audit_publish,
 )
+from rag_assets.pipeline.assets.references import references
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
@@ -220,7 +221,7 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
 
 @dg.asset(
     group_name="index",
-    deps=[profiles, chroma_index, bm25_index],
+    deps=[profiles, references, chroma_index, bm25_index],
     metadata={"also_reads": "chunks, passages"},
     check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
@@ -265,13 +266,17 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         if found != wanted:
             problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
     version = data_version(fingerprints)
-    profiles = data_version(fingerprints_by(read_columns(paths.profiles, ["paper_id", "fingerprint"]), "paper_id"))
+    profiles, cited = (
+        data_version(fingerprints_by(read_columns(path, ["paper_id", "fingerprint"]), "paper_id"))
+        for path in (paths.profiles, paths.references)
+    )
     return {
         "version": fingerprint(
-            version, profiles, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)
+            version, profiles, cited, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)
         ),
         "passages": version,
         "profiles": profiles,
+        "references": cited,
         "n_passages": len(table),
         "n_papers": len(table["paper_id"].unique()),
         "embedding_model": facts.identity,

@@ -8,6 +8,7 @@ import logging
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
@@ -25,6 +26,7 @@ from rag_assets.search.indexing.protocols import Index, IndexManifest, LexicalIn
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
+from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -78,7 +80,8 @@ def _opened_searcher(
     paths = settings.paths
     if not is_built(settings):
         raise MissingInput.index(paths.data)
-    library = Library(paths.chunks, paths.passages, _titles(paths))
+    titles = _titles(paths)
+    library = Library(paths.chunks, paths.passages, titles)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library, settings.data_dir)
     if dense is None and words is None:
@@ -89,7 +92,16 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names)
+    cited = CitedWorks(_references(paths), titles)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
+
+
+def _references(paths: Paths) -> pa.Table | None:
+    try:
+        return required_table(paths.references)
+    except MissingInput as error:
+        logger.warning("No answer says whether its quotes report other works: %s", error)
+        return None
 
 
 def _titles(paths: Paths) -> dict[str, str]:
@@ -134,7 +146,8 @@ def _dense_search(
 def published_files(settings: Settings) -> list[Path]:
     """One file for everything that is searched, each replaced whenever its content is published."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
-    return [settings.paths.chunks, settings.paths.passages, settings.paths.profiles, *manifests]
+    paths = settings.paths
+    return [paths.chunks, paths.passages, paths.profiles, paths.references, *manifests]
 
 
 def fit_together(settings: Settings) -> bool:
@@ -159,7 +172,8 @@ def corpus_version(settings: Settings) -> str:
     chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"])
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
-        _version_of_profiles(settings.paths),
+        _version_of(settings.paths.profiles),
+        _version_of(settings.paths.references),
         [
             manifest.version if (manifest := index.manifest()) and index.is_intact() else None
             for index in published_indexes(settings)
@@ -167,13 +181,12 @@ def corpus_version(settings: Settings) -> str:
     )
 
 
-def _version_of_profiles(paths: Paths) -> str | None:
-    """None when there are no profiles that can be used."""
+def _version_of(table: Path) -> str | None:
+    """Data version of a table; None when there is none that can be used."""
     try:
-        profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"])
+        return data_version(fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id"))
     except MissingInput:
         return None
-    return data_version(fingerprints_by(profiles, "paper_id"))
 
 
 def _opened(index: Index[Opened], library: Library, data_dir: Path) -> Opened | None:

@@ -19,6 +19,7 @@ from rag_assets.questions import Kind, Question, read
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
+from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import KnownPapers, Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
@@ -61,9 +62,10 @@ class Searcher:
         reranker: SkippingReranker | None = None,
         planner: QueryPlanner | None = None,
         names: PaperNames | None = None,
+        cited: CitedWorks | None = None,
     ) -> None:
         """reranker: None leaves the order that the indexes give. planner: None searches by rules alone. names: None
-        compares no question with the names of papers."""
+        compares no question with the names of papers. cited: None knows no sentence that reports other works."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
@@ -73,6 +75,7 @@ class Searcher:
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names)
         self._known_papers = KnownPapers(library)
+        self._cited = cited or CitedWorks()
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
 
@@ -141,7 +144,8 @@ class Searcher:
         )
         papers = self._known_papers.of({context.paper_id for context in contexts})
         known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
-        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named)
+        reports = self._cited.reports_in(given)
+        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named, reports)
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that

@@ -12,7 +12,7 @@ from rag_assets.core.errors import MissingInput, StaleIndex
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import write_table
-from rag_assets.core.tables import PROFILES, to_table
+from rag_assets.core.tables import PROFILES, REFERENCES, to_table
 from rag_assets.corpus.profiles import profile_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
@@ -36,6 +36,7 @@ def settings(tmp_path: Path) -> Settings:
     paths = settings.paths
     CORPUS.write_tables(paths.chunks, paths.passages)
     write_table(to_table([], PROFILES), paths.profiles, {})
+    write_table(to_table([], REFERENCES), paths.references, {})
     CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
     return settings
 

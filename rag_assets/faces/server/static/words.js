@@ -24,9 +24,16 @@ export const verificationWords = (verification) => VERIFICATION[verification] ??
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
 
-/** What stands beside a claim that its quotes carry in part, or that is computed from them; empty for any other. */
-export const claimNotes = ({ support, computed }) =>
-  [support?.judged === 0.5 && "in part", computed?.length && `computed: ${computed.join("; ")}`].filter(Boolean);
+/** What stands beside a claim that its quotes carry in part, that is computed from them, or that they report of other
+ * works; empty for any other. */
+export const claimNotes = ({ support, computed, reported }) =>
+  [
+    support?.judged === 0.5 && "in part",
+    computed?.length && `computed: ${computed.join("; ")}`,
+    reported?.length && `reports ${reported.map(entryWords).join(" and ")}`,
+  ].filter(Boolean);
+
+const entryWords = ({ text, paper_id: paper }) => `“${text}”${paper ? ` (in this corpus: ${paper})` : ""}`;
 
 /** "p. 2 (printed 418)", "pp. 2–3", "page unknown". */
 export function pageWords({ page_start: first, page_end: last, page_label: label }) {

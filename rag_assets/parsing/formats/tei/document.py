@@ -1,7 +1,7 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
 `structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order. The abstract is
-FRONT, the body BODY, appendices ANNEX, acknowledgements and the like STATEMENTS; the reference list is left out. A
+FRONT, the body BODY, appendices ANNEX, acknowledgements and the like STATEMENTS, the reference list BACK. A
 heading reads as printed ("3.1 Methods") and is the last title of its section path. A figure's text is its caption; a
 table's caption is its title.
 """
@@ -23,6 +23,7 @@ from rag_assets.parsing.formats.tei.elements import (
     zone_of,
 )
 from rag_assets.parsing.formats.tei.paging import with_pages
+from rag_assets.parsing.formats.tei.references import reference_list
 from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
 from rag_assets.parsing.formats.tei.text import Collected, InlineReader
@@ -66,7 +67,7 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
         title=title,
         source=Source.TEI,
         file_path=file.path,
-        blocks=(first, *paging.blocks) if first else paging.blocks,
+        blocks=tuple(block for block in (first, *paging.blocks, reference_list(tree.root)) if block),
         n_pages=paging.n_pages,
         page_source=paging.page_source,
         page_labels=paging.page_labels,

@@ -11,7 +11,7 @@ from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets_testing.papers.tei import WORDS, parsed, tei, texts
+from rag_assets_testing.papers.tei import SURFACES, WORDS, parsed, tei, texts
 from rag_assets_tests.demo_papers import paragraphs, tei_files
 
 
@@ -44,9 +44,32 @@ def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
         (Zone.ANNEX, ("Extra data",), "More rows."),
         (Zone.STATEMENTS, ("Funding",), "Funding"),
         (Zone.STATEMENTS, ("Funding",), "Paid by nobody."),
+        (Zone.BACK, ("References",), "Old Work"),
     ]
     assert document.page_source is PageSource.NONE
     assert document.n_pages is None
+
+
+def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
+    """GROBID takes entries apart, and keeps their printed words only where it is asked to."""
+    back = (
+        "<listBibl><biblStruct coords='2,50,700,200,9'><analytic><title>Old Work</title>"
+        "<author><persName><forename>Ann</forename><surname>Lund</surname></persName></author><idno type='DOI'>10.5555/a</idno>"
+        "</analytic><monogr><title>J Soil</title><imprint><date when='2019-05'/><biblScope unit='volume'>4</biblScope>"
+        "<biblScope unit='page' from='1' to='9'/></imprint></monogr></biblStruct>"
+        "<biblStruct><note type='raw_reference'>Moe, B. Basalt.</note><analytic><title>B</title></analytic></biblStruct>"
+        "<bibl>Roe, D. Snow.</bibl></listBibl>"
+    )
+
+    document = parsed(tmp_path, tei("<div><p>c</p></div>", back=back, facsimile=SURFACES))
+
+    references = document.blocks[-1]
+    assert references.text.split("\n") == [
+        "Lund A (2019). Old Work. J Soil. 4, 1–9. doi:10.5555/a",
+        "Moe, B. Basalt.",
+        "Roe, D. Snow.",
+    ]
+    assert (references.zone, references.is_indexable, references.page_start) == (Zone.BACK, False, 2)
 
 
 def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Where a paper's text refers to its reference list: "[12]", "(3, 5-7)", raised numbers, "(Smith et al., 2019)".
+
+A paper has one way to refer: the one by which most different entries are reached. The other forms are something else
+in it (equations in parentheses, years of data).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.corpus.references.entries import Reference
+
+_NUMBERS = r"\d{1,3}(?:\s?[,;–—-]\s?\d{1,3}){0,30}"
+_BRACKETS = re.compile(rf"\[({_NUMBERS})\]")
+_PARENTHESES = re.compile(rf"\(({_NUMBERS})\)")
+_RAISED = re.compile(r"(?<![^\W\d_])(?<!\d)[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰¹²³⁴⁵⁶⁷⁸⁹]|\s?[,⁻–-]\s?(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])){0,60}")
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_RANGE = re.compile(r"(\d+)(?:\s?[–—-]\s?(\d+))?")
+_WORD = r"[^\W\d_][\w’'-]{1,40}"
+_NAME = rf"(?:[a-z]{{1,3}} ){{0,2}}{_WORD}"
+_YEAR = r"(?:1[6-9]|20)\d\d[a-z]?"
+_AUTHORS_YEAR = re.compile(
+    rf"(?P<first>{_WORD})(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
+    rf"(?:[’']s?)?[,\s]{{0,3}}[(\[]?(?P<years>{_YEAR}(?:(?:,|;| and) ?{_YEAR}){{0,4}})"
+)
+_YEARS = re.compile(_YEAR)
+_GENITIVE = re.compile(r"[’']s?$")
+_MOST_OF_A_RANGE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`text[start:end]` refers to entries of the reference list."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    """`Reference.number` of each."""
+
+
+def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[list[Mention]]:
+    """The mentions in each text of one paper, in order."""
+    readers: list[Callable[[str], Iterator[Mention]]] = [
+        _by_number(_BRACKETS, references),
+        _by_number(_PARENTHESES, references),
+        _by_number(_RAISED, references),
+        _by_name(references),
+    ]
+    found = [[list(reader(text)) for text in texts] for reader in readers]
+    return max(found, key=lambda by_text: len({n for own in by_text for mention in own for n in mention.numbers}))
+
+
+def _by_number(form: re.Pattern[str], references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
+    known = {reference.number for reference in references}
+
+    def read(text: str) -> Iterator[Mention]:
+        for match in form.finditer(text):
+            numbers = _numbers_in((match[1] if form.groups else match[0]).translate(_PLAIN))
+            if numbers and known.issuperset(numbers):
+                yield Mention(match.start(), match.end(), numbers)
+
+    return read
+
+
+def _numbers_in(written: str) -> tuple[int, ...]:
+    """ "3, 5-7" is 3, 5, 6, 7; empty where a range falls or is too long."""
+    numbers: list[int] = []
+    for match in _RANGE.finditer(written):
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not 0 <= last - first <= _MOST_OF_A_RANGE:
+            return ()
+        numbers += range(first, last + 1)
+    return tuple(numbers)
+
+
+def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
+    """Entries by the name they begin with and their year; of several, those that hold the other names as well."""
+    by_year: dict[str, list[tuple[int, list[str]]]] = {}
+    for reference in references:
+        words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", _plain(reference.text))
+        for year in set(reference.years):
+            by_year.setdefault(year, []).append((reference.number, words))
+            if year[-1].isalpha():
+                by_year.setdefault(year[:4], []).append((reference.number, words))
+
+    def read(text: str) -> Iterator[Mention]:
+        for match in _AUTHORS_YEAR.finditer(text):
+            written = re.findall(_WORD, match["first"] + match["more"])
+            names = [_plain(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
+            if not match["first"][0].isupper():
+                continue
+            years = [year if year in by_year else year[:4] for year in _YEARS.findall(match["years"])]
+            numbers = [number for year in years for number in _named(names, by_year.get(year, ()))]
+            if numbers:
+                yield Mention(match.start(), match.end(), tuple(dict.fromkeys(numbers)))
+
+    return read
+
+
+_AUTHOR_WORDS = 6
+"""The first author's family name is among the first words of an entry, before or behind the given names."""
+
+
+def _named(names: Sequence[str], entries: Sequence[tuple[int, list[str]]]) -> list[int]:
+    found = [(number, words) for number, words in entries if names[0] in words[:_AUTHOR_WORDS]]
+    whole = [(number, words) for number, words in found if all(name in words for name in names)]
+    first = [(number, words) for number, words in whole if words[:1] == names[:1]]
+    return [number for number, _ in first or whole]
+
+
+def _plain(text: str) -> str:
+    """In lower case and without accents, which a printed name and its entry may have or not."""
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in parts if not unicodedata.combining(character))

@@ -1,0 +1,119 @@
+"""Bringing the table of cited works up to date with the papers that have blocks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.core.domain import BLOCK_SEPARATOR, Block
+from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.tables import (
+    REFERENCES,
+    blocks_from,
+    fingerprints_by,
+    map_papers,
+    merged,
+    rows_of,
+    rows_without,
+    to_table,
+)
+from rag_assets.corpus.references.entries import references_of
+from rag_assets.corpus.references.mentions import mentions_in
+from rag_assets.corpus.references.voice import sentences_with_mentions
+
+REFERENCES_VERSION = 1
+"""Raise it when the same paper gets other rows than before."""
+
+
+def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """The rows of one paper, without fingerprint; one without number where no reference list was found.
+
+    blocks: all of the paper, in reading order.
+    """
+    entries = references_of(blocks)
+    if not entries:
+        return [{"paper_id": paper_id, "number": None, "text": "", "mentions": []}]
+    texts = [block.text if block.is_indexable else "" for block in blocks]
+    mentions: dict[int, list[dict[str, Any]]] = {}
+    start = 0
+    for block, said in zip(blocks, sentences_with_mentions(blocks, mentions_in(texts, entries)), strict=True):
+        for one in said:
+            place = {"start": start + one.start, "end": start + one.end, "is_reported": one.is_reported}
+            for number in one.numbers:
+                mentions.setdefault(number, []).append(place)
+        start += len(block.text) + len(BLOCK_SEPARATOR)
+    return [
+        {
+            "paper_id": paper_id,
+            "number": entry.number,
+            "text": entry.text,
+            "year": next(iter(entry.years), None),
+            "doi": entry.doi,
+            "page": entry.page,
+            "mentions": mentions.get(entry.number, []),
+        }
+        for entry in entries
+    ]
+
+
+def update_references(
+    published: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table]
+) -> tuple[pa.Table, UpdatePlan]:
+    """Bring the table up to date with the papers that have blocks.
+
+    `published`: schema REFERENCES. `made_of`: paper_id and fingerprint of the blocks. `read_blocks`: gives the whole
+    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. Returns the new table, sorted by
+    paper and number, and the plan.
+    """
+    wanted = {
+        paper: fingerprint(version, REFERENCES_VERSION)
+        for paper, version in fingerprints_by(made_of, "paper_id").items()
+    }
+    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    if plan.is_noop:
+        return published, plan
+
+    def rows(paper_id: str, own: pa.Table) -> list[dict[str, Any]]:
+        return [row | {"fingerprint": wanted[paper_id]} for row in reference_rows(paper_id, blocks_from(own))]
+
+    made = map_papers(rows_of(read_blocks(), "paper_id", plan.to_build), rows) if plan.to_build else []
+    kept = rows_without(published, "paper_id", plan.to_drop)
+    new = to_table([row for of_paper in made for row in of_paper], REFERENCES)
+    return merged(kept, new, ["paper_id", "number"]), plan
+
+
+@dataclass(frozen=True)
+class ReferencesCandidate:
+    """Cited works before publication."""
+
+    references: pa.Table
+    blocks: pa.Table
+    """paper_id of the blocks they were made of."""
+
+
+def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
+    """Papers with blocks and no row, and the other way round."""
+    found, wanted = (
+        set(pc.unique(table["paper_id"]).to_pylist()) for table in (candidate.references, candidate.blocks)
+    )
+    return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
+
+
+def _papers_without_list(candidate: ReferencesCandidate) -> Offenders:
+    """Papers in which no entry of a reference list was found."""
+    rows = candidate.references.filter(pc.is_null(candidate.references["number"]))
+    return [{"paper_id": paper} for paper in rows["paper_id"].to_pylist()]
+
+
+REFERENCE_PROMISES: list[Promise[ReferencesCandidate]] = [
+    Promise("all_looked_at", "Every paper with text was looked at, and no other has rows.", _papers_without_rows),
+    Promise(
+        "lists_found",
+        "A reference list was found in every paper; letters may have none.",
+        _papers_without_list,
+        "warning",
+    ),
+]

@@ -1,0 +1,50 @@
+"""Whose finding a sentence tells: the paper's own, or one that it reports of the works it cites.
+
+A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it stands in
+the methods or results. A section without a usual name ("Participants") is of the kind of the last one with a usual
+name before it, since readers of PDFs often lose the nesting.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.core.domain import Block, SectionKind
+from rag_assets.core.text.section_names import section_kinds
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.corpus.references.mentions import Mention
+
+_OWN_VOICE = re.compile(
+    r"\b(?:[Ww]e|[Oo]urs?|us|[Mm]y|I(?!\.))\b"
+    r"|\b(?:present|current) (?:study|work|paper|article|research|experiment|survey|sample|data)\b"
+    r"|\b[Tt]his (?:study|work|paper|article|survey)\b"
+)
+_OWN_SECTIONS = {SectionKind.METHODS, SectionKind.RESULTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence that refers to the reference list: `text[start:end]` of its block."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    """`Reference.number` of each entry it refers to."""
+    is_reported: bool
+    """Tells what those works found or say, not what this paper did."""
+
+
+def sentences_with_mentions(blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]) -> Iterator[list[Said]]:
+    """For each block of a paper, in order, its sentences with a mention."""
+    kinds: frozenset[SectionKind] = frozenset()
+    for block, own in zip(blocks, mentions, strict=True):
+        kinds = section_kinds(block.section_path) - {SectionKind.OTHER} or kinds
+        yield list(_said(block.text, own, is_own_section=bool(kinds & _OWN_SECTIONS))) if own else []
+
+
+def _said(text: str, mentions: Sequence[Mention], *, is_own_section: bool) -> Iterator[Said]:
+    for start, end in sentence_spans(text):
+        numbers = [number for one in mentions if one.start < end and one.end > start for number in one.numbers]
+        if numbers:
+            is_own = is_own_section or _OWN_VOICE.search(text, start, end) is not None
+            yield Said(start, end, tuple(dict.fromkeys(numbers)), not is_own)

@@ -1,0 +1,49 @@
+"""Claims that are findings of works which the quoted paper only reports."""
+
+import pytest
+
+from rag_assets.answering.attribution import attributed
+from rag_assets.answering.wording import claim_note, worded
+from rag_assets.core.domain import Citation, CitedWork, Claim, Report, Verification
+
+LUND = CitedWork("Lund, A. Iron in winter. 2019.", "lund2019")
+REPORTS = {"c1": (Report(10, 50, (LUND,)),)}
+
+
+def citation(chunk_id: str, start: int, end: int) -> Citation:
+    return Citation(
+        "smith2020",
+        chunk_id,
+        2,
+        2,
+        quote="q" * (end - start),
+        start=start,
+        end=end,
+        boxes=(),
+        verification=Verification.EXACT,
+    )
+
+
+@pytest.mark.parametrize(
+    ("citations", "reported"),
+    [
+        ([citation("c1", 10, 50)], (LUND,)),
+        ([citation("c1", 20, 40)], (LUND,)),
+        ([citation("c1", 40, 100)], ()),
+        ([citation("c1", 50, 90)], ()),
+        ([citation("c2", 10, 50)], ()),
+        ([citation("c1", 10, 50), citation("c2", 10, 50)], ()),
+    ],
+)
+def test_a_claim_is_reported_if_all_its_quotes_are(citations: list[Citation], reported: tuple[CitedWork, ...]) -> None:
+    """A quote of a paper's own finding beside it, or most of the quote, makes it a finding of the paper."""
+    [claim] = attributed([Claim("Iron falls.", tuple(citations))], REPORTS)
+
+    assert claim.reported == reported
+
+
+def test_the_answer_says_that_a_finding_is_reported_and_by_whom_it_was_made() -> None:
+    [claim] = attributed([Claim("Iron falls.", (citation("c1", 10, 50),))], REPORTS)
+
+    assert worded([claim], []) == "Iron falls. [smith2020, p. 2; reported]"
+    assert claim_note(claim) == "reports “Lund, A. Iron in winter. 2019.” (in this corpus: lund2019)"

@@ -1,0 +1,140 @@
+"""Reference lists taken apart, the places that refer to them, and whose finding such a sentence tells."""
+
+from typing import NoReturn
+
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Zone
+from rag_assets.core.tables import REFERENCES
+from rag_assets.corpus.references.entries import Reference, references_of
+from rag_assets.corpus.references.mentions import mentions_in
+from rag_assets.corpus.references.update import reference_rows, update_references
+from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
+
+LUND = Reference(1, "Lund A, Moe B (2019). Iron in winter. J Soil 4, 1–9. doi:10.5555/iron.1.")
+MOE = Reference(2, "Moe, B., van der Berg, C.: Basalt and water. Rock Letters 7 (2021b)")
+ROE = Reference(3, "Roe D (2021a). Snow.")
+
+
+def back(text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> Block:
+    return Block(kind, text, ("References",), Zone.BACK)
+
+
+def test_a_numbered_list_is_cut_at_its_numbers() -> None:
+    """Readers of PDFs tear entries apart and put several into one block."""
+    blocks = [
+        back("[1] A. Lund, Iron in"),
+        back("winter. Journal of Soil, 2019. [2] B. Moe, Basalt, pp. 3. 2020."),
+        back("[3] C. Roe, Snow, 2021.\n[4] D. Poe, Ice, 2022.", BlockKind.LIST),
+    ]
+
+    assert [(entry.number, entry.text) for entry in references_of(blocks)] == [
+        (1, "A. Lund, Iron in winter. Journal of Soil, 2019."),
+        (2, "B. Moe, Basalt, pp. 3. 2020."),
+        (3, "C. Roe, Snow, 2021."),
+        (4, "D. Poe, Ice, 2022."),
+    ]
+
+
+def test_in_an_unnumbered_list_a_piece_without_a_year_goes_on_with_the_entry() -> None:
+    blocks = [
+        back("Lund, A. (2019). Iron in winter."),
+        back("Journal of Soil, 4, 1-9."),
+        back("Moe, B. (2020). Basalt."),
+    ]
+
+    assert [entry.text for entry in references_of(blocks)] == [
+        "Lund, A. (2019). Iron in winter. Journal of Soil, 4, 1-9.",
+        "Moe, B. (2020). Basalt.",
+    ]
+
+
+def test_a_whole_list_has_an_entry_a_line_with_a_year_or_without() -> None:
+    """The numbers of a paper's marks count such entries, too."""
+    assert len(references_of([back("Lund A (2019). Iron\nSoil handbook\nMoe B (2020). Basalt", BlockKind.LIST)])) == 3
+
+
+def test_an_entry_has_years_and_a_doi() -> None:
+    assert (LUND.years, LUND.doi) == (("2019",), "10.5555/iron.1")
+    assert MOE.years == ("2021b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("It falls [1]. It rises [1, 3].", {"[1]": (1,), "[1, 3]": (1, 3)}),
+        ("It falls [1–3].", {"[1–3]": (1, 2, 3)}),
+        ("It falls ¹,³ by 10² m².", {"¹,³": (1, 3)}),
+        ("It falls (Lund & Moe, 2019).", {"Lund & Moe, 2019": (1,)}),
+        ("Moe and van der Berg's (2021b) basalt", {"Moe and van der Berg's (2021b": (2,)}),
+        ("Moe et al. (2021) and Roe (2021a)", {"Moe et al. (2021": (2,), "Roe (2021a": (3,)}),
+        ("In May 2019 [7] it fell.", {}),
+    ],
+)
+def test_marks_find_their_entries(text: str, marks: dict[str, tuple[int, ...]]) -> None:
+    """Years of data, exponents and numbers that no entry has are no marks."""
+    found = mentions_in([text], [LUND, MOE, ROE])[0]
+
+    assert {text[mention.start : mention.end]: mention.numbers for mention in found} == marks
+
+
+def test_a_paper_has_one_way_to_refer() -> None:
+    """Its equation (1) is no work."""
+    found = mentions_in(["By (1), iron falls (Lund, 2019; Moe, 2021b; Roe, 2021a).", "See (2)."], [LUND, MOE, ROE])
+
+    assert [[mention.numbers for mention in own] for own in found] == [[(1,), (2,), (3,)], []]
+
+
+@pytest.mark.parametrize(
+    ("section", "sentence", "is_reported"),
+    [
+        ("Introduction", "Iron falls in winter [1].", True),
+        ("Introduction", "We follow the scheme of Lund [1].", False),
+        ("Introduction", "The present study extends earlier work [1].", False),
+        ("Methods", "Iron was measured as described before [1].", False),
+        ("Site and sampling", "Iron was measured as described before [1].", False),
+        ("Discussion", "Others found less iron in wet soils, i.e. after rain [1].", True),
+    ],
+)
+def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
+    section: str, sentence: str, is_reported: bool
+) -> None:
+    """ "Site and sampling" comes behind "Methods" here, and is read as a part of it."""
+    blocks = [
+        paragraph("Soils were dug.", "Methods"),
+        paragraph(f"Snow lay. {sentence}", section),
+        back("[1] Lund, A. Iron in winter. 2019.\n[2] Moe, B. Basalt. 2020.", BlockKind.LIST),
+    ]
+
+    rows = reference_rows("smith2020", blocks)
+
+    text = "\n\n".join(block.text for block in blocks)
+    [mention] = rows[0]["mentions"]
+    assert text[mention["start"] : mention["end"]] == sentence
+    assert (mention["is_reported"], rows[1]["mentions"]) == (is_reported, [])
+
+
+def test_only_changed_papers_are_read_again() -> None:
+    """A paper without a reference list has a row as well, or every run would look for its list."""
+
+    def unread() -> NoReturn:
+        raise AssertionError("the blocks were read")
+
+    papers = {
+        "a": [paragraph("Iron falls [1].", "A"), back("[1] Lund. 2019.\n[2] Moe. 2020.")],
+        "b": [paragraph("c", "A")],
+    }
+    blocks = blocks_table(papers)
+    made_of = blocks.select(["paper_id", "fingerprint"])
+
+    table, plan = update_references(REFERENCES.empty_table(), made_of, lambda: blocks)
+    again, unchanged = update_references(table, made_of, unread)
+    without, removed = update_references(table, made_of.slice(2), unread)
+
+    assert table.select(["paper_id", "number"]).to_pylist() == [
+        {"paper_id": "a", "number": 1},
+        {"paper_id": "a", "number": 2},
+        {"paper_id": "b", "number": None},
+    ]
+    assert (plan.added, unchanged.is_noop, again.equals(table)) == (("a", "b"), True, True)
+    assert (removed.removed, set(without["paper_id"].to_pylist())) == (("a",), {"b"})

@@ -1,0 +1,57 @@
+"""Which sentences of a chunk report other works, and which of these are papers of the corpus."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rag_assets.core.domain import ChunkUnit, UnitKind
+from rag_assets.core.tables import REFERENCES, to_table
+from rag_assets.search.retrieval.cited_works import CitedWorks
+from rag_assets.search.retrieval.titled_papers import TitledPapers
+from rag_assets_tests.search.retrieval.corpus import chunk_of
+
+ENTRY = "Lund, A. Iron in Wintér Soils: a Survey. J Soil, 2019."
+
+
+def row(number: int, text: str, *mentions: tuple[int, int, bool]) -> dict[str, Any]:
+    places = [dict(zip(("start", "end", "is_reported"), mention, strict=True)) for mention in mentions]
+    return {"paper_id": "smith2020", "number": number, "text": text, "mentions": places, "fingerprint": "1"}
+
+
+def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk() -> None:
+    """The places of the table are those in the paper's text; a chunk begins elsewhere, and repeats sentences."""
+    text = "Snow lay. Iron falls [1]. We saw it [1]."
+    units = (
+        ChunkUnit(0, 9, UnitKind.SENTENCE, 0, 500, 509),
+        ChunkUnit(10, 25, UnitKind.SENTENCE, 0, 510, 525),
+        ChunkUnit(26, 40, UnitKind.SENTENCE, 0, 526, 540),
+    )
+    chunk = replace(chunk_of("c1", text), units=units)
+    table = to_table(
+        [row(1, ENTRY, (510, 525, True), (526, 540, False)), row(2, "Moe, B. 2020.", (900, 910, True))], REFERENCES
+    )
+    titles = {"lund2019": "Iron in winter soils: A survey", "smith2020": "Iron in winter soils: a survey again"}
+
+    found = CitedWorks(table, titles).reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
+
+    [report] = found.pop("c1")
+    assert text[report.start : report.end] == "Iron falls [1]."
+    assert [(work.text, work.paper_id) for work in report.works] == [(ENTRY, "lund2019")]
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("titles", "paper"),
+    [
+        ({"lund": "Iron in winter soils: a survey"}, "lund"),
+        ({"lund": "Iron in winter soils: a survey of all"}, None),
+        ({"lund": "Iron in winter soils", "moe": "Iron in winter soils: a survey"}, "moe"),
+        ({"lund": "Iron in winter soils", "preprint": "Iron in winter soils"}, None),
+        ({"lund": "Iron in winter"}, None),
+        ({"smith2020": "Iron in winter soils: a survey"}, None),
+    ],
+)
+def test_an_entry_is_the_paper_whose_whole_title_it_holds(titles: dict[str, str], paper: str | None) -> None:
+    """Short titles, titles of two papers and the citing paper itself are no sure sign."""
+    assert TitledPapers(titles).paper_of(ENTRY, besides="smith2020") == paper
