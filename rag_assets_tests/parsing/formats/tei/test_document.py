@@ -54,10 +54,12 @@ def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
     """GROBID takes entries apart, and keeps their printed words only where it is asked to."""
     back = (
         "<listBibl><biblStruct coords='2,50,700,200,9'><analytic><title>Old Work</title>"
-        "<author><persName><forename>Ann</forename><surname>Lund</surname></persName></author><idno type='DOI'>10.5555/a</idno>"
-        "</analytic><monogr><title>J Soil</title><imprint><date when='2019-05'/><biblScope unit='volume'>4</biblScope>"
+        "<author><persName><forename>Ann</forename><surname>Lund</surname></persName></author>"
+        "<idno type='DOI'>10.5555/a</idno></analytic>"
+        "<monogr><title>J Soil</title><imprint><date when='2019-05'/><biblScope unit='volume'>4</biblScope>"
         "<biblScope unit='page' from='1' to='9'/></imprint></monogr></biblStruct>"
-        "<biblStruct><note type='raw_reference'>Moe, B. Basalt.</note><analytic><title>B</title></analytic></biblStruct>"
+        "<biblStruct><note type='raw_reference'>Moe, B. Basalt.</note>"
+        "<analytic><title>B</title></analytic></biblStruct>"
         "<bibl>Roe, D. Snow.</bibl></listBibl>"
     )
 
