@@ -18,6 +18,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, write_atomically
+from rag_assets.core.text.display import no_formula
 
 logger = logging.getLogger(__name__)
 CHECKSUM_COLUMN = "row_checksum"
@@ -55,7 +56,6 @@ AUDIT_COLUMNS = (
     "left_out",
     CHECKSUM_COLUMN,
 )
-_FORMULA_STARTS = tuple("=+-@\t＝＋－＠")
 _RESULT = TypeAdapter(QAResult)
 
 
@@ -181,9 +181,8 @@ def _with_checksum(values: Sequence[object]) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    """One line that a spreadsheet takes for text: a value that begins like a formula gets an apostrophe before it."""
-    text = "" if value is None else " ".join(str(value).splitlines())
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    """One line that a spreadsheet takes for text."""
+    return no_formula("" if value is None else " ".join(str(value).splitlines()))
 
 
 def _encoded(rows: Sequence[Sequence[str]]) -> bytes:

@@ -130,6 +130,11 @@ class Engine:
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             return searcher.evidence(question, self._settings.answering.k if k is None else k, budget_tokens)
 
+    def papers(self, where: Where = None) -> list[str]:
+        """The ids of the papers with a passage that passes the filter, sorted. Raises as `search`."""
+        with self._snapshots.newest() as searcher:
+            return searcher.papers(_filter(where) or EVERYTHING)
+
     def chunks(self, chunk_ids: Iterable[str]) -> Mapping[str, Chunk]:
         """The published chunks by id, without ids that do not exist. Raises what opening raises."""
         with self._snapshots.newest() as searcher:

@@ -81,9 +81,21 @@ def gap_sentence(gap: Gap) -> str:
     """What is missing, and what was searched in vain."""
     about = f", of {_listed(gap.about)}" if gap.about else ""
     end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
+    return f"{gap.missing}{about}{end} {searched_in_vain(gap)}: {_read(gap)}."
+
+
+def searched_in_vain(gap: Gap) -> str:
+    """What was searched for and where, without what was read."""
     searched = f' for "{gap.searched}"' if gap.searched != gap.missing else ""
     where = f" in {gap.where}" if gap.where else ""
-    return f"{gap.missing}{about}{end} Searched in vain{searched}{where}: {_read(gap)}."
+    return f"Searched in vain{searched}{where}"
+
+
+def counts_sentence(written: WrittenSection) -> str:
+    """How many papers of a table have an answer in each column."""
+    columns = zip(written.labels, zip(*(row.cells for row in written.rows), strict=True), strict=True)
+    counts = "; ".join(f"{label}: {sum(map(bool, cells))}" for label, cells in columns)
+    return f"Papers with an answer, of {len(written.rows)}: {counts}."
 
 
 def page_of(one: NumberedQuote) -> str:
@@ -132,6 +144,7 @@ def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[st
         yield markdown_text(section.guidance)
     if written.is_table and written.rows:
         yield _table(written, report, mark)
+        yield markdown_text(counts_sentence(written))
     elif written.rows:
         yield from (part for row in written.rows for part in _summary(row, written.labels, report, mark))
     elif not written.answers and section.asks:

@@ -9,8 +9,8 @@ from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question
 from rag_assets.reports.templates import Section, Template
 
-FindPapers = Callable[[Question, int | None], Sequence[str]]
-"""question, k -> ids of the papers that are about it, best first."""
+FindPapers = Callable[[Section], Sequence[str]]
+"""Ids of the papers of a section that does not name them one by one, in the order of its rows."""
 Summaries = Mapping[str, Mapping[Point, PaperPoint]]
 """What a model told of each paper, by id; empty where none was asked."""
 _SUMMARISE, _SUMMARY = "Summarise this paper.", "Summary"
@@ -46,7 +46,7 @@ class ReportPlan:
 
 
 def plan_report(template: Template, find_papers: FindPapers, summaries: Summaries) -> ReportPlan:
-    """Everything that a template asks. find_papers: where a section does not name the papers of its table."""
+    """Everything that a template asks."""
     planned = [one for section in template.sections for one in _planned(section, template, find_papers, summaries)]
     return ReportPlan(template, tuple(planned))
 
@@ -57,7 +57,7 @@ def _planned(
     settings = section.settings
     manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
     if settings.columns or section.points:
-        for paper_id in settings.papers or _found(section, find_papers):
+        for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):
             yield from _about_paper(section, paper_id, manner, summaries)
         return
     # A question of a list is asked unchanged, because the words of the heading would be searched for, too.
@@ -66,7 +66,7 @@ def _planned(
         question = Question(
             id=f"{section.key}/{number}",
             question=item if is_alone else f"{section.heading}: {item}",
-            paper_ids=settings.papers,
+            paper_ids=settings.listed_papers,
             where=settings.where,
         )
         yield PlannedQuestion(section.key, item, question, manner)
@@ -77,11 +77,11 @@ def _part(section: Section, template: Template) -> str:
     return "\n".join(line for line in (*lines, section.guidance if section.items else "") if line)
 
 
-def _found(section: Section, find_papers: FindPapers) -> list[str]:
-    asked = Question(
+def subject_of(section: Section) -> Question:
+    """What papers are searched for that a section is about."""
+    return Question(
         id=section.key, question=f"{section.heading}: {section.guidance}".strip(": "), where=section.settings.where
     )
-    return list(dict.fromkeys(find_papers(asked, section.settings.k)))
 
 
 def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Summaries) -> Iterator[PlannedQuestion]:

@@ -17,9 +17,10 @@ What the table compares.
 """
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -41,8 +42,8 @@ class SectionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    papers: tuple[NonEmpty, ...] | None = Field(
-        None, max_length=1000, description="Only these papers are searched; rows of a table."
+    papers: Literal["all"] | Annotated[tuple[NonEmpty, ...], Field(max_length=1000)] | None = Field(
+        None, description="Only these papers are searched; rows of a table. all: every paper that passes the filter."
     )
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
     k: Annotated[int, Field(ge=1, le=100)] | None = Field(None, description="Chunks read; default: answering.k.")
@@ -54,6 +55,11 @@ class SectionSettings(BaseModel):
         False,
         description="The section tells what each of its papers asked, did, found and what limits it, or some of it.",
     )
+
+    @property
+    def listed_papers(self) -> tuple[str, ...] | None:
+        """The papers that are named one by one."""
+        return None if self.papers == "all" else self.papers
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,16 @@ def load_template(path: Path) -> Template:
     except OSError as error:
         raise MissingInput(f"The template {path} cannot be read: {error.strerror}.") from error
     return parse_template(text, path)
+
+
+def template_of_table(columns: Mapping[str, str], where: str | None = None) -> Template:
+    """A report that is one table of all papers. columns: question by name. where: a filter; the papers that pass it.
+    Raises InvalidTemplate."""
+    try:
+        settings = SectionSettings(papers="all", where=where, columns=dict(columns))
+    except ValidationError as error:
+        raise InvalidTemplate("; ".join(one["msg"] for one in error.errors())) from error
+    return Template("table", "Papers", "", (Section("table", "Answers by paper", 2, "", (), settings),))
 
 
 def parse_template(text: str, path: Path) -> Template:

@@ -28,13 +28,12 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
 from rag_assets.engine import Engine
-from rag_assets.questions import Question
 from rag_assets.reports.markdown import as_markdown
-from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report
+from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report, subject_of
 from rag_assets.reports.report import Report, assembled
-from rag_assets.reports.templates import Template
+from rag_assets.reports.templates import Section, Template
 
-REPORTS_VERSION = 3
+REPORTS_VERSION = 4
 """Raise it when the code asks other questions of the same template, or writes the same answers in another way."""
 Progress = Callable[[int, int], None]
 
@@ -132,8 +131,11 @@ class ReportWriter:
         )
         return plan, _with_told(answers, told, plan, published)
 
-    def _papers_about(self, question: Question, k: int | None) -> list[str]:
-        return [hit.chunk.paper_id for hit in self.engine.search(question, k)]
+    def _papers_about(self, section: Section) -> list[str]:
+        subject = subject_of(section)
+        if section.settings.papers == "all":
+            return self.engine.papers(subject.filter)
+        return [hit.chunk.paper_id for hit in self.engine.search(subject, section.settings.k)]
 
     def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
         return assembled(plan, answers, self._titles, self._paper_of)
@@ -186,8 +188,8 @@ def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, st
 
 
 def _found_before(question_ids: Sequence[str]) -> FindPapers:
-    def find(question: Question, _k: int | None) -> list[str]:
-        about = [one.split("/") for one in question_ids if one.startswith(f"{question.id}/")]
+    def find(section: Section) -> list[str]:
+        about = [one.split("/") for one in question_ids if one.startswith(f"{section.key}/")]
         return list(dict.fromkeys(parts[1] for parts in about))
 
     return find

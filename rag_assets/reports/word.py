@@ -9,7 +9,7 @@ from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import legible
-from rag_assets.reports.markdown import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
+from rag_assets.reports.markdown import EVIDENCE, GAPS, PAPERS, counts_sentence, gap_sentence, made_by, named, page_of
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, CitedClaim, Report, Row, WrittenSection
 
 
@@ -44,6 +44,7 @@ def _add_section(document: WordDocument, written: WrittenSection, report: Report
         document.add_paragraph(legible(written.section.guidance))
     if written.is_table and written.rows:
         _add_table(document, written, report)
+        document.add_paragraph(legible(counts_sentence(written)))
     elif written.rows:
         for row in written.rows:
             _add_summary(document, row, written.labels, report)

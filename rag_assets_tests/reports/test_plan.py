@@ -11,12 +11,21 @@ SUMMARIES = {paper: {point: PaperPoint(paper, point, (), "m") for point in Point
 
 def planned(text: str, summaries: Summaries = SUMMARIES) -> list[PlannedQuestion]:
     template = parse_template(f"# Iron\n{text}", Path("iron.md"))
-    return list(plan_report(template, lambda _question, _k: ["found"], summaries).questions)
+    return list(plan_report(template, lambda _section: ["found"], summaries).questions)
 
 
 def background(one: PlannedQuestion) -> str:
     assert one.manner.background is not None
     return one.manner.background.part
+
+
+def test_a_table_of_all_papers_asks_of_each_that_passes_its_filter() -> None:
+    """Nobody lists a hundred papers by hand."""
+    questions = planned('## Table\n```toml\npapers = "all"\nwhere = "section:results"\ncolumns = { A = "b?" }\n```\n')
+
+    assert [(one.paper_id, one.question.paper_ids, str(one.question.where)) for one in questions] == [
+        ("found", ("found",), "section:results")
+    ]
 
 
 def test_a_question_is_asked_as_it_stands_and_anything_else_with_its_heading() -> None:

@@ -1,5 +1,6 @@
 """The same report as Markdown, HTML and Word: what is shown, and that nothing of a paper acts in it."""
 
+import csv
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -8,11 +9,13 @@ import pytest
 from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
+from openpyxl import load_workbook
 
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
 from rag_assets.reports.markdown import as_markdown, as_web_page
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
+from rag_assets.reports.spreadsheet import as_csv, as_xlsx
 from rag_assets.reports.templates import parse_template
 from rag_assets.reports.word import as_word
 
@@ -65,7 +68,7 @@ def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[st
 
 @pytest.fixture
 def report() -> Report:
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [], {})
     fell = Claim(EVIL, (citation("iron", 0, EVIL),))
     sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part."),))
     answers = [
@@ -110,6 +113,26 @@ def test_cells_carry_number_and_page_and_empty_cells_say_so(report: Report) -> N
 
     assert [cell.text_content() for cell in rows[0]] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]
     assert [cell.text_content() for cell in rows[1]] == ["runners", "[INSUFFICIENT DATA]"]
+
+
+def test_a_table_counts_the_papers_with_an_answer(report: Report) -> None:
+    """ "Which papers use it, and how many?" is what a column answers."""
+    assert "Papers with an answer, of 2: Sample: 1." in as_markdown(report)
+
+
+def test_a_spreadsheet_has_beside_each_answer_its_page_and_quote_or_the_reason_why_there_is_none(
+    report: Report,
+) -> None:
+    """A cell that begins like a formula would be computed."""
+    titled = replace(report, titles={"iron": "=cmd()", "runners": "Runners"})
+    header, iron, runners = csv.reader(as_csv(titled).decode().splitlines())
+    (sheet,) = load_workbook(BytesIO(as_xlsx(titled))).worksheets
+
+    assert header == ["paper", "title", "Sample", "Sample: page", "Sample: quote, or why none"]
+    assert iron == ["iron", "'=cmd()", "Forty took part.", "p. 3", "Forty took part."]
+    assert runners == ["runners", "Runners", "", "", 'Searched in vain for "How many took part?"']
+    assert [[cell or "" for cell in row] for row in sheet.iter_rows(values_only=True)] == [header, iron, runners]
+    assert sheet.title == "1 Studies"
 
 
 def test_every_mark_of_the_web_page_leads_to_its_quote(report: Report) -> None:

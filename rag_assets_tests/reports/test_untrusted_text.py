@@ -118,7 +118,7 @@ def test_a_word_file_holds_any_text_and_no_link(report: Report) -> None:
         ),
         (
             "# A\n## B\n```toml\npapers = [" + '"p", ' * 1001 + "]\n```\nWhat?\n",
-            "papers: Tuple should have at most 1000",
+            "Tuple should have at most 1000",
         ),
         ('# A\n## B\n```toml\nsummaries = ["secrets"]\n```\n', "Input should be 'asked', 'done', 'found' or 'limits'"),
     ],

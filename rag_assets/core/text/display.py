@@ -7,6 +7,7 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 hold."""
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$!]|^[-+=]")
 _LIST_NUMBER = re.compile(r"^(\d+)([.)])")
+_FORMULA_STARTS = tuple("=+-@\t＝＋－＠")
 
 
 def legible(text: str) -> str:
@@ -18,3 +19,8 @@ def markdown_text(text: str) -> str:
     """The text as one line of Markdown that shows it as it is: no heading, list, link, image or HTML in it works."""
     line = _MARKUP.sub(r"\\\g<0>", legible(" ".join(text.split())))
     return _LIST_NUMBER.sub(r"\1\\\2", line)
+
+
+def no_formula(text: str) -> str:
+    """`text` as a spreadsheet takes it for text: an apostrophe before what begins like a formula."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

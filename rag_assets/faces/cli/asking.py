@@ -1,12 +1,11 @@
-"""Commands that ask the published index and write reports from it: nothing is materialized."""
+"""Commands that ask the published index: nothing is materialized."""
 
 import inspect
-import os
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -30,9 +29,6 @@ from rag_assets.faces.cli.options import (
     reported,
     settings_of,
 )
-
-if TYPE_CHECKING:
-    from rag_assets.reports import Report
 
 
 @dataclass(frozen=True)
@@ -170,72 +166,3 @@ def retrieve(
             elif question is not None:
                 row = evidence_row(asked(question), find(question))
                 rendering.print_json(row) if options.json_ else rendering.print_hits(row, titles)
-
-
-def report(
-    template: Annotated[str, typer.Argument(help="A Markdown file, or the name of a template in the data folder.")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where it goes: .md, .html or .docx; default: Markdown here."),
-    ] = None,
-    model: ModelOption = None,
-    data: DataOption = None,
-    set_: SetOption = None,
-) -> None:
-    """Write the report of a template from the index as it is; the published reports stay.
-
-    Example: rag-assets report overview -o overview.html
-
-    Example: rag-assets report my_review.md -o review.docx --model openai:gpt-5-mini
-    """
-    with reported():
-        render = _rendering(out)
-        if out is not None:
-            _demand_place(out)
-        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
-        from rag_assets.core.incremental import write_atomically
-        from rag_assets.engine import open_engine
-        from rag_assets.reports import load_template
-        from rag_assets.reports.update import ReportWriter
-
-        found = load_template(_file(template, settings))
-        with open_engine(settings) as engine:
-            written = ReportWriter(engine, settings).written(found, rendering.counting("questions"))
-        content = render(written)
-        if out is None:
-            rendering.print_line(content.decode())
-        else:
-            write_atomically(out, content)
-            rendering.print_line(f"{out}")
-
-
-def _demand_place(out: Path) -> None:
-    """A report is not written first, and paid for, to find that it can be put nowhere."""
-    folder = next(parent for parent in out.absolute().parents if parent.exists())
-    if out.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise typer.BadParameter(f"{out} cannot be written. Name a file in a folder that you can write to.")
-
-
-def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
-    """What turns a report into the bytes of the file."""
-    kind = ".md" if out is None else out.suffix.lower()
-    if kind == ".md":
-        from rag_assets.reports.markdown import as_markdown
-
-        return lambda report: as_markdown(report).encode()
-    if kind == ".html":
-        from rag_assets.reports.markdown import as_web_page
-
-        return lambda report: as_web_page(report).encode()
-    if kind == ".docx":
-        from rag_assets.reports.word import as_word
-
-        return as_word
-    raise typer.BadParameter(f"A report is written as .md, .html or .docx, not as {kind or 'a file without suffix'}.")
-
-
-def _file(template: str, settings: Settings) -> Path:
-    """The file of that name; else the template of that name in the data folder."""
-    path = Path(template)
-    named = settings.paths.templates / f"{template.removesuffix('.md')}.md"
-    return named if not path.exists() and path.name == template else path

@@ -91,6 +91,13 @@ class Searcher:
         for one in self._opened:
             one.close()
 
+    def papers(self, where: Filter = EVERYTHING) -> list[str]:
+        """The ids of the papers with a passage that `where` lets through, sorted."""
+        passing = self._filters.passing(where)
+        return sorted(
+            self.library.papers if passing is None else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
+        )
+
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
         """All candidate passages that `where` and the floor of relevance let through, best first."""
         return self._ranker.ranking(self._planner.plan(question), where).passages

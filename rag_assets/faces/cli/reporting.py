@@ -1,0 +1,131 @@
+"""Commands that write reports and tables of papers from the published index: nothing is materialized."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_assets.core.settings import Settings
+from rag_assets.faces.cli import rendering
+from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
+
+if TYPE_CHECKING:
+    from rag_assets.reports import Report, Template
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Where it goes: .md, .html, .docx, .csv or .xlsx; default: Markdown here."
+    ),
+]
+
+
+def report(
+    template: Annotated[str, typer.Argument(help="A Markdown file, or the name of a template in the data folder.")],
+    out: OutOption = None,
+    model: ModelOption = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Write the report of a template from the index as it is; the published reports stay.
+
+    Example: rag-assets report overview -o overview.html
+
+    Example: rag-assets report my_review.md -o review.docx --model openai:gpt-5-mini
+    """
+    with reported():
+        from rag_assets.reports import load_template
+
+        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
+        _write(lambda: load_template(_file(template, settings)), settings, out)
+
+
+def table(
+    questions: Annotated[
+        list[str], typer.Argument(metavar="QUESTION...", help="A column each: the question, or NAME=QUESTION.")
+    ],
+    where: WhereOption = None,
+    out: OutOption = None,
+    model: ModelOption = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Ask questions of every paper: a row per paper, in each cell its answer with page and quote, or why there is none.
+
+    Example: rag-assets table "Sample=How many people took part?" "What limits the results?" -o studies.xlsx
+
+    Example: rag-assets table "BM25=Is BM25 a baseline?" --where "section:methods,results" -o baselines.csv
+    """
+    with reported():
+        from rag_assets.reports.templates import template_of_table
+
+        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
+        _write(lambda: template_of_table(_columns(questions), where), settings, out)
+
+
+def _columns(questions: list[str]) -> dict[str, str]:
+    """Question by name of its column."""
+    named = [(name.strip(), asks.strip()) for name, _, asks in (one.partition("=") for one in questions)]
+    columns = {name: asks or name for name, asks in named}
+    if len(columns) < len(questions) or "" in columns:
+        raise typer.BadParameter("Each column needs a name of its own: NAME=QUESTION.")
+    return columns
+
+
+def _write(template: "Callable[[], Template]", settings: Settings, out: Path | None) -> None:
+    render = _rendering(out)
+    if out is not None:
+        _demand_place(out)
+    from rag_assets.core.incremental import write_atomically
+    from rag_assets.engine import open_engine
+    from rag_assets.reports.update import ReportWriter
+
+    found = template()
+    with open_engine(settings) as engine:
+        written = ReportWriter(engine, settings).written(found, rendering.counting("questions"))
+    content = render(written)
+    if out is None:
+        rendering.print_line(content.decode())
+    else:
+        write_atomically(out, content)
+        rendering.print_line(f"{out}")
+
+
+def _demand_place(out: Path) -> None:
+    """A report is not written first, and paid for, to find that it can be put nowhere."""
+    folder = next(parent for parent in out.absolute().parents if parent.exists())
+    if out.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise typer.BadParameter(f"{out} cannot be written. Name a file in a folder that you can write to.")
+
+
+def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
+    """What turns a report into the bytes of the file."""
+    kind = ".md" if out is None else out.suffix.lower()
+    if kind in (".csv", ".xlsx"):
+        from rag_assets.reports.spreadsheet import as_csv, as_xlsx
+
+        return as_csv if kind == ".csv" else as_xlsx
+    if kind == ".md":
+        from rag_assets.reports.markdown import as_markdown
+
+        return lambda report: as_markdown(report).encode()
+    if kind == ".html":
+        from rag_assets.reports.markdown import as_web_page
+
+        return lambda report: as_web_page(report).encode()
+    if kind == ".docx":
+        from rag_assets.reports.word import as_word
+
+        return as_word
+    raise typer.BadParameter(
+        f"A report is written as .md, .html, .docx, .csv or .xlsx, not as {kind or 'a file without suffix'}."
+    )
+
+
+def _file(template: str, settings: Settings) -> Path:
+    """The file of that name; else the template of that name in the data folder."""
+    path = Path(template)
+    named = settings.paths.templates / f"{template.removesuffix('.md')}.md"
+    return named if not path.exists() and path.name == template else path
