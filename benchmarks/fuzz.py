@@ -19,9 +19,9 @@ from pathlib import Path
 
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits
+from rag_assets.core.workforce.processes import LocalProcesses
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.registry import sniff
-from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import run_limited
 from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, Ending, run_case
 from rag_assets_testing.fuzzing.samples import write_samples
 
@@ -73,16 +73,18 @@ def _fuzz(sources: Sequence[Path], options: argparse.Namespace) -> int:
     begun = time.monotonic()
     cases = iter(_cases(sources, options))
     n_done = 0
+    processes = LocalProcesses(options.workers)
     while batch := list(islice(cases, BATCH)):
         before = time.monotonic()
-        for index, result in run_limited(run_case, batch, ParseLimits(timeout_s=options.timeout_s), options.workers):
-            case, now = batch[index], time.monotonic()
+        for case, result in processes.map(run_case, batch, ParseLimits(timeout_s=options.timeout_s)):
+            now = time.monotonic()
             slowest = sorted([*slowest, (now - before, case.seed)], reverse=True)[:5]
             before = now
             endings[case.suffix, _how(case, result, options.failures)] += 1
         n_done += len(batch)
         n_failed = sum(n for (_, how), n in endings.items() if how == FAILED)
         print(f"{n_done} cases, {n_failed} failed, {time.monotonic() - begun:.0f} s", flush=True)
+    processes.close()
     _report(endings, slowest)
     return int(any(how == FAILED for _, how in endings))
 

@@ -64,13 +64,18 @@ def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
     from rag_assets.core.settings import load_settings
     from rag_assets.pipeline.assets.automation import EVERYTHING, everything_job
-    from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+    from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
     from rag_assets.pipeline.definitions import ASSETS
 
     definitions = dg.Definitions(
         assets=ASSETS,
         jobs=[everything_job],
-        resources={"settings": run_settings(load_settings()), "models": run_models, "engine": run_engine},
+        resources={
+            "settings": run_settings(load_settings()),
+            "models": run_models,
+            "workforce": run_workforce,
+            "engine": run_engine,
+        },
         executor=EXECUTORS[os.environ[EXECUTOR_VARIABLE]],
     )
     return definitions.resolve_job_def(EVERYTHING)

@@ -20,9 +20,9 @@ from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
     PAPER_SUMMARIES,
+    by_paper,
     chunks_from,
     fingerprints_by,
-    map_papers,
     merged,
     paper_point_row,
     rows_of,
@@ -79,7 +79,7 @@ def update_paper_summaries(
     if to_do.is_noop:
         return PaperSummaryUpdate(published, to_do, (), {})
     n_papers = len(to_do.to_build)
-    chunks = map_papers(read_chunks(to_do.to_build), lambda paper, own: (paper, own)) if n_papers else []
+    chunks = list(by_paper(read_chunks(to_do.to_build))) if n_papers else []
     points, faults = ask_each(
         chunks, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, n_papers)
     )

@@ -19,6 +19,8 @@ RagAssetsError
 ├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
 ├── StoreRefused         a database server refuses the key or a request
 ├── ServiceUnavailable   a server that is to read the PDFs does not answer at all
+├── ClusterUnavailable   the machines that are to do the work cannot be reached, or are of another version
+├── WorkLost             work that no paper can be left out for ended its process
 ├── StaleIndex           something on disk describes other passages or another model than asked for
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
@@ -182,6 +184,14 @@ class StoreRefused(RagAssetsError):
 
 class ServiceUnavailable(RagAssetsError):
     """A server that is to read the PDFs does not answer at all, or is not what it should be."""
+
+
+class ClusterUnavailable(RagAssetsError):
+    """The machines that are to do the work cannot be reached, or have another version of the software."""
+
+
+class WorkLost(RagAssetsError):
+    """Work that no paper can be left out for failed, or ended its process."""
 
 
 class StaleIndex(RagAssetsError):

@@ -4,8 +4,10 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,14 +18,17 @@ from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
     PROFILES,
     blocks_from,
+    by_paper,
     fingerprints_by,
-    map_papers,
     merged,
+    packed,
     rows_of,
     rows_without,
     to_table,
+    unpacked,
 )
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
+from rag_assets.core.workforce.seam import Spread, demanded
 
 PROFILER_VERSION = 3
 """Raise it when the same paper gets another profile than before."""
@@ -74,13 +79,13 @@ _MOST_BLOCKS = 200
 
 
 def update_profiles(
-    published: pa.Table, index: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table]
+    published: pa.Table, index: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table], spread: Spread
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the profiles up to date with the papers that have blocks.
 
     `published`: schema PROFILES. `index`: paper_id and title of all papers. `made_of`: paper_id and fingerprint of the
     blocks. `read_blocks`: gives the whole blocks, schema BLOCKS, sorted by paper, a paper's rows in order; called only
-    if a profile must be made. Returns the new table, sorted by paper, and the plan.
+    if a profile must be made. `spread`: does the work on papers. Returns the new table, sorted by paper, and the plan.
     """
     wanted = {
         paper: fingerprint(version, PROFILER_VERSION) for paper, version in fingerprints_by(made_of, "paper_id").items()
@@ -90,13 +95,23 @@ def update_profiles(
         return published, plan
     titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
 
-    def row(paper_id: str, own: pa.Table) -> dict[str, object]:
-        profile = profile_of(paper_id, titles.get(paper_id) or "", blocks_from(own.slice(0, _MOST_BLOCKS)))
-        return asdict(profile) | {"fingerprint": wanted[paper_id]}
+    def papers() -> Iterator[tuple[str, str, bytes]]:
+        for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):
+            yield paper_id, titles.get(paper_id) or "", packed(own.slice(0, _MOST_BLOCKS))
 
-    made = map_papers(rows_of(read_blocks(), "paper_id", plan.to_build), row) if plan.to_build else []
+    made = []
+    if plan.to_build:
+        with closing(spread(_profile, papers())) as results:
+            rows = [demanded(row) for _, row in results]
+        made = [row | {"fingerprint": wanted[row["paper_id"]]} for row in rows]
     kept = rows_without(published, "paper_id", plan.to_drop)
     return merged(kept, to_table(made, PROFILES), ["paper_id"]), plan
+
+
+def _profile(paper: tuple[str, str, bytes]) -> dict[str, Any]:
+    """The profile of a paper, given its id, its title and the packed rows of its first blocks."""
+    paper_id, title, rows = paper
+    return asdict(profile_of(paper_id, title, blocks_from(unpacked(rows))))
 
 
 @dataclass(frozen=True)

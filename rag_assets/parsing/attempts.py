@@ -1,11 +1,11 @@
 """Parsing papers: the best file of each paper first, the next one when that fails.
 
-`examined` reads, ranks and fingerprints the files of a paper. `parse_papers` runs the attempts in worker processes,
-round by round, and keeps every document at once, so that a killed run repeats none. `parse_attempt` is one attempt, in
-a worker.
+`examined` reads, ranks and fingerprints the files of a paper. `parse_papers` sends the files of each attempt to a
+worker, round by round, and keeps every document at once, so that a killed run repeats none. `parse_files` is one
+attempt, in a worker.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,6 +14,8 @@ from rag_assets.core.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import (
@@ -25,9 +27,7 @@ from rag_assets.parsing.registry import (
     sniff,
 )
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content, head_and_sha256
-from rag_assets.parsing.store import DocumentStore, demand_promises
-from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import run_limited
+from rag_assets.parsing.store import DocumentStore, demand_promises, packed_document
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
 
@@ -43,8 +43,8 @@ class ParseJob:
 
     settings: ParsingSettings
     store: DocumentStore
-    n_workers: int = 0
-    """0: one per core."""
+    spread: Spread
+    """Does the work on papers, within `settings.limits`."""
 
     def after_failure(self, paper: Paper) -> str:
         """Fingerprint of a paper when one of its files fails: it includes the limits and the installed extras, because
@@ -93,10 +93,13 @@ class Attempt:
         if self.file is None:
             return self
         if failure.is_worker_lost and self.pdf:
-            note = _no_pages_from(self.pdf, failure.reason)
-            return replace(self, failures=(*self.failures, note), is_pdf_given_up=True)
+            return self.without(self.pdf, failure.reason)
         note = _sentence(self.file, failure.reason)
         return replace(self, at=self.at + 1, failures=(*self.failures, note))
+
+    def without(self, pdf: PaperFile, reason: str) -> "Attempt":
+        """The attempt at the same file without its PDF."""
+        return replace(self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True)
 
     def past_unusable(self) -> "Attempt":
         """The attempt at the next file that has no known problem."""
@@ -104,6 +107,29 @@ class Attempt:
         while (file := attempt.file) and file.problem:
             attempt = attempt.after(Failure(file.problem, is_worker_lost=False))
         return attempt
+
+
+@dataclass(frozen=True)
+class FilesOfAttempt:
+    """What a worker needs for one attempt."""
+
+    attempt: Attempt
+    file: RawFile
+    pdf: RawFile | None
+    """That of `attempt.pdf`."""
+
+
+@dataclass(frozen=True)
+class MadeDocument:
+    """What a worker made of the files of an attempt."""
+
+    packed: bytes
+    """The document as the store keeps it."""
+    summary: Document
+    """The document without its blocks."""
+    n_blocks: int
+    is_after_failure: bool
+    """A file of the paper failed, or the alignment with its PDF."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +187,8 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
     following = []
     for paper in papers:
         if kept_as := job.kept_as(paper):
-            settle(Attempt(paper), _summary(kept_as, job.store.get(kept_as)))
+            document = job.store.get(kept_as)
+            settle(Attempt(paper), Parsed(kept_as, replace(document, blocks=()), len(document.blocks)))
         else:
             following.append(Attempt(paper))
     while following:
@@ -172,40 +199,68 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
             else:
                 settle(attempt, None)
         following = []
-        work = partial(parse_attempt, job=job)
-        with closing(run_limited(work, attempts, job.settings.limits, job.n_workers)) as results:
-            for index, result in results:
-                if isinstance(result, Parsed):
-                    settle(attempts[index], result)
+        work = partial(parse_files, settings=job.settings)
+        with closing(job.spread(work, _files_of(attempts, job, following))) as results:
+            for files, result in results:
+                if isinstance(result, MadeDocument):
+                    settle(files.attempt, _kept(files.attempt.paper, result, job))
                 else:
-                    following.append(attempts[index].after(result))
+                    following.append(files.attempt.after(result))
     return [done[paper.paper_id] for paper in papers]
 
 
-def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
-    """Parse the file, give it pages, and keep the document. Raises UnreadableDocument, also for a broken promise."""
-    file, paper = attempt.file, attempt.paper
+def _files_of(attempts: Sequence[Attempt], job: ParseJob, following: list[Attempt]) -> Iterator[FilesOfAttempt]:
+    """The files of the attempts, read one attempt after the other. Where one cannot be read any more, the attempt after
+    it is added to `following`."""
+    for attempt in attempts:
+        try:
+            yield read_files(attempt, job)
+        except UnreadableDocument as error:
+            following.append(attempt.after(Failure(str(error), is_worker_lost=False)))
+
+
+def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
+    """The files of an attempt that has one; without a PDF that cannot be read any more. Raises UnreadableDocument when
+    the file itself is not as it was examined."""
+    if attempt.file is None:
+        raise UnreadableDocument("No file is left to be parsed.")
+    file, pdf = _content_of(attempt.file, job, attempt.paper), None
+    if attempt.pdf:
+        try:
+            pdf = _content_of(attempt.pdf, job, attempt.paper)
+        except UnreadableDocument as error:
+            attempt = attempt.without(attempt.pdf, str(error))
+    return FilesOfAttempt(attempt, file, pdf)
+
+
+def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:
+    kept_as = job.after_failure(paper) if made.is_after_failure else paper.fingerprint
+    job.store.put(kept_as, made.packed)
+    return Parsed(kept_as, made.summary, made.n_blocks)
+
+
+def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocument:
+    """Parse the file and give it pages. Raises UnreadableDocument, also for a broken promise."""
+    attempt, file = files.attempt, files.attempt.file
     if file is None or file.format is None:
         raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
-    document = parser_of(file.format)(_content_of(file, job, paper), job.settings)
+    document = parser_of(file.format)(files.file, settings)
     _demand_text(document)
     if file.read_by:
         document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
-        if attempt.pdf:
+        if files.pdf:
             from rag_assets.parsing.services.comparison import compared  # loads the PDF engine
 
-            document = compared(document, _content_of(attempt.pdf, job, paper), job.settings)
+            document = compared(document, files.pdf, settings)
     notes = list(attempt.failures)
-    if attempt.pdf and (page_work := _page_work(document)):
+    if attempt.pdf and files.pdf and (page_work := _page_work(document)):
         try:
-            document = page_work(document, _content_of(attempt.pdf, job, paper), job.settings)
+            document = page_work(document, files.pdf, settings)
         except UnreadableDocument as error:
             notes.append(_no_pages_from(attempt.pdf, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
-    kept_as = job.after_failure(paper) if notes else paper.fingerprint
-    job.store.put(kept_as, document)
-    return _summary(kept_as, document)
+    return MadeDocument(packed_document(document), replace(document, blocks=()), len(document.blocks), bool(notes))
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
@@ -262,10 +317,6 @@ def _sentence(file: PaperFile, reason: str) -> str:
 
 def _no_pages_from(pdf: PaperFile, reason: str) -> str:
     return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
-
-
-def _summary(kept_as: str, document: Document) -> Parsed:
-    return Parsed(kept_as, replace(document, blocks=()), len(document.blocks))
 
 
 def _demand_text(document: Document) -> None:

@@ -3,8 +3,9 @@
 Plans and makes the rows; nothing is published here. `store` checks each single document.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -17,10 +18,11 @@ from rag_assets.core import tables
 from rag_assets.core.domain import Block, Document, Source, Span, Zone
 from rag_assets.core.incremental import UpdatePlan, plan_update
 from rag_assets.core.promises import Promise
+from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.registry import expected_sources
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, unpacked_document
 
 _HASHING_THREADS = 4
 _MAX_LABEL_CHARS = 20
@@ -56,7 +58,9 @@ def update_parsed_index(
     return tables.merged(kept, tables.to_table(rows, tables.PARSED_INDEX), ["paper_id"]), plan
 
 
-def block_table(index: pa.Table, published: pa.Table, store: DocumentStore) -> tuple[pa.Table, UpdatePlan]:
+def block_table(
+    index: pa.Table, published: pa.Table, store: DocumentStore, spread: Spread
+) -> tuple[pa.Table, UpdatePlan]:
     """The blocks of all parsed papers of `index`; those of unchanged papers are taken over from `published`.
 
     Returns a table of schema BLOCKS sorted by paper_id and ordinal, and the plan. Raises MissingInput when a
@@ -65,19 +69,12 @@ def block_table(index: pa.Table, published: pa.Table, store: DocumentStore) -> t
     parsed = index.filter(pc.equal(index["status"], PARSED))
     wanted = tables.fingerprints_by(parsed, "paper_id")
     plan = plan_update(tables.fingerprints_by(published, "paper_id"), wanted)
-    built = [
-        _blocks_of(document, wanted[document.paper_id])
-        for document in documents_of(tables.rows_of(parsed, "paper_id", plan.to_build), store)
-    ]
+    documents = ((wanted[paper_id], store.get_packed(wanted[paper_id])) for paper_id in plan.to_build)
+    with closing(spread(block_rows_of, documents)) as results:
+        built = [tables.unpacked(demanded(result)) for _, result in results]
     new = pa.concat_tables([tables.BLOCKS.empty_table(), *built])
     kept = tables.rows_without(published, "paper_id", plan.to_drop)
     return tables.merged(kept, new, ["paper_id", "ordinal"]), plan
-
-
-def documents_of(index: pa.Table, store: DocumentStore) -> Iterator[Document]:
-    """The documents of the parsed papers of `index`, one at a time. Raises MissingInput when one is not there."""
-    parsed = index.filter(pc.equal(index["status"], PARSED))
-    return (store.get(kept_as) for kept_as in parsed["fingerprint"].to_pylist())
 
 
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
@@ -147,14 +144,17 @@ def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
     }
 
 
-def _blocks_of(document: Document, kept_as: str) -> pa.Table:
+def block_rows_of(kept: tuple[str, bytes]) -> bytes:
+    """Packed rows of a document's blocks; kept: its fingerprint, and the document as the store keeps it."""
+    kept_as, document = kept[0], unpacked_document(kept[1])
     common = {
         "paper_id": document.paper_id,
         "file_path": document.file_path,
         "source": str(document.source),
         "fingerprint": kept_as,
     }
-    return tables.to_table(tables.block_rows(labelled_blocks(document), common, document.block_starts), tables.BLOCKS)
+    rows = tables.block_rows(labelled_blocks(document), common, document.block_starts)
+    return tables.packed(tables.to_table(rows, tables.BLOCKS))
 
 
 def labelled_blocks(document: Document) -> tuple[Block, ...]:

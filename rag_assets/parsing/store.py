@@ -28,16 +28,21 @@ class DocumentStore:
 
     path: Path
 
-    def put(self, fingerprint: str, document: Document) -> None:
-        self._documents.put(fingerprint, document)
+    def put(self, fingerprint: str, document: bytes) -> None:
+        """document: packed by `packed_document`."""
+        self._packed.put(fingerprint, document)
 
     def has(self, fingerprint: str) -> bool:
         """Whether the document is there and not damaged, without unpacking it."""
-        return self._documents.has(fingerprint)
+        return self._packed.has(fingerprint)
 
     def get(self, fingerprint: str) -> Document:
         """The document of that fingerprint. Raises MissingInput when it is not there or damaged."""
-        document = self._documents.get(fingerprint)
+        return unpacked_document(self.get_packed(fingerprint))
+
+    def get_packed(self, fingerprint: str) -> bytes:
+        """The document of that fingerprint, packed. Raises MissingInput when it is not there or damaged."""
+        document = self._packed.get(fingerprint)
         if document is None:
             raise MissingInput(
                 f"{self.path} has no document {fingerprint}, or a damaged one. Materialize `parsed_index` again: "
@@ -47,7 +52,7 @@ class DocumentStore:
 
     def prune(self, used: Collection[str]) -> None:
         """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""
-        self._documents.drop(self._documents.keys() - set(used))
+        self._packed.drop(self._packed.keys() - set(used))
 
     def forget_readings_but(self, sha256s: Collection[str | None]) -> None:
         """Delete the readings of PDFs that are not among these."""
@@ -60,15 +65,17 @@ class DocumentStore:
         return Kept(KeptFile(self.path), "readings", gzip.compress, gzip.decompress)
 
     @property
-    def _documents(self) -> Kept[Document]:
-        return Kept(KeptFile(self.path), "documents", _packed, _unpacked)
+    def _packed(self) -> Kept[bytes]:
+        return Kept(KeptFile(self.path), "documents", bytes, bytes)
 
 
-def _packed(document: Document) -> bytes:
+def packed_document(document: Document) -> bytes:
+    """The document as gzipped JSON."""
     return gzip.compress(_adapter().dump_json(document), compresslevel=_COMPRESSION_LEVEL, mtime=0)
 
 
-def _unpacked(content: bytes) -> Document:
+def unpacked_document(content: bytes) -> Document:
+    """The document that `packed_document` wrote."""
     return _adapter().validate_json(gzip.decompress(content))
 
 

@@ -15,7 +15,7 @@ from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embedding
 from rag_assets.pipeline.assets.qa import qa, smoke_eval
 from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
-from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
 from rag_assets.pipeline.assets.sources import PAPERS, QUESTIONS, TEMPLATES
 from rag_assets.pipeline.assets.summaries import paper_summaries, summaries
 
@@ -51,7 +51,12 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
         jobs=JOBS,
         sensors=[corpus_sensor(overrides)],
         schedules=[nightly_schedule(now.automation, overrides)],
-        resources={"settings": run_settings(now, overrides), "models": run_models, "engine": run_engine},
+        resources={
+            "settings": run_settings(now, overrides),
+            "models": run_models,
+            "workforce": run_workforce,
+            "engine": run_engine,
+        },
         executor=dg.in_process_executor,
     )
 

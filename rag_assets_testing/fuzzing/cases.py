@@ -17,15 +17,17 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
 from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.corpus.chunking import promises
-from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import update_chunks, update_passages
+from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.parsing import corpus
-from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
+from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_files, read_files
 from rag_assets.parsing.corpus import pages_outside
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated
 from rag_assets_testing.fuzzing.texts import random_text
+from rag_assets_testing.in_place import in_place
 
 PARSED, QUARANTINED = "parsed", "quarantined"
 _SHARE_OF_RANDOM_TEXT = 0.25
@@ -85,26 +87,26 @@ def run_case(case: Case) -> Ending:
 def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
     store = DocumentStore(path.parent / "kept.sqlite3")
-    job = ParseJob(ParsingSettings(), store)
+    job = ParseJob(ParsingSettings(), store, in_place)
     (paper,) = examined(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
     try:
-        parsed = parse_attempt(Attempt(paper), job)
+        made = parse_files(read_files(Attempt(paper), job), job.settings)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
-    row = {"paper_id": _PAPER, "status": "parsed", "fingerprint": parsed.fingerprint}
-    index = tables.to_table([row | {"n_pages": parsed.summary.n_pages}], tables.PARSED_INDEX)
-    blocks, _ = corpus.block_table(index, tables.BLOCKS.empty_table(), store)
+    blocks = tables.unpacked(corpus.block_rows_of((_PAPER, made.packed)))
+    row = {"paper_id": _PAPER, "status": "parsed", "n_pages": made.summary.n_pages}
+    index = tables.to_table([row], tables.PARSED_INDEX)
     _demand(not len(pages_outside(blocks, index)), "pages_within_document")
     return _cut(blocks)
 
 
 def _cut(blocks: pa.Table) -> Ending:
-    chunks = update_chunks(tables.CHUNKS.empty_table(), blocks, _CHUNKING, _counter())
+    chunks = update_chunks(tables.CHUNKS.empty_table(), blocks, _CHUNKING, _counter(), in_place)
     for paper in chunks.quarantined:
         raise AssertionError(f"quarantined by the chunker: {paper.error}")
     _demand(len(chunks.table) > 0, "a parsed paper has a chunk")
     _demand(not len(promises.outside_token_bounds(chunks.table, _CHUNKING)), "token_bounds")
-    passages = update_passages(tables.PASSAGES.empty_table(), chunks.table, _PASSAGES, _window())
+    passages = update_passages(tables.PASSAGES.empty_table(), chunks.table, _PASSAGES, _window(), in_place)
     for paper in passages.quarantined:
         raise AssertionError(f"quarantined by the passages: {paper.error}")
     _demand(not len(promises.longer_than_model_reads(passages.table, _window().max_tokens)), "fit_the_model")

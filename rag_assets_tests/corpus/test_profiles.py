@@ -10,6 +10,7 @@ from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES
 from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, profile_of, update_profiles
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 
@@ -21,7 +22,7 @@ def updated(papers: dict[str, list[Block]], published: pa.Table | None = None) -
     blocks = blocks_table(papers)
     index = pa.table({"paper_id": list(papers), "title": ["A form"] * len(papers)})
     published = PROFILES.empty_table() if published is None else published
-    return update_profiles(published, index, blocks.select(["paper_id", "fingerprint"]), lambda: blocks)
+    return update_profiles(published, index, blocks.select(["paper_id", "fingerprint"]), lambda: blocks, in_place)
 
 
 def test_a_profile_has_the_words_of_file_title_and_first_page() -> None:
@@ -78,7 +79,7 @@ def test_an_unchanged_corpus_reads_no_block() -> None:
     def unread() -> NoReturn:
         raise AssertionError("the blocks were read")
 
-    second, plan = update_profiles(first, pa.table({"paper_id": ["a"], "title": ["A form"]}), made_of, unread)
+    second, plan = update_profiles(first, pa.table({"paper_id": ["a"], "title": ["A form"]}), made_of, unread, in_place)
 
     assert plan.is_noop
     assert second is first

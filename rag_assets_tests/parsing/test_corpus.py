@@ -16,10 +16,9 @@ from rag_assets.core.errors import InvalidSettings, UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
+from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_files, read_files
 from rag_assets.parsing.corpus import (
     block_table,
-    documents_of,
     pages_outside,
     quarantined,
     repeated_paper_ids,
@@ -27,7 +26,8 @@ from rag_assets.parsing.corpus import (
     update_parsed_index,
 )
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, packed_document
+from rag_assets_testing.in_place import in_place
 from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
 
@@ -61,7 +61,7 @@ class Corpus:
         return plan
 
     def job(self) -> ParseJob:
-        return ParseJob(self.settings, DocumentStore(self.documents), n_workers=1)
+        return ParseJob(self.settings, DocumentStore(self.documents), in_place)
 
     def count(self, n_done: int, n_total: int) -> None:
         self.n_reported += 1
@@ -71,7 +71,7 @@ class Corpus:
         return dict(row)
 
     def blocks(self) -> pa.Table:
-        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents))[0]
+        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents), in_place)[0]
 
 
 @pytest.fixture
@@ -100,9 +100,7 @@ def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
     assert (third.added, third.changed, third.removed, third.unchanged) == (("d",), ("b",), ("c",), ("a",))
     assert corpus.n_reported == 2
     assert corpus.index["paper_id"].to_pylist() == ["a", "b", "d"]
-    assert "selenium" in " ".join(
-        document.text for document in documents_of(corpus.index, DocumentStore(corpus.documents))
-    )
+    assert "selenium" in DocumentStore(corpus.documents).get(str(corpus.row("b")["fingerprint"])).text
 
 
 def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpus) -> None:
@@ -364,7 +362,7 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
     corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
     corpus.update()
     store, kept_as = DocumentStore(corpus.documents), str(corpus.row("a")["fingerprint"])
-    store.put(kept_as, replace(store.get(kept_as), title="from the cache"))
+    store.put(kept_as, packed_document(replace(store.get(kept_as), title="from the cache")))
     corpus.index = tables.PARSED_INDEX.empty_table()
 
     corpus.update()
@@ -419,8 +417,8 @@ def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(corpus: Corpus, c
         file.write(b"\n")
 
     try:
-        parsed = parse_attempt(attempt, corpus.job())
-        problem = str(parsed.summary.notes)
+        made = parse_files(read_files(attempt, corpus.job()), corpus.settings)
+        problem = str(made.summary.notes)
     except UnreadableDocument as error:
         problem = str(error)
 
@@ -435,7 +433,7 @@ def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
     corpus.put(b__txt="Only one line about sheep.", c__txt="\0\0\0binary\0\0")
     corpus.update()
 
-    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents))
+    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents), in_place)
 
     assert (plan.changed, plan.removed, plan.unchanged) == (("b",), ("c",), ("a",))
     assert updated["paper_id"].to_pylist() == ["a", "a", "b"]

@@ -15,6 +15,7 @@ from rag_assets.parsing.corpus import block_table, quarantined, update_parsed_in
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore, demand_promises
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
+from rag_assets_testing.in_place import in_place
 
 TEXT = "Iron is scarce."
 GOOD = Document(
@@ -82,10 +83,10 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     (papers / "cell.docling.json").write_text(json.dumps(cells), "utf-8")
     (papers / "fine.ade.json").write_text(json.dumps(ade_v1()), "utf-8")
     store = DocumentStore(tmp_path / "kept.sqlite3")
-    job = ParseJob(ParsingSettings(), store, n_workers=1)
+    job = ParseJob(ParsingSettings(), store, in_place)
 
     index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)
-    blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store)
+    blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store, in_place)
 
     errors = dict(zip(*(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")), strict=True))
     assert set(errors) == {"page_9_of_2", "row", "cell"}

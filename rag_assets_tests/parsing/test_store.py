@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import MissingInput
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_tests.kept_entries import contents, damage
 
 BOX = Box(1, 0.1, 0.2, 0.3, 0.4)
@@ -49,8 +49,8 @@ def test_a_document_comes_back_as_it_was_and_equal_ones_are_equal_bytes(tmp_path
 def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
     """Without it the cache grows with every edit; with too much of it every paper is parsed again."""
     store = DocumentStore(tmp_path / "kept.sqlite3")
-    store.put(FIRST, DOCUMENT)
-    store.put(SECOND, DOCUMENT)
+    store.put(FIRST, packed_document(DOCUMENT))
+    store.put(SECOND, packed_document(DOCUMENT))
 
     store.prune({FIRST})
 
@@ -61,7 +61,7 @@ def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
 def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:
     """A bare decompression error does not say which file it is, or what to run."""
     store = DocumentStore(tmp_path / "kept.sqlite3")
-    store.put(FIRST, DOCUMENT)
+    store.put(FIRST, packed_document(DOCUMENT))
     damage(store.path, "documents")
 
     for fingerprint in (FIRST, SECOND):

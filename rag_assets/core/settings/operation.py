@@ -79,7 +79,13 @@ class ModelAccessSettings(StageSettings):
 class ExecutionSettings(StageSettings):
     """How work is done; part of no fingerprint."""
 
-    workers: int = Field(0, ge=0, description="Worker processes; 0 = one per core.")
+    workers: int = Field(0, ge=0, description="Worker processes on this machine; 0 = one per core.")
+    cluster: str = Field(
+        "",
+        pattern=r"^((tcp|tls|ws|wss)://[A-Za-z0-9._:\[\]-]+)?$",
+        description="Address of a Dask scheduler, such as tcp://scheduler:8786, whose workers do the work on papers "
+        "(needs the extra dask). Empty: processes of this machine. The results are the same.",
+    )
     kept_mb: float = Field(
         500.0,
         ge=0,
@@ -144,10 +150,10 @@ class ServerSettings(StageSettings):
         300, gt=0, description="Uploads and deletions that one client address may send in a minute."
     )
     receive_timeout_s: float = Field(
-        30.0, gt=0, description="Seconds a client may take to send a request, its header and its body each."
-    )
-    send_timeout_s: float = Field(
-        60.0, gt=0, description="Seconds a client may leave a reply unread before it is disconnected."
+        30.0,
+        gt=0,
+        description="Seconds a client may take to send a request, its header and its body each, and may leave a reply "
+        "unread; then it is disconnected.",
     )
 
     @property

@@ -74,7 +74,7 @@ REMOVED = frozenset(
     retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight retrieval.neighbours
     retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranked retrieval.reranker_timeout_s
     retrieval.rrf_k retrieval.search_headings retrieval.store_token_vectors server.heartbeat_s server.max_connections
-    server.max_question_chars server.shutdown_s summaries.document_chars summaries.max_chars
+    server.max_question_chars server.send_timeout_s server.shutdown_s summaries.document_chars summaries.max_chars
     """.split()
 )
 """Settings of earlier versions whose default holds for everybody now."""

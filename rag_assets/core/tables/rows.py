@@ -3,9 +3,10 @@
 pyarrow.compute is imported where it is used: its import took a seventh of what a parse worker needs to start.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -19,6 +20,46 @@ from rag_assets.core.domain import (
 )
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PaperRows:
+    """The rows of one paper, as they travel to a worker."""
+
+    paper_id: str
+    packed: bytes
+    fingerprint: str
+    """That the rows made of them are given."""
+
+    @property
+    def rows(self) -> pa.Table:
+        return unpacked(self.packed)
+
+
+def papers_of(table: pa.Table, fingerprints: Mapping[str, str]) -> Iterator[PaperRows]:
+    """The papers of a table sorted by paper_id, each with its rows and its fingerprint, one at a time."""
+    return (PaperRows(paper_id, packed(rows), fingerprints[paper_id]) for paper_id, rows in by_paper(table))
+
+
+def by_paper(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Each paper of a table sorted by paper_id, with its rows."""
+    ids = table["paper_id"].to_pylist()
+    starts = [at for at in range(len(ids)) if at == 0 or ids[at] != ids[at - 1]]
+    for start, end in pairwise([*starts, len(ids)]):
+        yield ids[start], table.slice(start, end - start)
+
+
+def packed(table: pa.Table) -> bytes:
+    """A table as bytes that another process can read: an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def unpacked(content: bytes) -> pa.Table:
+    """The table that `packed` wrote; its columns lie in `content`."""
+    return pa.ipc.open_stream(content).read_all()
 
 
 def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
@@ -100,17 +141,6 @@ def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Seque
 def blocks_from(table: pa.Table) -> list[Block]:
     """Blocks of one paper, in the order of the rows."""
     return _values(Block, table)
-
-
-def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
-    """Apply `work` to each paper's rows of a table sorted by paper_id."""
-    ids = table["paper_id"].to_pylist()
-    results, start = [], 0
-    for at in range(1, len(ids) + 1):
-        if at == len(ids) or ids[at] != ids[start]:
-            results.append(work(ids[start], table.slice(start, at - start)))
-            start = at
-    return results
 
 
 @cache

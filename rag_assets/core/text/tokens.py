@@ -108,6 +108,9 @@ class WordPieceCounter:
 
     name = "wordpiece"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return token_counter, (self.name,)  # another machine has its files elsewhere
+
     def __init__(self) -> None:
         self._tokenizer = ModelTokenizer(packaged_model_folder() / "tokenizer.json")
 
@@ -129,6 +132,9 @@ class Cl100kCounter:
     """OpenAI's cl100k_base, through tiktoken."""
 
     name = "cl100k_base"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return token_counter, (self.name,)
 
     def __init__(self) -> None:
         import tiktoken

@@ -19,7 +19,7 @@ from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import SummarySettings
-from rag_assets.core.tables import SUMMARIES, fingerprints_by, map_papers, to_table
+from rag_assets.core.tables import SUMMARIES, by_paper, fingerprints_by, to_table
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, LazyModel, ask_each
@@ -183,7 +183,7 @@ def update_summaries(
     known = dict(zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True))
     wanted = [
         (document, part, summarizer.key_of(document, part))
-        for document, parts in map_papers(chunks, lambda id_, own: _document(id_, own, titles))
+        for document, parts in (_document(paper_id, own, titles) for paper_id, own in by_paper(chunks))
         for part in parts
     ]
     to_ask = [(document, part, key) for document, part, key in wanted if key not in known]

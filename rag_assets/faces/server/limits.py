@@ -223,6 +223,6 @@ def punctual_protocol(settings: ServerSettings) -> type[Protocol]:
 
     class Configured(PunctualProtocol):
         receive_timeout_s = settings.receive_timeout_s
-        send_timeout_s = settings.send_timeout_s
+        send_timeout_s = settings.receive_timeout_s
 
     return Configured

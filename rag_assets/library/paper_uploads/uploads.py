@@ -20,12 +20,12 @@ from typing import IO
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import CorpusConflict, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
+from rag_assets.core.workforce.processes import WorkerPool
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.library.paper_uploads.trash import changing_papers, demand_changeable, present_papers, shown
 from rag_assets.parsing.discovery import Paper, PaperFile, is_passed_over, safe_id
 from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of, suffix_of
 from rag_assets.parsing.shared.files.raw import head_and_sha256
-from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import WorkerPool
 
 _MAX_STEM_BYTES = 200
 """File systems take 255 bytes for a name, a suffix and ours for half-written files included."""
@@ -59,7 +59,7 @@ class PaperUploads:
         """Starts no process yet; removes what a killed process left half received."""
         self._settings = settings
         self._max_bytes = int(settings.server.max_upload_mb * _BYTES_PER_MB)
-        self._workers = WorkerPool(settings.parsing.limits, n_workers=1)
+        self._workers = WorkerPool(n_workers=1)
         _remove_abandoned(settings.paths.papers)
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class PaperUploads:
 
     def _format_of(self, received: Path, given: str) -> Format:
         """The format, by the content. Raises UploadRefused for what the settings or the installation cannot read."""
-        found = self._workers.submit(look_at, (received, given)).result()
+        found = self._workers.submit(look_at, (received, given), self._settings.parsing.limits).result()
         if isinstance(found, Failure):
             raise UploadRefused(f"{shown(given)} {found.reason}")
         parsing = self._settings.parsing

@@ -21,12 +21,12 @@ from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import ParseLimits, Settings
+from rag_assets.core.workforce.processes import WorkerPool
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.library.reading.page_rendering import RENDERING_VERSION, FractionBox, PageImageJob, PdfFile, page_png
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
 from rag_assets.library.reading.papers import Papers, stamp_of
 from rag_assets.parsing.discovery import file_problem
-from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import WorkerPool
 
 _HASHES_KEPT = 10_000
 
@@ -83,7 +83,7 @@ class PdfWorkers:
     def __init__(self, settings: Settings) -> None:
         limits = {"timeout_s": PAGE_TIMEOUT_S, "max_memory_mb": _PAGE_MEMORY_MB}
         self._limits = ParseLimits(**settings.parsing.limits.model_dump() | limits)
-        self._pool = WorkerPool(self._limits, settings.reading.max_workers)
+        self._pool = WorkerPool(settings.reading.max_workers)
         self._lock = threading.Lock()
         self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
 
@@ -96,7 +96,7 @@ class PdfWorkers:
         until, reason = self._failures.get(item, (0.0, ""))
         if time.monotonic() < until:
             raise DocumentLimit(reason)
-        done = self._pool.submit(work, item).result()
+        done = self._pool.submit(work, item, self._limits).result()
         if not isinstance(done, Failure):
             return done
         if not done.is_worker_lost:

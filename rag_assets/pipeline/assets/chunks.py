@@ -12,6 +12,7 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
 from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, SUMMARIES, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
 from rag_assets.corpus.chunking.promises import (
@@ -23,13 +24,15 @@ from rag_assets.corpus.chunking.promises import (
     QuarantinedPaper,
 )
 from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
-from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
+from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.parsing.corpus import text_lost
 from rag_assets.pipeline.assets import corpus
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
-from rag_assets.search.embedding.providers import open_embedder
+from rag_assets.search.embedding.providers import embedder_facts
+from rag_assets.search.embedding.work import counting
 
 N_PAPERS_SHOWN = 50
 
@@ -43,7 +46,7 @@ N_PAPERS_SHOWN = 50
     code_version=str(CHUNKER_VERSION),
     kinds={"parquet"},
 )
-def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
+def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """What is read and cited; `data/cache/chunks.parquet`, `chunk_stats.json`.
 
     A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into chunks near
@@ -64,6 +67,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
         blocks,
         settings.chunking,
         token_counter(tokenizer.name),
+        within(settings.parsing.limits, workforce),
         quarantined=QuarantinedPaper.all_from(published.provenance),
     )
     provenance = {
@@ -135,12 +139,12 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
     code_version=str(PASSAGER_VERSION),
     kinds={"parquet"},
 )
-def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
+def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
     paths = settings.paths
-    embedder = open_embedder(settings.embedding, paths.models)
-    facts = embedder.facts
-    window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
+    facts = embedder_facts(settings.embedding, paths.models)
+    count_tokens = counting(settings.embedding, workforce.models_folder(paths.models))
+    window = ReadingWindow(facts.tokenizer_id, count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks)
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan, quarantined = update_passages(
@@ -148,6 +152,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         chunks_table,
         settings.passages,
         window,
+        within(settings.parsing.limits, workforce),
         quarantined=QuarantinedPaper.all_from(published.provenance),
         added=AddedText(titles_by_paper(paths), _summaries(paths)),
     )
@@ -189,7 +194,7 @@ N_PROFILES_SHOWN = 20
     code_version=str(PROFILER_VERSION),
     kinds={"parquet"},
 )
-def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
+def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
@@ -197,7 +202,8 @@ def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
     made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
     published = published_or_empty(paths.profiles, PROFILES)
 
-    updated, plan = update_profiles(published.table, index, made_of, lambda: required_table(paths.blocks))
+    spread = within(settings.parsing.limits, workforce)
+    updated, plan = update_profiles(published.table, index, made_of, lambda: required_table(paths.blocks), spread)
     update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
     first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, N_PROFILES_SHOWN).to_pylist()
     yield from update.audited(

@@ -10,6 +10,7 @@ from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, required_table
 from rag_assets.core.tables import BLOCKS, PARSED_INDEX
+from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
@@ -33,7 +34,7 @@ N_PAPERS_SHOWN = 50
     code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
-def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
     paths, parsing = settings.paths, settings.parsing
     store = DocumentStore(paths.kept)
@@ -44,7 +45,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     if published.provenance is None:
         demand_papers(papers, paths.papers)
 
-    job = ParseJob(parsing, store, settings.execution.n_workers)
+    job = ParseJob(parsing, store, within(parsing.limits, workforce))
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
     removal = _removal(published.table, updated, settings)
@@ -68,13 +69,14 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
-def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
+def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = required_table(paths.parsed_index)
     published = published_or_empty(paths.blocks, BLOCKS)
 
-    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept))
+    spread = within(settings.parsing.limits, workforce)
+    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept), spread)
     update = TableUpdate(paths.blocks, updated, plan, published, {"parser": PARSER_VERSION})
     kinds = Counter(updated["kind"].to_pylist())
     yield from update.audited(

@@ -14,6 +14,7 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import fingerprints_by
+from rag_assets.core.workforce.seam import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages, profiles
@@ -26,7 +27,7 @@ from rag_assets.pipeline.assets.publishing import (
     write_audit_publish,
 )
 from rag_assets.pipeline.assets.references import references
-from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
+from rag_assets.search.embedding.hosted_models import REQUEST_VERSION, is_hosted
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
     EMBEDDING_BATCH,
@@ -47,6 +48,7 @@ from rag_assets.search.embedding.vector_cache import (
     prune_other_models,
     vector_file,
 )
+from rag_assets.search.embedding.work import embedding_in, encoding_in
 from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
 from rag_assets.search.indexing.protocols import (
     COLUMNS,
@@ -68,7 +70,11 @@ from rag_assets.search.indexing.stores import vector_index, word_index
     code_version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
     kinds={"onnx"},
 )
-def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+def embeddings(
+    settings: dg.ResourceParam[Settings],
+    models: dg.ResourceParam[Connections],
+    workforce: dg.ResourceParam[Workforce],
+) -> Outcome:
     """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/vectors.sqlite3`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
@@ -80,8 +86,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     embedded = {item.passage_id: item.embedded_text for item in items}
     passages = {item.passage_id: item.text for item in items}
     texts = dict.fromkeys(embedded.values())
-    encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
-    tokens = TokenStore(file, encoder.identity)
+    tokens = TokenStore(file, open_token_encoder(settings.embedding, paths.models).identity)
     with_tokens = list(passages.values()) if stores_tokens(settings.embedding) else []
     sparse = open_sparse_vectors(settings)
     note_papers(
@@ -89,19 +94,20 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
         {cache: _by_paper(items, embedded)} | ({sparse.cache: _by_paper(items, passages)} if sparse else {}),
     )
     spent_before = models.budget.spent
-    embedder = open_embedder(
-        settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
-    )
+    embedder = open_embedder(settings.embedding, paths.models, connections=models)
+    embed = None
+    if not is_hosted(settings.embedding.model):
+        embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity)
     report_progress = progress("embeddings", "passages")
     n_with_tokens = store_missing_tokens(
         tokens,
-        encoder,
+        encoding_in(workforce, settings.embedding, paths.models),
         cache,
         with_tokens,
         batch_size=EMBEDDING_BATCH,
         report=progress("embeddings", "passages with token vectors"),
     )
-    run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, report=report_progress)
+    run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, embed=embed, report=report_progress)
     spent = models.budget.since(spent_before)
     n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
     n_made = n_with_tokens + run.n_embedded

@@ -5,7 +5,7 @@ When a run gets its settings, before its first asset, it is tagged, its inputs a
 
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import RENAMED, Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
+from rag_assets.core.workforce.seam import Workforce, open_workforce
 from rag_assets.corpus.summaries.update import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
@@ -66,6 +67,14 @@ def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
     settings: Settings = context.resources.settings
     with Connections(settings.model_access) as connections:
         yield connections
+
+
+@dg.resource(required_resource_keys={"settings"}, description="Where the work on papers is done.")
+def run_workforce(context: dg.InitResourceContext) -> Iterator[Workforce]:
+    """The processes, or the connection to a cluster, that all assets of a run share; opened when they are needed."""
+    settings: Settings = context.resources.settings
+    with closing(open_workforce(settings.execution)) as workforce:
+        yield workforce
 
 
 @dg.resource(required_resource_keys={"settings", "models"}, description="Asks the corpus; opened once, when needed.")

@@ -5,7 +5,7 @@ With the packaged model, token vectors are stored in the same pass. Publishing i
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -13,9 +13,10 @@ import numpy as np
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.token_store import TokenStore
-from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
+from rag_assets.core.workforce.seam import demanded
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.search.embedding.base import Embedder, Vectors
+from rag_assets.search.embedding.token_store import StoredTokens, TokenStore
 from rag_assets.search.embedding.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
@@ -39,18 +40,27 @@ def ignore_progress(done: int, total: int) -> None:
     """A `report` for callers that show no progress of their own."""
 
 
+Batch = list[str]
+Embed = Callable[[Iterable[Batch]], Iterable[tuple[Batch, Vectors | Failure]]]
+"""Makes the vectors of batches: each with its vectors, in the order they finish."""
+EncodeTokens = Callable[[Iterable[Batch]], Iterable[tuple[Batch, list[tuple[Vectors, StoredTokens]] | Failure]]]
+"""Likewise: for each text its vector and its tokens."""
+
+
 def embed_missing(
     cache: VectorCache,
     embedder: Embedder,
     texts: Iterable[str],
     *,
     batch_size: int,
+    embed: Embed | None = None,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
     """Embed the texts whose vectors the cache lacks; after each batch, save it and call `report(done, total)`.
 
-    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. When none is missing the
-    model is not even loaded. Raises ValueError when cache and embedder are of different models; BudgetExhausted or a
+    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. embed: what the vectors are
+    made by; None: the embedder, here, one batch after the other. When none is missing the model is not even loaded.
+    Raises ValueError when cache and embedder are of different models; BudgetExhausted or a
     ModelFault, saying how much is left, when a model behind an API is not asked any more or does not answer: what is
     saved is not asked for again.
     """
@@ -60,20 +70,33 @@ def embed_missing(
     if missing:
         logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
     started, n_done = time.monotonic(), 0
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
+    batches = _requests(embedder, missing, batch_size)
+    try:
+        for batch, vectors in embed(batches) if embed else _one_by_one(embedder, batches):
+            cache.add(batch, demanded(vectors))
+            n_done += len(batch)
+            report(n_done, len(missing))
+    except (BudgetExhausted, ModelFault) as error:
+        raise type(error)(
+            f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
+            "the others are saved, and another run goes on from there."
+        ) from error
+    return EmbeddingRun(len(missing), time.monotonic() - started)
+
+
+def _one_by_one(embedder: Embedder, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Vectors]]:
+    return ((batch, embedder.embed_passages(batch)) for batch in batches)
+
+
+def _requests(embedder: Embedder, texts: Batch, batch_size: int) -> Iterator[Batch]:
+    for batch in _batches(texts, batch_size):
         for size in embedder.request_sizes(batch):
             now, batch = batch[:size], batch[size:]
-            try:
-                cache.add(now, embedder.embed_passages(now))
-            except (BudgetExhausted, ModelFault) as error:
-                raise type(error)(
-                    f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
-                    "the others are saved, and another run goes on from there."
-                ) from error
-            n_done += len(now)
-            report(n_done, len(missing))
-    return EmbeddingRun(len(missing), time.monotonic() - started)
+            yield now
+
+
+def _batches(texts: Batch, batch_size: int) -> Iterator[Batch]:
+    return (texts[start : start + batch_size] for start in range(0, len(texts), batch_size))
 
 
 def stores_tokens(embedding: EmbeddingSettings) -> bool:
@@ -84,7 +107,7 @@ def stores_tokens(embedding: EmbeddingSettings) -> bool:
 
 def store_missing_tokens(
     tokens: TokenStore,
-    encoder: LocalTokenEncoder,
+    encode: EncodeTokens,
     cache: VectorCache,
     texts: Iterable[str],
     *,
@@ -95,15 +118,15 @@ def store_missing_tokens(
 
     cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being made.
     """
-    missing, n_embedded = tokens.missing(texts), 0
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
-        vectors, coded = zip(*encoder.embed_and_code(batch), strict=True)
+    missing, n_embedded, n_done = tokens.missing(texts), 0, 0
+    for batch, made in encode(_batches(missing, batch_size)):
+        vectors, coded = zip(*demanded(made), strict=True)
         tokens.add(batch, coded)
         new = cache.missing(batch)
         cache.add(new, [vector for text, vector in zip(batch, vectors, strict=True) if text in new])
         n_embedded += len(new)
-        report(start + len(batch), len(missing))
+        n_done += len(batch)
+        report(n_done, len(missing))
     return n_embedded
 
 

@@ -13,6 +13,7 @@ from rag_assets.corpus.chunking.promises import (
 )
 from rag_assets.corpus.chunking.stats import chunk_stats
 from rag_assets.corpus.chunking.updates import update_chunks
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, heading, paragraph
 
 BLOCKS_OF = {
@@ -33,7 +34,7 @@ def blocks() -> pa.Table:
 
 @pytest.fixture
 def chunks(blocks: pa.Table) -> pa.Table:
-    return update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter())[0]
+    return update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter(), in_place)[0]
 
 
 def changed(table: pa.Table, column: str, values: list[object]) -> pa.Table:

@@ -8,7 +8,9 @@ import pytest
 from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.corpus.chunking.updates import ReadingWindow, Updated, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import Updated, update_chunks, update_passages
+from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, paragraph, words_and_two
 
 FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
@@ -37,13 +39,15 @@ WINDOW = ReadingWindow("skulls", counted, 24)
 
 def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
     published = before.table if before else CHUNKS.empty_table()
-    return update_chunks(published, blocks, SMALL, Counter(), quarantined=before.quarantined if before else ())
+    return update_chunks(
+        published, blocks, SMALL, Counter(), in_place, quarantined=before.quarantined if before else ()
+    )
 
 
 def passages(of: pa.Table, before: Updated | None = None) -> Updated:
     published = before.table if before else PASSAGES.empty_table()
     quarantined = before.quarantined if before else ()
-    return update_passages(published, of, PassageSettings(target_tokens=20), WINDOW, quarantined=quarantined)
+    return update_passages(published, of, PassageSettings(target_tokens=20), WINDOW, in_place, quarantined=quarantined)
 
 
 def papers_in(updated: Updated) -> list[str]:
@@ -89,7 +93,7 @@ def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
 def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None:
     """The embedding model would read half of such a passage; the other papers are searched all the same."""
     cut = update_chunks(
-        CHUNKS.empty_table(), blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}), SMALL, WordCounter()
+        CHUNKS.empty_table(), blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}), SMALL, WordCounter(), in_place
     )
 
     first = passages(cut.table)

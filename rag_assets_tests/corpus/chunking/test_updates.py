@@ -6,7 +6,9 @@ from rag_assets.core.domain import Block
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
+from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     WordCounter,
@@ -26,11 +28,11 @@ def paper(seed: int) -> list[Block]:
 
 
 def chunk(blocks: pa.Table, published: pa.Table, settings: ChunkingSettings = SMALL) -> tuple[pa.Table, UpdatePlan]:
-    return update_chunks(published, blocks, settings, WordCounter())[:2]
+    return update_chunks(published, blocks, settings, WordCounter(), in_place)[:2]
 
 
 def passages(chunks: pa.Table, published: pa.Table, target: int = 20) -> tuple[pa.Table, UpdatePlan]:
-    return update_passages(published, chunks, PassageSettings(target_tokens=target), WINDOW)[:2]
+    return update_passages(published, chunks, PassageSettings(target_tokens=target), WINDOW, in_place)[:2]
 
 
 def test_only_what_changed_is_made_anew() -> None:
@@ -116,9 +118,11 @@ def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> N
     chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
     titles = {"a": "Iron in winter", "b": "Ferritin"}
     settings = PassageSettings(target_tokens=20)
-    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, added=AddedText(titles))
+    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, in_place, added=AddedText(titles))
 
-    second = update_passages(first.table, chunks, settings, WINDOW, added=AddedText(titles | {"a": "Iron in summer"}))
+    second = update_passages(
+        first.table, chunks, settings, WINDOW, in_place, added=AddedText(titles | {"a": "Iron in summer"})
+    )
 
     assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
     assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {

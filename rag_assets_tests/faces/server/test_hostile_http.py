@@ -17,7 +17,7 @@ from rag_assets_tests.faces.server.raw import connected, everything_of, post, se
 from rag_assets_tests.rounds import first_of
 
 QUESTION = {"question": QUESTIONS[0]["question"]}
-IMPATIENT = {"receive_timeout_s": 0.5, "send_timeout_s": 0.5, "max_body_kb": 64, "max_upload_mb": 0.2}
+IMPATIENT = {"receive_timeout_s": 0.5, "max_body_kb": 64, "max_upload_mb": 0.2}
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,10 @@ from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import PARSED_INDEX_PROMISES, documents_of, update_parsed_index
+from rag_assets.parsing.corpus import PARSED_INDEX_PROMISES, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore
+from rag_assets_testing.in_place import in_place
 from rag_assets_testing.papers.pdf import page_of, prose, write_pdf
 from rag_assets_testing.papers.tei import tei
 from rag_assets_tests.kept_entries import contents
@@ -56,7 +57,7 @@ class Corpus:
         write_pdf(self.papers / f"{name}.pdf", [page_of(*prose(topic, 8)), page_of(PROSE)])
 
     def run(self, **settings: Any) -> UpdatePlan:
-        job = ParseJob(ParsingSettings(**settings), self.store, n_workers=1)
+        job = ParseJob(ParsingSettings(**settings), self.store, in_place)
         self.index, plan = update_parsed_index(discover(self.papers, job.settings.limits), self.index, job)
         return plan
 
@@ -96,7 +97,8 @@ def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(
     )
     assert (row["title"], row["page_source"], row["used_fallback"]) == ("Iron in Winter", "coords", False)
     assert "Read by GROBID 0.9.1." in row["notes"]
-    [document] = documents_of(corpus.index, corpus.store)
+    [kept_as] = corpus.index["fingerprint"].to_pylist()
+    document = corpus.store.get(kept_as)
     assert [(block.text, block.page_start) for block in document.blocks if block.text == PROSE] == [(PROSE, 2)]
     [form] = server.forms
     wanted = "p s head ref figure formula note biblStruct persName title".split()

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from rag_assets.search.embedding.token_vectors import (
     open_token_encoder,
 )
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.kept_entries import damage
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.reference_texts import QUESTION, TEXTS
@@ -63,8 +65,10 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
     cache = VectorCache(store.file, embedder.facts)
     passages = [passage_of(text, text) for text in PASSAGES]
 
-    n_embedded = store_missing_tokens(store, encoder, cache, PASSAGES, batch_size=2)
-    again = store_missing_tokens(store, encoder, cache, PASSAGES, batch_size=2)
+    encode = partial(in_place, encoder.embed_and_code)
+
+    n_embedded = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
+    again = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
 
     assert (n_embedded, again) == (4, 0)
     assert np.array_equal(np.stack(cache.load(PASSAGES)), embedder.embed_passages(PASSAGES))

@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.errors import MissingModel, UnreadableDocument
 
 
 def misbehave(how: str) -> str:
@@ -21,6 +21,8 @@ def misbehave(how: str) -> str:
         return str(len(bytearray(2**31)))
     if how == "refuse":
         raise UnreadableDocument("x.pdf is a picture of a cat. Remove it.")
+    if how == "miss a model":
+        raise MissingModel("The vocabulary is not there.")
     if how == "hit a bug":
         raise KeyError("div")
     if how == "print":
@@ -48,6 +50,10 @@ def hang_and_tell_pid(folder: Path) -> None:
     """Write this process's id into `folder`, then never come back."""
     (folder / f"{os.getpid()}.pid").touch()
     re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def process_id(_: int) -> int:
+    return os.getpid()
 
 
 def imported_modules(_: int) -> list[str]:

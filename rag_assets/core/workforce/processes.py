@@ -1,4 +1,4 @@
-"""Running untrusted work in processes that can be killed: each item has a time and a memory limit.
+"""Work in processes of this machine that can be killed: each item has a time and a memory limit.
 
 This side starts the workers, hands out items, watches the clock and replaces workers; `worker_process` is the other.
 A worker is a plain subprocess with a pipe of its own: concurrent.futures cannot stop a single item; pebble can, but
@@ -15,52 +15,73 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
-from rag_assets.core.settings import ParseLimits
-from rag_assets.parsing.worker_process import Answer, Failure
+from rag_assets.core.workforce.worker_process import Answer, Failure, Limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_COMMAND = "from rag_assets.parsing.worker_process import serve; serve()"
+_COMMAND = "from rag_assets.core.workforce.worker_process import serve; serve()"
 _START_TIMEOUT_S = 120.0
+_WAITING_PER_WORKER = 2
+"""Items that are under way or ready for a worker: more would only take memory."""
 
 
-def run_limited(
-    work: Callable[[Item], Result], items: Sequence[Item], limits: ParseLimits, n_workers: int = 0
-) -> Generator[tuple[int, Result | Failure]]:
-    """`work(item)` for every item, in worker processes: (index of the item, result), in the order they finish.
+class LocalProcesses:
+    """The Workforce of this machine; its processes live until it is closed, and serve one stage after the other."""
 
-    `work` is a function of an importable module; items and results can be pickled. `n_workers` 0 is one per core; no
-    more are started than there are items, and all are ended when the iteration ends or is closed. An exception raised
-    by `work` becomes a Failure. Raises RuntimeError when a worker cannot be started at all.
-    """
-    pool = WorkerPool(limits, min(n_workers or _n_cores(), len(items) or 1))
-    try:
-        running = {pool.submit(work, item): index for index, item in enumerate(items)}
-        for finished in as_completed(running):
-            yield running[finished], finished.result()
-    finally:
-        pool.close()
+    def __init__(self, n_workers: int) -> None:
+        self._n_workers = n_workers
+        self._pool: WorkerPool | None = None
+
+    def map(
+        self, work: Callable[[Item], Result], items: Iterable[Item], limits: Limits | None
+    ) -> Generator[tuple[Item, Result | Failure]]:
+        """See `Workforce`. Closing the iteration ends the processes of the items that are under way."""
+        pool = self._pool = self._pool or WorkerPool(self._n_workers)
+        left = iter(items)
+        running: dict[Future[Result | Failure], Item] = {}
+        try:
+            while True:
+                for item in islice(left, _WAITING_PER_WORKER * self._n_workers - len(running)):
+                    running[pool.submit(work, item, limits)] = item
+                if not running:
+                    return
+                for finished in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(finished), finished.result()
+        finally:
+            if running:
+                self.close()
+
+    def models_folder(self, own: Path) -> Path:
+        """See `Workforce`."""
+        return own
+
+    def close(self) -> None:
+        """See `Workforce`; the next `map` starts other processes."""
+        if self._pool:
+            self._pool.close()
+            self._pool = None
 
 
 class WorkerPool:
     """Worker processes, each started when it is first needed; may be used by several threads. To be closed."""
 
-    def __init__(self, limits: ParseLimits, n_workers: int) -> None:
-        self._workers = [_Worker(limits) for _ in range(n_workers)]
-        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()  # the last one is likely to be started already
+    def __init__(self, n_workers: int) -> None:
+        self._workers = [KillableWorker() for _ in range(n_workers)]
+        self._idle: queue.LifoQueue[KillableWorker] = queue.LifoQueue()  # the last one is likely to be started already
         for worker in self._workers:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(n_workers)  # live as long as the pool: a worker ends with its first thread
 
-    def submit(self, work: Callable[[Item], Result], item: Item) -> Future[Result | Failure]:
-        """`work(item)` in a worker, when one is free; `work` and `item` as for `run_limited`."""
-        return self._threads.submit(self._run, work, item)
+    def submit(self, work: Callable[[Item], Result], item: Item, limits: Limits | None) -> Future[Result | Failure]:
+        """`work(item)` in a worker, when one is free; the arguments as for `Workforce.map`."""
+        return self._threads.submit(self._run, message_of(work, item, limits), limits)
 
     def close(self) -> None:
         """End the workers now, whatever they are doing."""
@@ -68,37 +89,43 @@ class WorkerPool:
             worker.close()
         self._threads.shutdown(cancel_futures=True)
 
-    def _run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
+    def _run(self, message: bytes, limits: Limits | None) -> Any:
         worker = self._idle.get()
         try:
-            return worker.run(work, item)
+            return worker.run(message, limits)
         finally:
             self._idle.put(worker)
+
+
+def message_of(work: Callable[[Item], Result], item: Item, limits: Limits | None) -> bytes:
+    """What a worker process is sent to do `work(item)`."""
+    return pickle.dumps((work, item, limits))
 
 
 class _Closed(Exception):
     """The worker was closed from outside; its results are not wanted any more."""
 
 
-class _Worker:
-    """One worker process, started when it is first needed and replaced after an item that killed it."""
+class KillableWorker:
+    """One worker process, started when it is first needed and replaced after an item that killed it.
 
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
+    On Linux it ends with the thread that started it.
+    """
+
+    def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._is_closed = False
 
-    def run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
-        """The result of `work(item)`, or its failure."""
+    def run(self, message: bytes, limits: Limits | None) -> Any:
+        """What the work of `message_of` returned, or its Failure. limits: those of the message."""
         process = self._process or self._start()
-        timeout_s = self._limits.timeout_s
+        timeout_s = limits.timeout_s if limits else threading.TIMEOUT_MAX
         deadline_s = time.monotonic() + timeout_s
-        answer = _ask(process, pickle.dumps((work, item, self._limits)), timeout_s)
+        answer = _ask(process, message, timeout_s)
         is_late = time.monotonic() >= deadline_s
         if self._is_closed:
             raise _Closed
-        result: Result | Failure
         if answer is not None:
             result = answer.value
         elif is_late:
@@ -134,7 +161,7 @@ class _Worker:
         if self._is_closed:
             raise _Closed
         if answer is None:
-            raise RuntimeError(f"A parse worker could not be started with {sys.executable}; its messages are above.")
+            raise RuntimeError(f"A worker could not be started with {sys.executable}; its messages are above.")
         return process
 
     def _end(self) -> None:
@@ -185,9 +212,3 @@ def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None:
         raise ValueError("a worker is always started with pipes")
     return process.stdin, process.stdout
-
-
-def _n_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

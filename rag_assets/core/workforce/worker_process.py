@@ -1,6 +1,6 @@
-"""The process of a parse worker: it reads an item, works within limits and answers, until the parent closes the pipe.
+"""The process of a worker: it reads an item, works within limits and answers, until the parent closes the pipe.
 
-`workers` is the other side.
+`processes` is the other side.
 """
 
 import contextlib
@@ -13,12 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.settings import ParseLimits
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +25,16 @@ _ORPHAN_CHECK_S = 1.0
 _BYTES_PER_MB = 1_000_000
 _PR_SET_PDEATHSIG = 1
 """From linux/prctl.h: the signal a process gets when the thread that started it ends."""
+
+
+class Limits(Protocol):
+    """What one item may take; `ParseLimits` are such limits."""
+
+    @property
+    def timeout_s(self) -> float: ...
+
+    @property
+    def max_memory_mb(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,8 @@ class Failure:
     """Why, as a phrase that can follow "x.xml: "."""
     is_worker_lost: bool
     """The item passed a limit or crashed, so its worker is replaced."""
+    raised: RagAssetsError | OSError | None = field(default=None, compare=False)
+    """What the work raised, if no item can be blamed for it in itself: the stages decide."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ def serve() -> None:
             work, item, limits = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own parent
         except EOFError:
             return
-        _send(answers, _result(work, item, limits))
+        _send(answers, result_of(work, item, limits))
 
 
 def _send(answers: IO[bytes], value: object) -> None:
@@ -68,26 +79,28 @@ def _send(answers: IO[bytes], value: object) -> None:
     answers.flush()
 
 
-def _result(work: Callable[[Any], Any], item: Any, limits: ParseLimits) -> Any:
+def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> Any:
+    """The result of `work(item)`, or a Failure, in this process: the limit of memory is kept, that of time is not."""
     try:
-        with _memory_limit(limits.max_memory_mb):
+        with _memory_limit(limits.max_memory_mb) if limits else contextlib.nullcontext():
             return work(item)
     except MemoryError:
+        most = f"{limits.max_memory_mb} MB of" if limits else "there is"
         return Failure(
-            f"needed more than {limits.max_memory_mb} MB of memory (parsing.limits.max_memory_mb). Raise the limit or "
-            "split the file.",
+            f"needed more than {most} memory (parsing.limits.max_memory_mb). Raise the limit or split the file.",
             is_worker_lost=True,
         )
     except RecursionError:
         return Failure("is nested deeper than can be followed. Flatten or remove it.", is_worker_lost=False)
     except RagAssetsError as error:
-        return Failure(str(error), is_worker_lost=False)
+        return Failure(str(error), is_worker_lost=False, raised=error)
     except Exception as error:
-        logger.exception("parsing failed in an unforeseen way")
+        logger.exception("work failed in an unforeseen way")
         return Failure(
-            f"could not be parsed, for a reason the parser did not foresee ({type(error).__name__}: {error}). "
+            f"could not be read, for a reason that was not foreseen ({type(error).__name__}: {error}). "
             "Please report it with the file.",
             is_worker_lost=False,
+            raised=error if isinstance(error, OSError) else None,
         )
 
 

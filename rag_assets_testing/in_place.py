@@ -1,0 +1,14 @@
+"""Work on papers without a workforce: in this process, one after the other."""
+
+from collections.abc import Callable, Generator, Iterable
+from typing import TypeVar
+
+from rag_assets.core.workforce.worker_process import Failure, result_of
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_place(work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[tuple[Item, Result | Failure]]:
+    """What `work` makes of each item, or its failure, as a `Spread` yields it; without limits."""
+    return ((item, result_of(work, item, None)) for item in items)

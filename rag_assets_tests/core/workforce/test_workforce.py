@@ -1,0 +1,253 @@
+"""What holds of work wherever it is done: here and in a Dask cluster."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rag_assets
+from rag_assets.core.errors import ClusterUnavailable, MissingModel
+from rag_assets.core.settings import ParseLimits
+from rag_assets.core.settings.operation import ExecutionSettings
+from rag_assets.core.workforce.cluster import DaskCluster
+from rag_assets.core.workforce.processes import LocalProcesses
+from rag_assets.core.workforce.seam import Workforce, demanded, open_workforce
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets_testing.dask_cluster import RealCluster, real_cluster
+from rag_assets_tests.core.workforce.worker_jobs import (
+    hang_after_the_first,
+    imported_modules,
+    misbehave,
+    process_id,
+    wait_for,
+)
+
+LIMITS = ParseLimits(timeout_s=2, max_memory_mb=400)
+PARENT = """
+import sys
+from pathlib import Path
+from rag_assets.core.settings import ParseLimits
+from rag_assets.core.workforce.processes import LocalProcesses
+from rag_assets_tests.core.workforce.worker_jobs import hang_and_tell_pid
+list(LocalProcesses(2).map(hang_and_tell_pid, [Path(sys.argv[1])] * 2, ParseLimits(timeout_s=60)))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealCluster]:
+    with real_cluster(tmp_path_factory.mktemp("cluster"), n_workers=2) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=["here", "dask"])
+def workforce(request: pytest.FixtureRequest) -> Iterator[Workforce]:
+    cluster = request.getfixturevalue("cluster").address if request.param == "dask" else ""
+    with closing(open_workforce(ExecutionSettings(workers=2, cluster=cluster))) as opened:
+        yield opened
+
+
+def results(workforce: Workforce, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    found = list(workforce.map(work, items, LIMITS))
+    return [result for _, result in sorted(found, key=lambda pair: items.index(pair[0]))]
+
+
+def test_a_deadly_file_costs_only_itself(workforce: Workforce) -> None:
+    """One fuzzed PDF that segfaults the parser must not lose the other 9,999 papers of a night, nor a machine."""
+    deadly = ["segfault", "be killed", "hang holding the interpreter", "eat memory"]
+    items = ["ok 1", deadly[0], "ok 2", deadly[1], deadly[2], "ok 3", deadly[3], "ok 4", "print"]
+
+    found = results(workforce, misbehave, items)
+
+    assert [result for result in found if isinstance(result, str)] == ["OK 1", "OK 2", "OK 3", "OK 4", "PRINT"]
+    assert [result.reason for result in found if isinstance(result, Failure)] == [
+        "crashed the worker that read it (SIGSEGV). Mend or remove the file; the other files are not affected.",
+        "crashed the worker that read it (SIGKILL, perhaps for want of memory). Mend or remove the file; the other "
+        "files are not affected.",
+        "was stopped after 2 s (parsing.limits.timeout_s). Raise the limit if the file is worth the wait, or mend it.",
+        "needed more than 400 MB of memory (parsing.limits.max_memory_mb). Raise the limit or split the file.",
+    ]
+    assert all(result.is_worker_lost for result in found if isinstance(result, Failure))
+
+
+def test_a_refused_file_comes_back_with_its_reason_and_the_worker_lives_on(workforce: Workforce) -> None:
+    """The reason is all a user has to mend the file with; a bug in a parser must name itself too."""
+    refused, bug, fine = results(workforce, misbehave, ["refuse", "hit a bug", "ok"])
+
+    assert refused == Failure("x.pdf is a picture of a cat. Remove it.", is_worker_lost=False)
+    assert "KeyError: 'div'" in bug.reason
+    assert not bug.is_worker_lost
+    assert fine == "OK"
+
+
+def test_what_no_paper_causes_comes_back_as_it_was_raised(workforce: Workforce) -> None:
+    """A model that is missing on the workers would quarantine every paper."""
+    (missing,) = results(workforce, misbehave, ["miss a model"])
+
+    with pytest.raises(MissingModel, match=r"The vocabulary is not there\."):
+        demanded(missing)
+
+
+def test_workers_load_neither_tables_nor_the_orchestrator(workforce: Workforce) -> None:
+    """Every worker pays its imports again: Dagster alone would cost it more than most files."""
+    (modules,) = results(workforce, imported_modules, [0])
+
+    heavy = {"pyarrow", "pandas", "dagster", "chromadb", "numpy", "lxml", "pytest", "distributed"}
+    assert heavy.isdisjoint(modules)
+
+
+def test_items_are_taken_as_workers_become_free(workforce: Workforce) -> None:
+    """Papers are read from disk there: all at once would fill the memory of the driver and of the scheduler."""
+    taken: list[int] = []
+
+    def items() -> Iterator[str]:
+        for number in range(200):
+            taken.append(number)
+            yield f"ok {number}"
+
+    with closing(workforce.map(misbehave, items(), LIMITS)) as found:
+        next(found)
+        n_taken = len(taken)
+
+    assert n_taken < 100
+
+
+def test_no_items_need_no_process_and_no_cluster() -> None:
+    """An unchanged run must not fail because the cluster is switched off at night."""
+    with closing(DaskCluster("tcp://127.0.0.1:9")) as unreachable:
+        assert list(unreachable.map(misbehave, [], LIMITS)) == []
+
+
+def test_a_process_serves_one_stage_after_the_other() -> None:
+    """Each new process would import the parsers, the tables and the model again."""
+    with closing(LocalProcesses(1)) as processes:
+        (first,) = results(processes, process_id, [0])
+        (second,) = results(processes, process_id, [1])
+
+    assert first == second
+
+
+def test_a_result_is_there_as_soon_as_its_item_is_done(tmp_path: Path) -> None:
+    """What has finished must be kept at once, or a killed run repeats it."""
+    with closing(LocalProcesses(2)) as processes:
+        finished = processes.map(wait_for, [tmp_path / "looked at", None], ParseLimits())
+
+        first = next(finished)
+        (tmp_path / "looked at").touch()  # the other one waits for this
+        rest = list(finished)
+
+    assert first == (None, "there at once")
+    assert rest == [(tmp_path / "looked at", "there in the end")]
+
+
+def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
+    """An orphan that hangs keeps a core and its memory until it is found."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], env=environment)
+    try:
+        pids = until(lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 2)
+    finally:
+        parent.kill()
+        parent.wait()
+
+    alive = until(lambda: [pid for pid in pids if is_running(pid)], lambda found: not found)
+
+    assert len(pids) == 2
+    assert alive == []
+
+
+def test_an_abandoned_iteration_ends_its_workers(tmp_path: Path) -> None:
+    """A run that is cancelled must not wait for the rest of the corpus."""
+    finished = LocalProcesses(2).map(hang_after_the_first, [None, tmp_path], ParseLimits())
+
+    next(finished)
+    (pid,) = until(lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 1)
+    finished.close()
+
+    assert not is_running(pid)
+
+
+def test_a_scheduler_that_is_not_there_is_told() -> None:
+    """The setting may be of yesterday's cluster."""
+    with (
+        closing(DaskCluster("tcp://127.0.0.1:9", patience_s=1)) as unreachable,
+        pytest.raises(ClusterUnavailable, match=r"^tcp://127\.0\.0\.1:9 \(execution\.cluster\) does not answer"),
+    ):
+        list(unreachable.map(misbehave, ["ok"], LIMITS))
+
+
+@pytest.mark.whole
+def test_a_paper_that_costs_machine_after_machine_fails_alone(tmp_path: Path) -> None:
+    """Its neighbours in the same task have done nothing; the run must go on without it."""
+    items = ["ok 1", "take the machine along", "ok 2", "ok 3"]
+    with real_cluster(tmp_path, n_workers=2) as cluster, closing(DaskCluster(cluster.address)) as workforce:
+        found = results(workforce, misbehave, items)
+
+    assert [result for result in found if isinstance(result, str)] == ["OK 1", "OK 2", "OK 3"]
+    assert found[1].is_worker_lost
+    assert found[1].reason.startswith("was lost with each machine of the cluster that worked on it.")
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("changed", ["a line", "a module"])
+def test_a_worker_of_another_version_is_refused(tmp_path: Path, changed: str) -> None:
+    """Its papers would be cut by other rules, under fingerprints that say they were not."""
+    code = tmp_path / "code" / "rag_assets"
+    shutil.copytree(Path(rag_assets.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__"))
+    if changed == "a line":
+        (code / "core" / "errors.py").open("a").write("# another version\n")
+    else:
+        (code / "core" / "workforce" / "tasks.py").unlink()
+    cluster = RealCluster(tmp_path)
+    try:
+        cluster.start_scheduler()
+        cluster.start_worker(environment={"PYTHONPATH": os.pathsep.join([str(code.parent), *sys.path])})
+        with (
+            closing(DaskCluster(cluster.address)) as workforce,
+            pytest.raises(ClusterUnavailable, match=r"^A worker of the cluster is of another version: "),
+        ):
+            list(workforce.map(misbehave, ["ok"], LIMITS))
+    finally:
+        cluster.end()
+
+
+@pytest.mark.whole
+def test_a_cluster_without_workers_or_scheduler_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
+    """A run that waits for ever holds the data folder all night."""
+    with real_cluster(tmp_path, n_workers=0) as cluster:
+        with (
+            closing(DaskCluster(cluster.address, patience_s=1)) as workforce,
+            pytest.raises(ClusterUnavailable, match=r"has no worker\. Start some with: dask worker tcp://"),
+        ):
+            list(workforce.map(misbehave, ["ok"], LIMITS))
+        cluster.start_worker()
+        with closing(DaskCluster(cluster.address)) as workforce:
+            found = workforce.map(wait_for, [None, *[tmp_path / "never"] * 20], ParseLimits())
+            next(found)
+            assert cluster.scheduler is not None
+            cluster.scheduler.kill()
+
+            with pytest.raises(ClusterUnavailable, match=r"was lost\. What is finished is kept"):
+                list(found)
+
+
+def until(look: Callable[[], list[int]], is_enough: Callable[[list[int]], bool]) -> list[int]:
+    """What `look` sees once it is enough, or after a minute."""
+    deadline = time.monotonic() + 60
+    while not is_enough(found := look()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text("ascii")
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
