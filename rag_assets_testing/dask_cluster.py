@@ -65,7 +65,9 @@ class RealCluster:
         variables = {**os.environ, **paths, **_AS_TESTS, **environment}
         with (own / "messages.txt").open("ab") as messages:
             command = [sys.executable, "-m", "dask", role, *options]
-            return subprocess.Popen(command, cwd=own, env=variables, stdout=messages, stderr=messages)
+            return subprocess.Popen(
+                command, cwd=own, env=variables, stdout=messages, stderr=messages, start_new_session=True
+            )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import contextlib
 import queue
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,9 +42,13 @@ class _Task:
 
     items: list[Any]
     messages: list[bytes]
+    is_alone: bool = False
+    """Nothing else is sent while it runs."""
 
     def one_by_one(self) -> "Iterator[_Task]":
-        return (_Task([item], [message]) for item, message in zip(self.items, self.messages, strict=True))
+        return (
+            _Task([item], [message], is_alone=True) for item, message in zip(self.items, self.messages, strict=True)
+        )
 
 
 class DaskCluster:
@@ -69,16 +74,19 @@ class DaskCluster:
             return
         client = self._client = self._client or self._connected()
         running = _Running(client, limits, self._patience_s, self._address)
-        again = [first]
+        waiting = chain([first], waiting)
+        suspects: list[_Task] = []
         try:
             while True:
-                while running.has_room() and (task := again.pop() if again else next(waiting, None)):
+                while running.has_room() and (task := next(waiting, None)):
                     running.submit(task)
                 if not running:
-                    return
+                    if not suspects:
+                        return
+                    running.submit(suspects.pop())  # alone: Dask blames all that was sent to a worker for its end
                 task, results = running.next_finished()
-                if results is None and len(task.items) > 1:  # one of them may have cost the cluster its workers
-                    again += task.one_by_one()
+                if results is None and not task.is_alone:
+                    suspects += task.one_by_one()
                     continue
                 yield from zip(task.items, results or [_lost()], strict=True)
         finally:
@@ -177,15 +185,16 @@ class _Running:
             return _PENDING
         except KilledWorker:
             return None
-        except (ImportError, AttributeError) as error:
-            raise _other_version(f"it lacks what this version sends ({error})") from error
         except Exception as error:  # Dask has its own for every step that can fail; our own work raises none
             raise ClusterUnavailable(
                 f"The cluster at {self._address} ({_SETTING}) failed with {type(error).__name__}: {error}. What is "
                 "finished is kept; look at the messages of its workers, then run again."
             ) from error
         if isinstance(answer, str):
-            raise _other_version(answer)
+            raise ClusterUnavailable(
+                f"A worker of the cluster is of another version: {answer}. Its results could differ. Install the same "
+                "on all machines, from one image or one lock file, and restart the workers."
+            )
         return answer
 
     def _gone(self) -> ClusterUnavailable:
@@ -215,14 +224,7 @@ def _tasks(work: Callable[[Item], Result], items: Iterable[Item], limits: Limits
 
 def _lost() -> Failure:
     return Failure(
-        "was lost with each machine of the cluster that worked on it. Look at the messages of its workers, then change "
-        "or touch the file to try it again.",
+        "was lost with each machine of the cluster that worked on it. Look at the messages of its workers; it is tried "
+        "again when the file changes, or a limit.",
         is_worker_lost=True,
-    )
-
-
-def _other_version(found: str) -> ClusterUnavailable:
-    return ClusterUnavailable(
-        f"A worker of the cluster is of another version: {found}. Its results could differ. Install the same on all "
-        "machines, from one image or one lock file, and restart the workers."
     )

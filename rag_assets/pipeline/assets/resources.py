@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from rag_assets.answering.models import require_models
 from rag_assets.answering.summarizers import model_name as paper_summary_model
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import RENAMED, Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.core.workforce.seam import Workforce, open_workforce
@@ -26,6 +25,7 @@ from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
+from rag_assets.pipeline.runs.data_lock import only_run
 from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
@@ -53,7 +53,7 @@ def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> d
             tag_run(context.instance, context.run, loaded.data_dir)
         demand_inputs(loaded, selected_assets(context.run))
         demand_writable(loaded.paths)
-        with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
+        with only_run(context.instance, loaded.data_dir, patience_s=_PATIENCE_S):
             if context.instance:
                 observe_sources(context.instance, loaded)
             yield loaded

@@ -25,6 +25,9 @@ def misbehave(how: str) -> str:
         raise MissingModel("The vocabulary is not there.")
     if how == "hit a bug":
         raise KeyError("div")
+    if how == "take the machine along":
+        os.kill(os.getppid(), 9)
+        time.sleep(60)
     if how == "print":
         os.write(1, b"noise of a C library\n" * 10_000)
     return how.upper()
