@@ -65,7 +65,7 @@ def test_the_domain_core_runs_without_dagster() -> None:
 
 def test_a_parse_worker_imports_no_more_than_it_needs() -> None:
     """A run over three changed papers starts two of them, and waits for their imports longer than for the papers."""
-    imported = imported_by("import rag_assets.parsing.worker_process, rag_assets.parsing.attempts")
+    imported = imported_by("import rag_assets.core.workforce.worker_process, rag_assets.parsing.attempts")
 
     assert not (HEAVY | {"dagster", "pyarrow.compute", "pyarrow.parquet"}) & imported
 

@@ -9,6 +9,7 @@ from rag_assets.core.tables import REFERENCES
 from rag_assets.corpus.references.entries import Reference, references_of
 from rag_assets.corpus.references.mentions import mentions_in
 from rag_assets.corpus.references.update import reference_rows, update_references
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 LUND = Reference(1, "Lund A, Moe B (2019). Iron in winter. J Soil 4, 1–9. doi:10.5555/iron.1.")
@@ -127,9 +128,9 @@ def test_only_changed_papers_are_read_again() -> None:
     blocks = blocks_table(papers)
     made_of = blocks.select(["paper_id", "fingerprint"])
 
-    table, plan = update_references(REFERENCES.empty_table(), made_of, lambda: blocks)
-    again, unchanged = update_references(table, made_of, unread)
-    without, removed = update_references(table, made_of.slice(2), unread)
+    table, plan = update_references(REFERENCES.empty_table(), made_of, lambda: blocks, in_place)
+    again, unchanged = update_references(table, made_of, unread, in_place)
+    without, removed = update_references(table, made_of.slice(2), unread, in_place)
 
     assert table.select(["paper_id", "number"]).to_pylist() == [
         {"paper_id": "a", "number": 1},

@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import rag_assets
 from rag_assets.core.workforce.processes import KillableWorker
 from rag_assets.core.workforce.worker_process import Limits
 
@@ -42,7 +41,7 @@ def installed_versions() -> dict[str, str]:
     needed = [requirement for requirement in metadata.requires(_PACKAGE) or () if "extra ==" not in requirement]
     names = sorted({name[0] for requirement in needed if (name := _NAME.match(requirement))})
     code = hashlib.sha256()
-    root = Path(rag_assets.__file__).parent
+    root = Path(__file__).parents[2]
     for path in sorted(root.rglob("*.py")):
         code.update(str(path.relative_to(root)).encode() + path.read_bytes())
     versions = {name: metadata.version(name) for name in names}

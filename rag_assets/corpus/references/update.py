@@ -1,6 +1,7 @@
 """Bringing the table of cited works up to date with the papers that have blocks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,16 @@ from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import (
     REFERENCES,
     blocks_from,
+    by_paper,
     fingerprints_by,
-    map_papers,
     merged,
+    packed,
     rows_of,
     rows_without,
     to_table,
+    unpacked,
 )
+from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.corpus.references.entries import references_of
 from rag_assets.corpus.references.mentions import mentions_in
 from rag_assets.corpus.references.voice import sentences_with_mentions
@@ -60,12 +64,13 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
 
 
 def update_references(
-    published: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table]
+    published: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table], spread: Spread
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the table up to date with the papers that have blocks.
 
     `published`: schema REFERENCES. `made_of`: paper_id and fingerprint of the blocks. `read_blocks`: gives the whole
-    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. Returns the new table, sorted by
+    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. `spread`: does the
+    work on papers. Returns the new table, sorted by
     paper and number, and the plan.
     """
     wanted = {
@@ -76,13 +81,23 @@ def update_references(
     if plan.is_noop:
         return published, plan
 
-    def rows(paper_id: str, own: pa.Table) -> list[dict[str, Any]]:
-        return [row | {"fingerprint": wanted[paper_id]} for row in reference_rows(paper_id, blocks_from(own))]
+    def papers() -> Iterator[tuple[str, bytes]]:
+        for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):
+            yield paper_id, packed(own)
 
-    made = map_papers(rows_of(read_blocks(), "paper_id", plan.to_build), rows) if plan.to_build else []
+    made: list[dict[str, Any]] = []
+    if plan.to_build:
+        with closing(spread(_rows_of_packed, papers())) as results:
+            for (paper_id, _), rows in results:
+                made += [row | {"fingerprint": wanted[paper_id]} for row in demanded(rows)]
     kept = rows_without(published, "paper_id", plan.to_drop)
-    new = to_table([row for of_paper in made for row in of_paper], REFERENCES)
+    new = to_table(made, REFERENCES)
     return merged(kept, new, ["paper_id", "number"]), plan
+
+
+def _rows_of_packed(paper: tuple[str, bytes]) -> list[dict[str, Any]]:
+    paper_id, blocks = paper
+    return reference_rows(paper_id, blocks_from(unpacked(blocks)))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, required_table
 from rag_assets.core.tables import REFERENCES
+from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
     REFERENCES_VERSION,
@@ -28,7 +29,7 @@ N_SHOWN = 20
     code_version=str(REFERENCES_VERSION),
     kinds={"parquet"},
 )
-def references(settings: dg.ResourceParam[Settings]) -> Outcome:
+def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """The entries of every reference list, and where the text refers to them; `data/cache/references.parquet`.
 
     An answer says of a quoted sentence whether it reports the works it refers to.
@@ -36,7 +37,8 @@ def references(settings: dg.ResourceParam[Settings]) -> Outcome:
     paths = settings.paths
     made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
     published = published_or_empty(paths.references, REFERENCES)
-    updated, plan = update_references(published.table, made_of, lambda: required_table(paths.blocks))
+    spread = within(settings.parsing.limits, workforce)
+    updated, plan = update_references(published.table, made_of, lambda: required_table(paths.blocks), spread)
     update = TableUpdate(paths.references, updated, plan, published, {"references": REFERENCES_VERSION})
     entries = updated.filter(pc.is_valid(updated["number"]))
     n_mentioned = pc.sum(pc.greater(pc.list_value_length(entries["mentions"]), 0)).as_py() or 0
