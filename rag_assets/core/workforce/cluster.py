@@ -175,11 +175,11 @@ class _Running:
     def _results(self, future: "Future") -> Any:
         from distributed import KilledWorker
 
-        if future.cancelled() or future.status == "lost":
+        if future.cancelled():
             raise self._gone()
         try:
             answer = future.result(timeout=_PATROL_S)
-        except TimeoutError:  # its worker is gone, and the task is under way again
+        except TimeoutError:  # its worker is gone with the result, and the task is under way again
             self._finished.put(future)
             self._nthreads()
             return _PENDING
