@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.corpus.chunking import updates
+from rag_assets.corpus.chunking import updates, work
 from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
+from rag_assets.pipeline.assets import resources
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES
+from rag_assets_testing.in_place import InPlace
 from rag_assets_testing.world import World
 
 
@@ -23,7 +25,7 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of any paper was published; what stays of a bad one would be cited for a text that is gone."""
-    cut, calls = updates.chunk_paper, []
+    cut, calls = work.chunk_paper, []
 
     def careless(paper_id: str, *arguments: Any) -> Any:
         if paper_id == "basalt":
@@ -31,7 +33,8 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
             raise ValueError("a bug")
         return cut(paper_id, *arguments)
 
-    monkeypatch.setattr(updates, "chunk_paper", careless)
+    monkeypatch.setattr(resources, "open_workforce", lambda _: InPlace())
+    monkeypatch.setattr(work, "chunk_paper", careless)
     monkeypatch.setattr(updates, "CHUNKER_VERSION", 98)
 
     first, second = world.run(), world.run()
@@ -48,7 +51,7 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     assert second.counts["chunks"] == (0, 0, 0, 3)
 
     monkeypatch.setattr(updates, "CHUNKER_VERSION", 99)
-    monkeypatch.setattr(updates, "chunk_paper", cut)
+    monkeypatch.setattr(work, "chunk_paper", cut)
     mended = world.run()
 
     assert mended.is_success, mended.failures or mended.broken
