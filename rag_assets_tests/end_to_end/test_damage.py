@@ -76,7 +76,12 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
             says = str(error)
         status_facts(settings)
 
-        tables = {"cache/chunks.parquet", "cache/passages.parquet", "cache/profiles.parquet"}
+        tables = {
+            "cache/chunks.parquet",
+            "cache/passages.parquet",
+            "cache/profiles.parquet",
+            "cache/references.parquet",
+        }
         if name.startswith("index/"):
             assert "rag-assets" in says, name
         elif name in tables:

@@ -16,6 +16,7 @@ ASSETS = {
     "summaries",
     "passages",
     "profiles",
+    "references",
     "embeddings",
     "chroma_index",
     "bm25_index",

@@ -117,18 +117,6 @@ def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
     return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
 
 
-def _papers_without_list(candidate: ReferencesCandidate) -> Offenders:
-    """Papers in which no entry of a reference list was found."""
-    rows = candidate.references.filter(pc.is_null(candidate.references["number"]))
-    return [{"paper_id": paper} for paper in rows["paper_id"].to_pylist()]
-
-
 REFERENCE_PROMISES: list[Promise[ReferencesCandidate]] = [
     Promise("all_looked_at", "Every paper with text was looked at, and no other has rows.", _papers_without_rows),
-    Promise(
-        "lists_found",
-        "A reference list was found in every paper; letters may have none.",
-        _papers_without_list,
-        "warning",
-    ),
 ]

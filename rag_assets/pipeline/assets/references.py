@@ -45,7 +45,11 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
     yield from update.audited(
         check_all(REFERENCE_PROMISES, ReferencesCandidate(updated, made_of)),
         {},
-        facts={"n_entries": len(entries), "n_mentioned": n_mentioned},
+        facts={
+            "n_entries": len(entries),
+            "n_mentioned": n_mentioned,
+            "n_papers_without_list": len(updated) - len(entries),
+        },
         previews={"entries": markdown_table(_shown(entries.slice(0, N_SHOWN).to_pylist()), n_shown=N_SHOWN)},
     )
 
