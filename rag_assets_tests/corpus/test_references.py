@@ -37,6 +37,18 @@ def test_a_numbered_list_is_cut_at_its_numbers() -> None:
     ]
 
 
+def test_a_lost_entry_does_not_end_the_list() -> None:
+    """ "5. 7." would else be one entry, and all that follow."""
+    entries = references_of([back("1. A. 2019.\n2. B, vol. 9. 2020.\n4. D. 2022.\n5. E. 2023.", BlockKind.LIST)])
+
+    assert [(entry.number, entry.text) for entry in entries] == [
+        (1, "A. 2019."),
+        (2, "B, vol. 9. 2020."),
+        (4, "D. 2022."),
+        (5, "E. 2023."),
+    ]
+
+
 def test_in_an_unnumbered_list_a_piece_without_a_year_goes_on_with_the_entry() -> None:
     blocks = [
         back("Lund, A. (2019). Iron in winter."),

@@ -11,6 +11,8 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{1,200}")
 _NUMBER = re.compile(r"\[(\d{1,3})\][.:]?\s|(?:^|(?<=\s))(\d{1,3})\.\s", re.MULTILINE)
 _BULLET = re.compile(r"^[-–•*]\s+")
 _TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.FOOTNOTE)
+_MOST_LOST = 3
+"""Numbers that may be missing in a row."""
 _MAX_CHARS = 2_000
 """A longer entry is a list whose entries could not be told apart."""
 
@@ -49,19 +51,23 @@ def references_of(blocks: Iterable[Block]) -> list[Reference]:
 
 
 def _numbered(lines: Sequence[tuple[str, int | None]]) -> list[Reference]:
-    """Empty unless the list begins with its first number and every number but one in ten is there."""
+    """Empty unless the list begins with its first number. The next number may stand anywhere; one behind a gap, which
+    a lost entry leaves, begins a line."""
     text = "\n".join(line for line, _ in lines)
-    starts: list[re.Match[str]] = []
+    starts: list[tuple[int, re.Match[str]]] = []
     for match in _NUMBER.finditer(text):
-        if int(match[1] or match[2]) == len(starts) + 1 and (not starts or bool(match[1]) == bool(starts[0][1])):
-            starts.append(match)
-    if len(starts) < 2 or starts[0].start() > 0:
+        number, last = int(match[1] or match[2]), starts[-1][0] if starts else 0
+        is_line = text[match.start() - 1 : match.start()] in ("", "\n")
+        is_next = number == last + 1 or (is_line and last < number <= last + 1 + _MOST_LOST)
+        if is_next and (not starts or bool(match[1]) == bool(starts[0][1][1])):
+            starts.append((number, match))
+    if len(starts) < 2 or starts[0][0] != 1 or starts[0][1].start() > 0:
         return []
     pages: list[int | None] = [page for line, page in lines for _ in range(len(line) + 1)]
-    ends = [*(match.start() for match in starts[1:]), len(text)]
+    ends = [*(match.start() for _, match in starts[1:]), len(text)]
     return [
         Reference(number, " ".join(text[match.end() : end].split()), pages[match.start()])
-        for number, (match, end) in enumerate(zip(starts, ends, strict=True), start=1)
+        for (number, match), end in zip(starts, ends, strict=True)
     ]
 
 
