@@ -27,7 +27,9 @@ class RealCluster:
     workers: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
 
     def start_scheduler(self) -> None:
-        """At the same address when it was started before."""
+        """At the same address when it was started before, and killed since."""
+        if self.scheduler:
+            self.scheduler.wait()
         file = self.folder / "scheduler.json"
         file.unlink(missing_ok=True)
         at = ["--port", self.address.rpartition(":")[2] or "0", "--host", "127.0.0.1", "--scheduler-file", str(file)]
