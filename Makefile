@@ -49,7 +49,7 @@ $(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
 # Maintainers only: pins every version with its hashes, and no addresses. Needs uv.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	    --no-emit-index-url --extra build --extra dask --extra postgres \
+	    --no-emit-index-url --extra build --extra dask --extra postgres --extra telemetry \
 	    --output-file requirements.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    --no-emit-index-url --extra build --extra dev --output-file requirements-dev.lock pyproject.toml

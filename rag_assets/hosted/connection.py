@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from opentelemetry import trace
 from pydantic_ai import exceptions as theirs
 from pydantic_ai.models import create_async_httpx2_client
 
@@ -95,6 +96,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 logger = logging.getLogger(__name__)
+_tracer = trace.get_tracer("rag_assets")
 _MINUTE_S = 60.0
 _NO_KEY = "none-needed"
 _CATEGORIES: dict[int, Any] = {
@@ -185,6 +187,7 @@ class Connection:
         result: Result = self._portal.call(_in_time, work)
         return result
 
+    @_tracer.start_as_current_span("rag_assets.model_request", record_exception=False, set_status_on_exception=False)
     async def guarded(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
         """Send one request within the limits, again while the provider is unavailable; charge the budget.
 

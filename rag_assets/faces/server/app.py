@@ -25,6 +25,7 @@ from starlette.types import Scope
 from rag_assets.core.settings import Settings
 from rag_assets.faces.listening import guards
 from rag_assets.faces.server.dependencies import Shared
+from rag_assets.faces.server.metrics import add_metrics
 from rag_assets.faces.server.problems import PROBLEM_TYPE, Problem, install_problem_handlers
 from rag_assets.faces.server.routes import (
     answers,
@@ -82,6 +83,7 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     add_page(app)
+    add_metrics(app)
     for layer in guards(settings.server, token):
         app.add_middleware(layer.cls, *layer.args, **layer.kwargs)
     return app

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import dagster as dg
+from opentelemetry import trace
 from pydantic import BaseModel
 
 from rag_assets.answering.models import require_models
@@ -31,6 +32,7 @@ from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.retrieval.queries import require_query_model
 
+_tracer = trace.get_tracer("rag_assets")
 OpenEngine = Callable[[], Engine]
 """Opens the engine of a run at the first call; the same one afterwards."""
 _PATIENCE_S = 30
@@ -56,7 +58,11 @@ def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> d
         with only_run(context.instance, loaded.data_dir, patience_s=_PATIENCE_S):
             if context.instance:
                 observe_sources(context.instance, loaded)
-            yield loaded
+            span = _tracer.start_span("rag_assets.run")
+            try:
+                yield loaded
+            finally:
+                span.end()
 
     return settings
 

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+from opentelemetry import trace
 
 from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
 from rag_assets.core.errors import MissingInput
@@ -28,6 +29,7 @@ from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
+_tracer = trace.get_tracer("rag_assets")
 SEARCH_VERSION = 22
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
@@ -98,6 +100,7 @@ class Searcher:
             self.library.papers if passing is None else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
         )
 
+    @_tracer.start_as_current_span("rag_assets.search", record_exception=False, set_status_on_exception=False)
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
         """All candidate passages that `where` and the floor of relevance let through, best first."""
         return self._ranker.ranking(self._planner.plan(question), where).passages
