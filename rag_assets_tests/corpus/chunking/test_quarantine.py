@@ -1,6 +1,7 @@
 """A paper that cannot be cut is kept out with its reason; the others are not held up by it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.chunking.updates import Updated, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets_testing.in_place import in_place
@@ -104,6 +106,19 @@ def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None
     assert quarantined.paper_id == "b"
     assert "passages of more than the 24 tokens that the embedding model reads (fit_the_model)" in quarantined.error
     assert second.plan.is_noop
+
+
+def test_a_paper_that_ends_its_worker_is_quarantined_with_the_reason() -> None:
+    """A run of ten thousand papers must not end with the one that eats all memory."""
+
+    def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
+        for paper in papers:
+            yield paper, Failure("crashed.", is_worker_lost=True) if paper.paper_id == "b" else work(paper)
+
+    updated = update_chunks(CHUNKS.empty_table(), blocks_table({"a": FINE, "b": FINE}), SMALL, WordCounter(), deadly)
+
+    assert papers_in(updated) == ["a"]
+    assert [(one.paper_id, one.error) for one in updated.quarantined] == [("b", "b.txt crashed.")]
 
 
 def test_a_fault_that_no_paper_causes_stops_the_run() -> None:
