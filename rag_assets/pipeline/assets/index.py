@@ -108,6 +108,7 @@ def embeddings(
         report=progress("embeddings", "passages with token vectors"),
     )
     run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, embed=embed, report=report_progress)
+    workforce.close()  # each of its processes holds the model, and no later stage needs one
     spent = models.budget.since(spent_before)
     n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
     n_made = n_with_tokens + run.n_embedded
