@@ -1,4 +1,4 @@
-# The server, the Dagster UI and its daemon, from one image: see docs/serving.md and compose.yaml.
+# The server, the Dagster UI and its daemon, from one image: see docs/serving.md and compose.yaml; with Dask, docs/scaling.md.
 # For builds that can be repeated to the byte, pin the digest of the base image too (python:...@sha256:...).
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
@@ -15,8 +15,10 @@ RUN python -m pip install --no-deps --no-build-isolation .
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --user-group --create-home rag \
-    && install --directory --owner rag --group rag /data /data/papers /data/questions
+    && install --directory --owner rag --group rag /data /data/papers /data/questions /app/dagster
 COPY --from=build /opt/rag_assets /opt/rag_assets
+# For deploy/compose.yaml, which sets DAGSTER_HOME to that folder.
+COPY deploy/dagster.yaml deploy/workspace.yaml /app/dagster/
 ENV PATH=/opt/rag_assets/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -33,7 +33,7 @@ COMMANDS = {
 def test_every_service_starts_a_command_that_there_is(name: str) -> None:
     """A renamed option would end the container at once, again and again."""
     service = SERVICES[name]
-    places = {"/app/workspace.yaml": str(DEPLOY / "workspace.yaml")}
+    places = {"/app/dagster/workspace.yaml": str(DEPLOY / "workspace.yaml")}
     words = [*service.get("entrypoint", ["rag-assets"]), *service["command"]]
     program, *arguments = [places.get(word, word) for word in words]
     command = COMMANDS[program]
@@ -55,6 +55,8 @@ def test_there_is_one_daemon_and_one_history_and_one_corpus() -> None:
     assert [daemon["deploy"]["replicas"] for daemon in daemons] == [1]
     assert with_data == {"code", "api"}
     assert "RAG_ASSETS_DATA_DIR=/data" in DOCKERFILE
+    (home,) = {SERVICES[name]["environment"]["DAGSTER_HOME"] for name in ("code", "webserver", "daemon", "api")}
+    assert f"COPY deploy/dagster.yaml deploy/workspace.yaml {home}/" in DOCKERFILE
     for service in SERVICES.values():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
 
