@@ -99,7 +99,7 @@ _BESIDE_NAMES = re.compile(
 _INSTITUTION = re.compile(
     r"(?<![^\W\d_])(?:universi\w*|institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
     r"hospitals?|research|company|inc|ltd|corporation|academy|ministry|polit[ée]cni\w+|polytechni\w+|hochschule|"
-    r"observato\w+|foundation|clinic)\b",
+    r"observato\w+|foundation|clinic|division|branch)\b",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=[^\W\d_])\s?(?:[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]\s?)+(?=\s[A-Z])")
@@ -150,8 +150,12 @@ def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
     found = _FIRST_WORDS.match(line)
     if len(line) > _MAX_CHARS or found is None or not (_INSTITUTION.search(line) or _ADDRESS.search(line)):
         return False
-    words = [word.strip(",") for word in found[1].split()[:2] if not _INSTITUTION.search(word)]
-    return len(words) > 1 and not any(_bare(word) in ordinary for word in words) and _is_long_enough(words)
+    words = [word.strip(",") for word in found[1].split()[:2]]
+    return (
+        not _INSTITUTION.search(found[1].split(",")[0])
+        and not any(_bare(word) in ordinary for word in words)
+        and _is_long_enough(words)
+    )
 
 
 def names_an_institution(line: str) -> bool:
