@@ -41,12 +41,13 @@ def _part_mark(claim: Claim) -> list[str]:
 
 
 def place_of(citation: Citation) -> str:
-    """ "smith2020, p. 3", "smith2020, pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is known.
+    """ "Lund & Moe (2019), p. 3", "Lund (2019), pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is
+    known, and with the id of a paper whose authors are not known.
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
     pages = [found] if (found := pages_of(citation)) else []
-    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+    return ", ".join([citation.cited_as or citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
 
 
 def pages_of(citation: Citation) -> str:

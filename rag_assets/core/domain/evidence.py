@@ -129,6 +129,12 @@ class PaperFacts:
     """Names as "forename surname"; empty where they are not known."""
     year: str = ""
     """Four digits; empty where it is not known."""
+    doi: str = ""
+    """In lower case, without a resolver."""
+    work: str = ""
+    """Id of the first paper that is the same work, often this one: a preprint and its published version are one."""
+    cited_as: str = ""
+    """As a text cites it, "Lund & Moe (2019)"; the id of the paper where its authors are not known."""
 
 
 @dataclass(frozen=True, slots=True)

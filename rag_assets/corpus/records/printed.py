@@ -52,7 +52,8 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
     lines = [block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1, 2)]
     printed = document.printed
     if document.source is not Source.TEI and not own.authors:
-        text = printed.text if printed else "\n".join(lines)
+        on_first = (block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1))
+        text = printed.text if printed else "\n".join(on_first)
         printed = PrintedFront(document.title, tuple(lines), text)
     own = _without_template(replace(own, title=own.title or document.title or None, abstract=abstract))
     own = replace(own, doi=normal_doi(own.doi), arxiv=normal_arxiv(own.arxiv))

@@ -10,11 +10,11 @@ from rag_assets.core.domain import Document, Record, Zone
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import PAPERS, fingerprints_by, merged, records_from, rows_without, to_table
+from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.corpus.records.libraries import Entry, Libraries
 from rag_assets.corpus.records.matching import Matcher, PaperNames, completed
 from rag_assets.corpus.records.printed import Sourced, record_of
-from rag_assets.corpus.records.same_work import same_works
 from rag_assets.parsing.store import DocumentStore
 
 RECORDS_VERSION = 1

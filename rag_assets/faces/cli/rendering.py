@@ -272,10 +272,10 @@ def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
 
 
 def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
-    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id and the page where the paper has no title."""
+    """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
     title = titles.get(citation.paper_id, "").strip()
-    place = place_of(citation).removeprefix(citation.paper_id)
-    _print_indented(f"{title}{place}".lstrip(", "), paper_id=citation.paper_id)
+    place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
+    _print_indented(", ".join(filter(None, (title, place))), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

@@ -21,14 +21,15 @@ from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
-from rag_assets.search.retrieval.library import KnownPapers, Library
+from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.named_works import papers_meant
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
-SEARCH_VERSION = 22
+SEARCH_VERSION = 23
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
@@ -37,6 +38,8 @@ _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
+_MOST_MEANT = 20
+"""Title pages that are given to a question about works."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
@@ -74,7 +77,6 @@ class Searcher:
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names)
-        self._known_papers = KnownPapers(library)
         self._cited = cited or CitedWorks()
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
@@ -140,7 +142,7 @@ class Searcher:
                         part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                     )
                     packed = [*statements, *packed]
-            packed = [*self._of_each_named(question, named), *packed]
+            packed = [*self._title_pages(question), *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
             self.library,
@@ -149,10 +151,25 @@ class Searcher:
             expanded_hits=EXPANDED_HITS,
             passing=self._filters.passing(question.filter),
         )
-        papers = self._known_papers.of({context.paper_id for context in contexts})
-        known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
+        known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
         return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named, reports)
+
+    def _title_pages(self, question: Question) -> list[RankedPassage]:
+        """The title pages of the papers that are meant by a question about works, wherever a search would rank them."""
+        asked = [question.question, *(part.searched for part in read(question.question).parts)]
+        if Kind.PUBLICATION not in read(question.question).kinds:
+            return []
+        passing = self._filters.passing(question.filter)
+        found = dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts))
+        places = [
+            place
+            for paper in list(found)[:_MOST_MEANT]
+            if paper in self.library.papers
+            for place in self._below(paper, SectionKind.TITLE_PAGE)
+            if passing is None or passing[place]
+        ]
+        return [RankedPassage(self.library.passage_ids([place])[0], place, 0.0) for place in places]
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
