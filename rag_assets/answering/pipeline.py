@@ -24,7 +24,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
-from rag_assets.answering.wording import remarks, worded
+from rag_assets.answering.wording import only_cited_notes, remarks, worded
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -142,6 +142,8 @@ class AnswerPipeline:
         """unmet: what the model is asked to mend; None for a draft from the start."""
         with _timed("draft", seconds):
             key, draft, is_cached = self._drafted(question.question, evidence.contexts, unmet)
+            if not draft.claims:
+                draft = replace(draft, unanswered=(*draft.unanswered, *only_cited_notes(evidence.only_cited)))
         read = evidence.contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}

@@ -184,6 +184,9 @@ class Evidence:
     """What was searched for: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
     """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
+    only_cited: tuple[tuple[str, str], ...] = ()
+    """Entries of reference lists that name the work which a question asks about, if no paper here is that work: how the
+    paper is cited that has it in its list, and the entry."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)

@@ -33,6 +33,12 @@ _WORD = re.compile(r"[^\W_]+")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>?]{1,200}", re.IGNORECASE)
 _YEARS = re.compile(r"\b(?:of|in|from|since|after|before|until) (?:the year )?((?:19|20)\d\d)\b", re.IGNORECASE)
 _LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
+_WORK = re.compile(
+    r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
+    r"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?P<work>.{8,300}?)"
+    r"(?:\s+(?:first )?(?:published|appear(?:ed)?|come out|written))?[\s?.!]*$",
+    re.IGNORECASE,
+)
 _MADE_BY = re.compile(r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE)
 """Answered by the authors of the paper whose title names the thing; else by what papers say of it."""
 _DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
@@ -104,6 +110,12 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
     if best < (_DESCRIBED_FROM if describes_a_paper(question) else 1.0):
         return {}
     return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
+
+
+def work_asked_for(question: str) -> str:
+    """The title by which a question names a work: in quotation marks, or all that follows its wording; "" for none."""
+    quoted, named = _QUOTED.search(question), _WORK.match(question)
+    return (quoted[1] if quoted else named["work"] if named else "").strip(" .,")
 
 
 def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False) -> frozenset[str]:

@@ -22,7 +22,7 @@ from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch,
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.named_works import papers_meant
+from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -120,6 +120,7 @@ class Searcher:
             rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts].passages
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
+        meant = self._meant(question.question)
         packed, budget = ranking, budget_tokens
         if budget is None:
             parts = rankings[plan.parts].of_parts
@@ -142,7 +143,7 @@ class Searcher:
                         part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                     )
                     packed = [*statements, *packed]
-            packed = [*self._title_pages(question), *self._of_each_named(question, named), *packed]
+            packed = [*self._title_pages(question, meant), *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
             self.library,
@@ -153,18 +154,30 @@ class Searcher:
         )
         known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
-        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named, reports)
+        hits, only_cited = tuple(self.hits(ranking, k)), self._only_cited(question.question, meant)
+        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports)
 
-    def _title_pages(self, question: Question) -> list[RankedPassage]:
-        """The title pages of the papers that are meant by a question about works, wherever a search would rank them."""
-        asked = [question.question, *(part.searched for part in read(question.question).parts)]
-        if Kind.PUBLICATION not in read(question.question).kinds:
+    def _meant(self, question: str) -> list[str]:
+        """The papers that a question about works means; none for other questions."""
+        reading = read(question)
+        if Kind.PUBLICATION not in reading.kinds:
             return []
+        asked = [question, *(part.searched for part in reading.parts)]
+        return list(dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts)))
+
+    def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        work = work_asked_for(question)
+        if meant or not work or Kind.PUBLICATION not in read(question).kinds:
+            return ()
+        found = self._cited.entries_naming(work)
+        return tuple((self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items())
+
+    def _title_pages(self, question: Question, meant: Sequence[str]) -> list[RankedPassage]:
+        """The title pages of the papers that are meant, wherever a search would rank them."""
         passing = self._filters.passing(question.filter)
-        found = dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts))
         places = [
             place
-            for paper in list(found)[:_MOST_MEANT]
+            for paper in meant[:_MOST_MEANT]
             if paper in self.library.papers
             for place in self._below(paper, SectionKind.TITLE_PAGE)
             if passing is None or passing[place]
