@@ -58,6 +58,11 @@ def print_line(text: str) -> None:
     out().print(text, soft_wrap=True)
 
 
+def print_plain(line: str) -> None:
+    """One line of another program's format on stdout, without markup; control characters become visible."""
+    print(legible(line))  # noqa: T201 - stdout is this function's purpose
+
+
 def print_error(error: Exception) -> None:
     """What went wrong, as one message."""
     err().print(f"Error: {error}", style="red", soft_wrap=True)
