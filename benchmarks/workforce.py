@@ -83,7 +83,7 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     file = PaperFile(Path(name), name, format=sniff(name, content))
     attempt = Attempt(Paper(paper_id, (file,), fingerprint=paper_id))
     made = parse_files(FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings())
-    blocks = PaperToCut(paper_id, name, block_rows_of((paper_id, made.packed)), "f")
+    blocks = PaperToCut(paper_id, name, block_rows_of((paper_id, made.packed, "")), "f")
     chunks = _made(cut_chunks(blocks, ChunkingSettings(), token_counter("wordpiece")))
     return _made(cut_passages_of(PaperToCut(paper_id, name, chunks, "f"), PassageSettings(), window))
 

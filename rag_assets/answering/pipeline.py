@@ -23,8 +23,8 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.verify.verification import SupportScorer, looked_at, sources_of, verify
-from rag_assets.answering.wording import remarks, worded
+from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
+from rag_assets.answering.wording import only_cited_notes, remarks, worded
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -32,7 +32,7 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
-PIPELINE_VERSION = 12
+PIPELINE_VERSION = 13
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 _RETRY_EXTRA_K = 4
@@ -142,16 +142,19 @@ class AnswerPipeline:
         """unmet: what the model is asked to mend; None for a draft from the start."""
         with _timed("draft", seconds):
             key, draft, is_cached = self._drafted(question.question, evidence.contexts, unmet)
+            if not draft.claims:
+                draft = replace(draft, unanswered=(*draft.unanswered, *only_cited_notes(evidence.only_cited)))
         read = evidence.contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
-            titles = {context.paper_id: context.paper.title for context in evidence.contexts}
+            papers = {context.paper_id: context.paper for context in evidence.contexts}
+            titles = {paper: facts.title for paper, facts in papers.items()}
             verified = verify(draft, given, question.question, titles)
             nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
-            nearest = attributed(nearest, evidence.reports)
+            nearest = named(attributed(nearest, evidence.reports), papers)
             scoring = self.scorer.scores(verified, question.question)
             verified = looked_at(verified, scoring)
-            verified = verified.with_claims(attributed(verified.claims, evidence.reports))
+            verified = verified.with_claims(named(attributed(verified.claims, evidence.reports), papers))
         return Attempt(
             k,
             read,
@@ -212,7 +215,7 @@ class AnswerPipeline:
             answer=REFUSAL,
             claims=said.claims,
             refused=not said.claims,
-            single_source=bool(said.claims) and len(sources) < self.settings.min_sources,
+            single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,
             sources_used=sources,
             unanswered=said.unanswered,
             model=self.answerer.identity,
@@ -231,10 +234,10 @@ class AnswerPipeline:
 def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
     """Whether papers are to be looked for that are not cited: those that the question names, where it names several;
     any other, where it names none and too few are cited."""
-    cited = set(sources_of(attempt.verified.claims))
     if attempt.named_papers:
-        return len(attempt.named_papers) > 1 and len(cited) < wanted and not cited.issuperset(attempt.named_papers)
-    return len(cited) < wanted
+        is_left = not set(sources_of(attempt.verified.claims)).issuperset(attempt.named_papers)
+        return len(attempt.named_papers) > 1 and attempt.n_sources < wanted and is_left
+    return attempt.n_sources < wanted
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:

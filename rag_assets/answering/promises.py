@@ -13,7 +13,7 @@ from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.quote_search import is_evidence
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import misplaced_numbers
-from rag_assets.answering.verify.verification import quoted_text, sources_of
+from rag_assets.answering.verify.verification import n_works, quoted_text, sources_of
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
 from rag_assets.core.promises import Promise
 
@@ -93,7 +93,7 @@ def too_few_sources(results: Sequence[QAResult], *, min_sources: int) -> list[Of
 def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
     if result.refused:
         return result.answer == REFUSAL and not result.claims
-    n_sources = len(sources_of(result.claims))
+    n_sources = n_works(result.claims)
     return n_sources >= min_sources or (result.single_source and n_sources >= 1)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.verify.objections import Reason
-from rag_assets.answering.verify.verification import Scoring, VerifiedClaims, sources_of
+from rag_assets.answering.verify.verification import Scoring, VerifiedClaims, n_works
 from rag_assets.core.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
 
@@ -68,7 +68,7 @@ class Attempt:
 
     @property
     def n_sources(self) -> int:
-        return len(sources_of(self.verified.claims))
+        return n_works(self.verified.claims)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
+ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
 REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
 _MAX_ENTRY_CHARS = 160
@@ -41,12 +42,13 @@ def _part_mark(claim: Claim) -> list[str]:
 
 
 def place_of(citation: Citation) -> str:
-    """ "smith2020, p. 3", "smith2020, pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is known.
+    """ "Lund & Moe (2019), p. 3", "Lund (2019), pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is
+    known, and with the id of a paper whose authors are not known.
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
     pages = [found] if (found := pages_of(citation)) else []
-    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+    return ", ".join([citation.cited_as or citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
 
 
 def pages_of(citation: Citation) -> str:
@@ -95,9 +97,16 @@ def claim_note(claim: Claim) -> str:
 
 def _entry(work: CitedWork) -> str:
     """An entry of a reference list, shortened, and the paper of this corpus that it is."""
-    is_long = len(work.text) > _MAX_ENTRY_CHARS
-    text = f"{work.text[:_MAX_ENTRY_CHARS].rsplit(' ', 1)[0]} …" if is_long else work.text
-    return f"“{text}”" + (f" (in this corpus: {work.paper_id})" if work.paper_id else "")
+    return f"“{_shortened(work.text)}”" + (f" (in this corpus: {work.paper_id})" if work.paper_id else "")
+
+
+def _shortened(entry: str) -> str:
+    return f"{entry[:_MAX_ENTRY_CHARS].rsplit(' ', 1)[0]} …" if len(entry) > _MAX_ENTRY_CHARS else entry
+
+
+def only_cited_notes(entries: Sequence[tuple[str, str]]) -> list[str]:
+    """Notes on a work that is no paper here. entries: how a paper is cited, and the entry in its reference list."""
+    return [ONLY_CITED_NOTE.format(entry=_shortened(entry), paper=paper) for paper, entry in entries]
 
 
 def nearest_heading(result: QAResult) -> str:

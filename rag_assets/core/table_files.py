@@ -22,6 +22,7 @@ from rag_assets.core.tables import (
     BLOCKS,
     CHUNKS,
     PAPER_SUMMARIES,
+    PAPERS,
     PARSED_INDEX,
     PASSAGES,
     PROFILES,
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
 _SCHEMAS = {
     "parsed_index": PARSED_INDEX,
+    "papers": PAPERS,
     "blocks": BLOCKS,
     "chunks": CHUNKS,
     "passages": PASSAGES,

@@ -87,13 +87,14 @@ def update_profiles(
     blocks. `read_blocks`: gives the whole blocks, schema BLOCKS, sorted by paper, a paper's rows in order; called only
     if a profile must be made. `spread`: does the work on papers. Returns the new table, sorted by paper, and the plan.
     """
+    titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
     wanted = {
-        paper: fingerprint(version, PROFILER_VERSION) for paper, version in fingerprints_by(made_of, "paper_id").items()
+        paper: fingerprint(version, titles.get(paper), PROFILER_VERSION)
+        for paper, version in fingerprints_by(made_of, "paper_id").items()
     }
     plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if plan.is_noop:
         return published, plan
-    titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
 
     def papers() -> Iterator[tuple[str, str, bytes]]:
         for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):

@@ -252,6 +252,8 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
             from rag_assets.parsing.services.comparison import compared  # loads the PDF engine
 
             document = compared(document, files.pdf, settings)
+    if pdf := files.file if is_pdf(file) else files.pdf:
+        document = _with_front(document, pdf, settings)
     notes = list(attempt.failures)
     if attempt.pdf and files.pdf and (page_work := _page_work(document)):
         try:
@@ -328,6 +330,16 @@ def _demand_text(document: Document) -> None:
         raise UnreadableDocument(
             "holds no text besides headings, statements and back matter. Replace it with the full paper."
         )
+
+
+def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:
+    """The document with the first pages of its PDF; without them where they cannot be read."""
+    from rag_assets.parsing.formats.pdf.front import printed_front  # loads the PDF engine
+
+    try:
+        return replace(document, printed=printed_front(pdf, settings))
+    except UnreadableDocument:
+        return document
 
 
 def _page_work(document: Document) -> PageWork | None:

@@ -3,7 +3,7 @@
 Plans and makes the rows; nothing is published here. `store` checks each single document.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core import tables
-from rag_assets.core.domain import Block, Document, Source, Span, Zone
-from rag_assets.core.incremental import UpdatePlan, plan_update
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Block, BlockKind, Document, Source, Span, Zone
+from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Promise
 from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
@@ -59,22 +59,38 @@ def update_parsed_index(
 
 
 def block_table(
-    index: pa.Table, published: pa.Table, store: DocumentStore, spread: Spread
+    index: pa.Table, published: pa.Table, store: DocumentStore, spread: Spread, title_pages: Mapping[str, str]
 ) -> tuple[pa.Table, UpdatePlan]:
     """The blocks of all parsed papers of `index`; those of unchanged papers are taken over from `published`.
 
-    Returns a table of schema BLOCKS sorted by paper_id and ordinal, and the plan. Raises MissingInput when a
-    document is not in the store.
+    title_pages: texts that open papers, by id. Returns a table of schema BLOCKS sorted by paper_id and ordinal, and the
+    plan. Raises MissingInput when a document is not in the store.
     """
     parsed = index.filter(pc.equal(index["status"], PARSED))
-    wanted = tables.fingerprints_by(parsed, "paper_id")
+    kept_as = tables.fingerprints_by(parsed, "paper_id")
+    wanted = {
+        paper: fingerprint(mark, title_pages[paper]) if paper in title_pages else mark
+        for paper, mark in kept_as.items()
+    }
     plan = plan_update(tables.fingerprints_by(published, "paper_id"), wanted)
-    documents = ((wanted[paper_id], store.get_packed(wanted[paper_id])) for paper_id in plan.to_build)
+    documents = (
+        (wanted[paper_id], store.get_packed(kept_as[paper_id]), title_pages.get(paper_id, ""))
+        for paper_id in plan.to_build
+    )
     with closing(spread(block_rows_of, documents)) as results:
         built = [tables.unpacked(demanded(result)) for _, result in results]
     new = pa.concat_tables([tables.BLOCKS.empty_table(), *built])
     kept = tables.rows_without(published, "paper_id", plan.to_drop)
     return tables.merged(kept, new, ["paper_id", "ordinal"]), plan
+
+
+def _opened_by(title_page: str, document: Document) -> Document:
+    """The document with a title page before it. It has no page: what it says may come from another file."""
+    if not title_page:
+        return document
+    unplaced = (Span(0, len(title_page), None, None),)
+    block = Block(BlockKind.LIST, title_page, (TITLE_PAGE_HEADING,), Zone.TITLE_PAGE, spans=unplaced)
+    return replace(document, blocks=(block, *document.blocks))
 
 
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
@@ -144,14 +160,16 @@ def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
     }
 
 
-def block_rows_of(kept: tuple[str, bytes]) -> bytes:
-    """Packed rows of a document's blocks; kept: its fingerprint, and the document as the store keeps it."""
-    kept_as, document = kept[0], unpacked_document(kept[1])
+def block_rows_of(item: tuple[str, bytes, str]) -> bytes:
+    """Packed rows of a document's blocks; item: their fingerprint, the document as the store keeps it, and the text of
+    its title page, empty for none."""
+    mark, packed, title_page = item
+    document = _opened_by(title_page, unpacked_document(packed))
     common = {
         "paper_id": document.paper_id,
         "file_path": document.file_path,
         "source": str(document.source),
-        "fingerprint": kept_as,
+        "fingerprint": mark,
     }
     rows = tables.block_rows(labelled_blocks(document), common, document.block_starts)
     return tables.packed(tables.to_table(rows, tables.BLOCKS))
@@ -226,10 +244,11 @@ def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
 def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
     """(paper_id, n_source_chars, n_block_chars) of papers whose blocks hold less than 98 % of the source's text.
 
-    Back matter counts on neither side; a table's or figure's caption counts with its text. In a paper of a few words a
-    hyphen that was mended is 2 % already, so a few characters are never a loss.
+    Back matter and title pages count on neither side; a table's or figure's caption counts with its text. In a paper of
+    a few words a hyphen that was mended is 2 % already, so a few characters are never a loss.
     """
-    read = blocks.filter(pc.not_equal(blocks["zone"], str(Zone.BACK))).select(["paper_id", "text", "title"])
+    is_added = pc.is_in(blocks["zone"], value_set=pa.array([str(Zone.BACK), str(Zone.TITLE_PAGE)]))
+    read = blocks.filter(pc.invert(is_added)).select(["paper_id", "text", "title"])
     n_chars = pc.add(pc.add(pc.utf8_length(read["text"]), pc.utf8_length(read["title"])), 1)
     by_paper = pa.table({"paper_id": read["paper_id"], "n": n_chars}).group_by("paper_id").aggregate([("n", "sum")])
     parsed = index.filter(pc.equal(index["status"], PARSED)).select(["paper_id", "n_source_chars"])

@@ -25,6 +25,8 @@ from rag_assets.parsing.registry import Format, known_suffixes, stem_of, suffix_
 logger = logging.getLogger(__name__)
 
 INDEX_NAME = "parsed_index.parquet"
+LIBRARY_SUFFIXES = (".csl.json", ".bib", ".ris")
+"""Of bibliographies, which are no papers."""
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
 CANNOT_BE_OPENED = "cannot be opened ({reason}). Give this user the right to read it, or remove it."
 _BYTES_PER_MB = 1_000_000
@@ -106,13 +108,18 @@ def demand_folder(papers: Path) -> None:
 
 
 def manifest_hash(papers: Path) -> str:
-    """Fingerprint of path, size and time of change of every candidate file.
+    """Fingerprint of path, size and time of change of every candidate file and every bibliography.
 
     Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at. Raises
     MissingInput when the folder is not there.
     """
     demand_folder(papers)
-    return fingerprint([_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers)[0], INDEX_NAME)])
+    return fingerprint(
+        [
+            _manifest_entry(papers / relative, relative)
+            for relative in (*_sweep(papers)[0], *library_files(papers), INDEX_NAME)
+        ]
+    )
 
 
 def manifest_of(files: Iterable[Path]) -> str:
@@ -142,12 +149,28 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
         links = (name for name in subfolders if Path(folder, name).is_symlink())
         linked = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
         within = Path(folder).relative_to(papers)
-        meant = [name for name in names if not is_passed_over(name)]
+        meant = [name for name in names if not is_passed_over(name) and not is_library(name)]
         found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
         unknown += [(within / name).as_posix() for name in meant if not stem_of(name)]
     found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
     by_folder = methodcaller("split", "/")
     return sorted(found, key=by_folder), sorted(unknown, key=by_folder)
+
+
+def library_files(papers: Path) -> list[str]:
+    """Relative paths of the bibliographies in the folder, sorted; links that lead out of it are left out."""
+    root = papers.resolve()
+    found = []
+    for folder, subfolders, names in os.walk(papers):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        paths = (Path(folder, name) for name in names if is_library(name) and not is_passed_over(name))
+        found += [path.relative_to(papers).as_posix() for path in paths if path.resolve().is_relative_to(root)]
+    return sorted(found)
+
+
+def is_library(name: str) -> bool:
+    """Whether a file is a bibliography by its name."""
+    return name.lower().endswith(LIBRARY_SUFFIXES)
 
 
 def is_passed_over(name: str) -> bool:

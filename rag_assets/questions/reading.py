@@ -67,6 +67,7 @@ _ABOUT_PUBLICATION = re.compile(
     r"|\bwhen did (?:it|they) come out\b"
     r"|\bwhen (?:was|did) .{0,120}\b(?:study|paper|article|review|report|preprint|survey|trial|guide|manual)\b"
     r".{0,120}\b(?:come out|put on arxiv)\W*$"
+    rf"|\b(?:which|what) (?:\w+ ){{0,2}}?{STUDY}\b.{{0,30}}\b(?:from|of|in) (?:19|20)\d\d\W*$"
     r"|\bpublication (?:date|year)\b|\bdoi\b",
     re.IGNORECASE,
 )

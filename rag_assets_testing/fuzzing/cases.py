@@ -93,7 +93,7 @@ def run_file(path: Path) -> Ending:
         made = parse_files(read_files(Attempt(paper), job), job.settings)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
-    blocks = tables.unpacked(corpus.block_rows_of((_PAPER, made.packed)))
+    blocks = tables.unpacked(corpus.block_rows_of((_PAPER, made.packed, "")))
     row = {"paper_id": _PAPER, "status": "parsed", "n_pages": made.summary.n_pages}
     index = tables.to_table([row], tables.PARSED_INDEX)
     _demand(not len(pages_outside(blocks, index)), "pages_within_document")

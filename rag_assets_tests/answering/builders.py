@@ -3,13 +3,13 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, PrecededText, Readers
-from rag_assets.core.domain import Box, Chunk, Context, Evidence, Span
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Box, Chunk, Context, Evidence, PaperFacts, Span
 from rag_assets.core.text.terms import terms_of
 
 
@@ -45,6 +45,19 @@ def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, 
 def context(of: Chunk) -> Context:
     """The whole chunk as a context."""
     return Context(of.paper_id, of.chunk_id, of.page_start, of.page_end, of.n_tokens, of.text)
+
+
+def title_page(of: Chunk) -> Context:
+    """A chunk with the lines of a record as the title page of its paper."""
+    stated = {label: said for label, _, said in (line.partition(": ") for line in of.text.split("\n"))}
+    facts = PaperFacts(
+        stated.get("Title", ""),
+        tuple(filter(None, stated.get("Authors", "").split("; "))),
+        stated.get("Publication date", "")[:4],
+        stated.get("DOI", ""),
+        cited_as=of.paper_id,
+    )
+    return replace(context(of), section_title=TITLE_PAGE_HEADING, paper=facts)
 
 
 def evidence(*chunks: Chunk) -> Evidence:

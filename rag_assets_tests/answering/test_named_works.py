@@ -6,10 +6,10 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.named_works import papers_named, writers_asked_for
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.core.domain import Context, PaperFacts
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import chunk, context, readers
+from rag_assets.search.retrieval.named_works import writers_asked_for
+from rag_assets_tests.answering.builders import chunk, context, readers, title_page
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -25,11 +25,7 @@ SHEEP = chunk(
 )
 
 
-def page(of: Chunk) -> Context:
-    return replace(context(of), section_title=TITLE_PAGE_HEADING)
-
-
-FOUND = (context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
+FOUND = (context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
@@ -94,8 +90,8 @@ def test_most_of_a_title_does_not_name_what_was_developed() -> None:
     """A paper that revisits a thing has the whole name of it in its title."""
     revisited = replace(GOAT_PAGE, text="Title: Revisiting the copper scale\nAuthors: Berit Moe; Carl Ness")
 
-    assert said("Who wrote the copper scale?", page(revisited)) == ["Authors: Berit Moe; Carl Ness"]
-    assert said("Who developed the copper scale?", page(revisited)) == []
+    assert said("Who wrote the copper scale?", title_page(revisited)) == ["Authors: Berit Moe; Carl Ness"]
+    assert said("Who developed the copper scale?", title_page(revisited)) == []
 
 
 def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
@@ -116,7 +112,7 @@ def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
         ("Which paper was written by Ada Lund and Carl Ness?", []),
     ],
 )
-def test_papers_of_a_person_are_those_with_the_name_on_the_title_page(question: str, papers: list[str]) -> None:
+def test_papers_of_a_person_are_those_with_the_name_on_the_title_title_page(question: str, papers: list[str]) -> None:
     """The words of a name may belong to two authors; a paper that speaks of a person is not by that person."""
     pages = {"lund2019": SHEEP_PAGE, "moe2021": GOAT_PAGE}
 
@@ -127,15 +123,6 @@ def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
     """ "Ada Lund on sheep" is nobody's name."""
     assert writers_asked_for("Which paper was written by Ada Lund and Bo Moe on sheep?") == ("Ada Lund", "Bo Moe")
     assert writers_asked_for("Who wrote the paper on sheep?") == ()
-
-
-@pytest.mark.parametrize("line", ["Ada Lund, Bo Moe", "Lund, Ada; Moe, Bo"])
-def test_a_name_is_found_in_either_order(line: str) -> None:
-    """Catalogues put the family name first."""
-    first = replace(context(chunk("a1", f"{line}\n\nSheep were bled twice in the herd.")), page_start=1)
-
-    assert said("Which paper was written by Ada Lund?", first) == [line]
-    assert said("Which paper was written by Ada Moe?", first) == []
 
 
 @pytest.mark.parametrize(
@@ -155,38 +142,13 @@ def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) 
     assert (said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
 
 
-def test_a_description_without_a_word_of_the_title_means_no_paper() -> None:
-    """Text comes near to much that others wrote."""
-    assert said("Who wrote the study of valley flocks in blood by winter?") == []
-    assert said("Who wrote the study of flocks in blood by winter?") == []
-    assert said("Who wrote the study of sheep in blood by winter?") == ["Authors: Ada B Lund; Berit Moe"]
-
-
-def test_the_title_of_a_paper_without_a_header_comes_with_its_contexts() -> None:
-    """Parsers take it out of the text, and the text alone would name the works it cites."""
-    front = chunk("a1", "Ada Lund and Berit Moe\n\nWe use HerdNet in every herd.")
-    titled = replace(context(front), page_start=1, section_title="", paper=PaperFacts("FlockTrack: Ferritin in sheep"))
-
-    assert said("Who developed FlockTrack?", titled) == ["Ada Lund and Berit Moe"]
-    assert said("Who wrote HerdNet?", titled) == []
-
-
-def test_a_title_may_go_on_in_the_line_below() -> None:
-    """Of titles of two lines some parsers keep the first."""
-    front = chunk("a1", "Following ferritin in all the\n\nmountain sheep of the north\n\nAda Lund and Berit Moe")
-    titled = replace(context(front), paper=PaperFacts("Following ferritin in all the"))
-
-    assert papers_named("Who wrote Following ferritin in all the mountain sheep of the north?", [titled]) == {"a1"}
-    assert papers_named("Who wrote Following ferritin in all the cows of the north?", [titled]) == frozenset()
-
-
 GOATS = chunk("moe2021", "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.")
 OXEN = chunk("smith2020", "Oxen with iron shoes pulled 22 percent more weight on wet roads.")
 COMPARED = (
     replace(context(SHEEP), paper=PaperFacts("FlockTrack: Following ferritin in mountain sheep")),
     replace(context(GOATS), paper=PaperFacts("Copper in valley goats")),
-    page(GOAT_PAGE),
-    page(SHEEP_PAGE),
+    title_page(GOAT_PAGE),
+    title_page(SHEEP_PAGE),
 )
 
 

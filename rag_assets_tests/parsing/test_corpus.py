@@ -71,7 +71,7 @@ class Corpus:
         return dict(row)
 
     def blocks(self) -> pa.Table:
-        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents), in_place)[0]
+        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents), in_place, {})[0]
 
 
 @pytest.fixture
@@ -433,7 +433,7 @@ def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
     corpus.put(b__txt="Only one line about sheep.", c__txt="\0\0\0binary\0\0")
     corpus.update()
 
-    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents), in_place)
+    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents), in_place, {})
 
     assert (plan.changed, plan.removed, plan.unchanged) == (("b",), ("c",), ("a",))
     assert updated["paper_id"].to_pylist() == ["a", "a", "b"]

@@ -212,7 +212,7 @@ def test_the_manifest_hash_moves_with_any_candidate_and_with_nothing_else(papers
     put(papers, "a.txt", "sub/b.pdf")
     before = manifest_hash(papers)
 
-    put(papers, "notes.bib", ".hidden.txt")
+    put(papers, "notes.log", ".hidden.txt")
     assert manifest_hash(papers) == before
 
     os.utime(papers / "a.txt", ns=(1, 1))

@@ -86,7 +86,7 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     job = ParseJob(ParsingSettings(), store, in_place)
 
     index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)
-    blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store, in_place)
+    blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store, in_place, {})
 
     errors = dict(zip(*(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")), strict=True))
     assert set(errors) == {"page_9_of_2", "row", "cell"}

@@ -1,6 +1,6 @@
 """Keyless answers: sentences and table rows of the contexts, word for word. No model that writes is called.
 
-A compound question is answered part by part: who wrote a paper, and where and when it appeared, by title pages,
+A compound question is answered part by part: who wrote a paper, and where and when it appeared, by its record,
 everything else by the candidates that are most relevant. A paper is summarised by its
 abstract.
 """
@@ -12,26 +12,26 @@ from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences, table_rows
-from rag_assets.answering.extractive.named_works import (
+from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
+from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
+from rag_assets.answering.extractive.selection import Selection, claims_of
+from rag_assets.answering.extractive.unmentioned import unmentioned
+from rag_assets.answering.verify.names import MissingName, missing_names
+from rag_assets.core.domain import BLOCK_SEPARATOR, Context, PaperFacts
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.settings import ExtractiveSettings
+from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.terms import terms_of
+from rag_assets.questions import Kind, QuestionPart, read
+from rag_assets.search.retrieval.named_works import (
     asked_of_one,
     asks_what_a_quoted_work_says,
     is_quoted,
     papers_named,
     works_compared,
 )
-from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
-from rag_assets.answering.extractive.selection import Selection, claims_of
-from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
-from rag_assets.answering.extractive.unmentioned import unmentioned
-from rag_assets.answering.verify.names import MissingName, missing_names
-from rag_assets.core.domain import BLOCK_SEPARATOR, Context
-from rag_assets.core.incremental import fingerprint
-from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.core.text.terms import terms_of
-from rag_assets.questions import Kind, QuestionPart, read
 
-EXTRACTIVE_VERSION = 3
+EXTRACTIVE_VERSION = 4
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's paper does not
@@ -106,7 +106,7 @@ class ExtractiveAnswerer:
             before = {papers[cited.chunk_id] for said in found.values() for one in said for cited in one.citations}
             is_further = before and not names_a_paper(part.text)
             asked_of = [one for one in contexts if one.paper_id in before] if is_further else contexts
-            claims = tuple(publication_claims(part.text, part.searched, asked_of, self._readers.tokens))
+            claims = tuple(publication_claims(part.text, part.searched, asked_of))
             if claims or asks_about_a_work(part.text):
                 found[part.text] = claims
         return found
@@ -144,9 +144,13 @@ class ExtractiveAnswerer:
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
 
 
+def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:
+    return {context.paper_id: context.paper for context in contexts}
+
+
 def _restricted(part: QuestionPart, contexts: Sequence[Context]) -> Iterator[RestrictedPart]:
     """The part as it is asked of all papers; where it compares papers, of each by itself, too."""
-    compared = works_compared(part.searched, contexts)
+    compared = works_compared(part.searched, _papers(contexts))
     yield RestrictedPart(part)
     for paper in sorted(compared)[:_MOST_COMPARED]:
         text, searched = f"{part.text} ({paper})", asked_of_one(part.searched, compared, paper)
@@ -184,7 +188,7 @@ def _in_order(
 def _is_refused(part: QuestionPart, missing: Sequence[MissingName], contexts: Sequence[Context]) -> bool:
     """Whether a part of the question names something that what was found cannot be about, or asks what a work says that
     is only cited."""
-    if asks_what_a_quoted_work_says(part.text) and not papers_named(part.text, contexts):
+    if asks_what_a_quoted_work_says(part.text) and not papers_named(part.text, _papers(contexts)):
         return True
     text = " ".join(part.text.split())
     return any(name.is_decisive and name.text in text for name in missing)
@@ -193,9 +197,9 @@ def _is_refused(part: QuestionPart, missing: Sequence[MissingName], contexts: Se
 def _summary(question: str, contexts: Sequence[Context], max_claims: int) -> DraftAnswer:
     """The abstract of each paper that the question names; without one the draft says so, without a paper it refuses."""
     if is_quoted(question):
-        meant: Set[str] = papers_named(question, contexts)
+        meant: Set[str] = papers_named(question, _papers(contexts))
     else:
-        meant = works_compared(question, contexts).keys() or _nearest(question, contexts)
+        meant = works_compared(question, _papers(contexts)).keys() or _nearest(question, contexts)
     own = [one for one in contexts if one.paper_id in meant]
     claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
     if claims or not meant:

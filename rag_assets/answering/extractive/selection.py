@@ -83,7 +83,7 @@ class Selection:
         self._n_best = len(self.chosen)
         n_claims = self._n_best + _FURTHER_CLAIMS
         while len(papers := self._papers()) < min_papers:
-            other = next((i for i in self._order if self._candidates[i].paper_id not in papers and self._fits(i)), None)
+            other = next((i for i in self._order if self._work(i) not in papers and self._fits(i)), None)
             if other is None:
                 break
             self.chosen.append(other)
@@ -131,11 +131,16 @@ class Selection:
         return [(self._candidates[i], self.relevance(i)) for i in self.chosen]
 
     def _papers(self) -> set[str]:
-        return {self._candidates[i].paper_id for i in self.chosen}
+        """The quoted works: a preprint and its published version are one paper."""
+        return {self._work(i) for i in self.chosen}
+
+    def _work(self, i: int) -> str:
+        one = self._candidates[i]
+        return self._contexts[one.context].paper.work or one.paper_id
 
     def _fits(self, i: int) -> bool:
         one = self._candidates[i]
-        share = _FURTHER_SHARE if one.paper_id in self._papers() else _OTHER_PAPER_SHARE
+        share = _FURTHER_SHARE if self._work(i) in self._papers() else _OTHER_PAPER_SHARE
         is_enough = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
         )

@@ -23,6 +23,7 @@ from rag_assets.core.domain import (
     Citation,
     Claim,
     LeftOut,
+    PaperFacts,
     Support,
     Usage,
     all_boxes,
@@ -146,6 +147,23 @@ def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, ti
 def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:
     """The stretch of a chunk with its section and the title of its paper."""
     return QuotedText(chunk.text, start, end, chunk.section_at(start)[1], titles.get(chunk.paper_id, ""))
+
+
+def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Claim, ...]:
+    """The claims with the names and works of the papers that they cite. papers: by id."""
+    return tuple(
+        replace(claim, citations=tuple(_named(one, papers.get(one.paper_id)) for one in claim.citations))
+        for claim in claims
+    )
+
+
+def _named(citation: Citation, paper: PaperFacts | None) -> Citation:
+    return citation if paper is None else replace(citation, cited_as=paper.cited_as, work=paper.work)
+
+
+def n_works(claims: Sequence[Claim]) -> int:
+    """How many works are cited: a preprint and its published version are one source."""
+    return len({one.work or one.paper_id for claim in claims for one in claim.citations})
 
 
 def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:

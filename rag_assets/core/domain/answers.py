@@ -36,6 +36,10 @@ class Citation:
     end: int = field(kw_only=True)
     boxes: tuple[Box, ...]
     verification: Verification
+    cited_as: str = field(default="", kw_only=True)
+    """The paper as a text cites it, "Lund & Moe (2019)"; its id where its authors are not known."""
+    work: str = field(default="", kw_only=True)
+    """Id of the first paper that is the same work, often this one; empty in rows written before works were compared."""
     is_generated: bool = False
     """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from rag_assets.core.domain.records import NO_RECORD, PrintedFront, Record
 from rag_assets.core.domain.spans import Box, Span, all_boxes, first_page, last_page
 
 
@@ -24,7 +25,7 @@ class Zone(StrEnum):
     """Where in a paper a block stands. `BACK` (the reference list) is kept but never indexed."""
 
     TITLE_PAGE = "title_page"
-    """Who wrote the paper, where and when it appeared."""
+    """The bibliographic record: who wrote the paper, where and when it appeared."""
     FRONT = "front"
     BODY = "body"
     ANNEX = "annex"
@@ -199,6 +200,11 @@ class Document:
     """What a reader should know: a fallback that was used, a repair that was made."""
     words_lost: float | None = None
     """For a PDF that a service read: the share of the words that this reading or our own lost, whichever lost more."""
+
+    header: Record = NO_RECORD
+    """What the header of the file or its front matter states, unchecked."""
+    printed: PrintedFront | None = None
+    """The first page of the paper's PDF, where it has one."""
 
     @cached_property
     def text(self) -> str:

@@ -129,6 +129,12 @@ class PaperFacts:
     """Names as "forename surname"; empty where they are not known."""
     year: str = ""
     """Four digits; empty where it is not known."""
+    doi: str = ""
+    """In lower case, without a resolver."""
+    work: str = ""
+    """Id of the first paper that is the same work, often this one: a preprint and its published version are one."""
+    cited_as: str = ""
+    """As a text cites it, "Lund & Moe (2019)"; the id of the paper where its authors are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +184,9 @@ class Evidence:
     """What was searched for: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
     """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
+    only_cited: tuple[tuple[str, str], ...] = ()
+    """Entries of reference lists that name the work which a question asks about, if no paper here is that work: how the
+    paper is cited that has it in its list, and the entry."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)

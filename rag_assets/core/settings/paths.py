@@ -37,6 +37,8 @@ class Paths:
     kept = _Below("cache", "kept.sqlite3")
     """Replies of models, vectors of questions, parsed documents and images of pages; see `rag_assets.core.kept`."""
     parsed_index = _Below("cache", "parsed_index.parquet")
+    records = _Below("cache", "papers.parquet")
+    """The bibliographic record of each paper."""
     blocks = _Below("cache", "blocks.parquet")
     chunks = _Below("cache", "chunks.parquet")
     chunk_stats = _Below("cache", "chunk_stats.json")

@@ -17,6 +17,7 @@ from rag_assets.core.domain import (
     Chunk,
     PaperPoint,
     Passage,
+    Record,
 )
 
 T = TypeVar("T")
@@ -119,6 +120,11 @@ def paper_point_row(told: PaperPoint, fingerprint: str) -> dict[str, Any]:
 
 def paper_points_from(table: pa.Table) -> list[PaperPoint]:
     return _values(PaperPoint, table)
+
+
+def records_from(table: pa.Table) -> dict[str, Record]:
+    """The record of each paper, by id."""
+    return dict(zip(table["paper_id"].to_pylist(), _values(Record, table), strict=True))
 
 
 def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]) -> list[dict[str, Any]]:

@@ -84,6 +84,35 @@ PARSED_INDEX = _schema(
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
     _FINGERPRINT,
 )
+_PERSON = pa.struct([("family", _STRING), ("given", _STRING), ("orcid", _STRING), ("affiliation", _STRING)])
+PAPERS = _schema(
+    _PAPER_ID,
+    ("title", _STRING, "Title of the work; null, as all others, where it is not known."),
+    ("authors", pa.list_(_PERSON), "Authors in order, with ORCID and affiliation where a header states them."),
+    ("year", _INT, "Year in which it appeared."),
+    ("venue", _STRING, "Journal, conference or series."),
+    ("volume", _STRING, "Volume of the journal or series."),
+    ("issue", _STRING, "Issue of the journal."),
+    ("pages", _STRING, "Pages in the venue, as printed there."),
+    ("doi", _STRING, "DOI in lower case, without a resolver."),
+    ("arxiv", _STRING, "Id on arXiv, without version."),
+    ("pmid", _STRING, "Id in PubMed."),
+    ("abstract", _STRING, "Abstract of the paper."),
+    ("keywords", pa.list_(_STRING), "Keywords as stated."),
+    ("language", _STRING, "Code of the language, as stated."),
+    ("licence", _STRING, "Licence, as a URL or in words."),
+    ("type", _STRING, "Type of CSL: article-journal, paper-conference, chapter, book, thesis, report."),
+    (
+        "sources",
+        pa.list_(pa.struct([("field", _STRING), ("source", _STRING)])),
+        "Where each value comes from: header (TEI, front matter), first page, or the bibliography that states it.",
+    ),
+    ("own_title", _STRING, "Title by the paper's own files; entries of bibliographies are matched with it."),
+    ("own_doi", _STRING, "DOI by the paper's own files."),
+    ("own_arxiv", _STRING, "Id on arXiv by the paper's own files."),
+    ("made_of", _STRING, "Hash of the document that it was read from."),
+    _FINGERPRINT,
+)
 BLOCKS = _schema(
     _PAPER_ID,
     ("ordinal", _INT, "Place of the block in the paper, from 0."),

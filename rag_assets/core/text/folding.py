@@ -85,6 +85,13 @@ class Folded:
         return Folded("".join(self.text[i] for i in kept), tuple(self.origins[i] for i in kept))
 
 
+def letters_of(text: str) -> str:
+    """Letters and digits alone, in lower case, without accents: "Paré" and "Pare´", "Multi-Head" and "multihead" are
+    the same."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in plain if character.isalnum())
+
+
 def lowered_as_plain(text: str) -> str:
     """`text` with plain digits for lowered ones, every character in its place."""
     return text.translate(_LOWERED)

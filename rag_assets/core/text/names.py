@@ -99,7 +99,7 @@ _BESIDE_NAMES = re.compile(
 _INSTITUTION = re.compile(
     r"(?<![^\W\d_])(?:universi\w*|institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
     r"hospitals?|research|company|inc|ltd|corporation|academy|ministry|polit[ée]cni\w+|polytechni\w+|hochschule|"
-    r"observato\w+|foundation|clinic)\b",
+    r"observato\w+|foundation|clinic|division|branch)\b",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=[^\W\d_])\s?(?:[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]\s?)+(?=\s[A-Z])")
@@ -109,6 +109,8 @@ _MAX_CHARS = 2000
 _ADDRESS = re.compile(r"\S+@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
 _MOST_ORDINARY = 0.25
 """Share of the words of names that may be ordinary ones too, as in "Roman Bondar"."""
+_WORDS_OF_A_PLACE = 3
+"""A place of work whose kind follows so soon, "National Defence University", has no name before it."""
 _SMALL_WORD = re.compile(r"\b[a-z]{3,}\b")
 _IN_NAMES = frozenset("and van von der den del los las dos mac".split())
 _FIRST_WORDS = re.compile(r"\W*((?:[^\W\d_a-z][\w.’'-]*,?\s+){1,3}[^\W\d_a-z][\w.’'-]+)")
@@ -150,8 +152,10 @@ def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
     found = _FIRST_WORDS.match(line)
     if len(line) > _MAX_CHARS or found is None or not (_INSTITUTION.search(line) or _ADDRESS.search(line)):
         return False
-    words = [word.strip(",") for word in found[1].split()[:2] if not _INSTITUTION.search(word)]
-    return len(words) > 1 and not any(_bare(word) in ordinary for word in words) and _is_long_enough(words)
+    opening = found[1].split(",")[0].split()[:_WORDS_OF_A_PLACE]
+    words = [word.strip(",") for word in found[1].split()[:2]]
+    are_ordinary = any(_bare(word) in ordinary for word in words)
+    return not _INSTITUTION.search(" ".join(opening)) and not are_ordinary and _is_long_enough(words)
 
 
 def names_an_institution(line: str) -> bool:

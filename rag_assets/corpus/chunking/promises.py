@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Zone
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Zone
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, schema_problems
@@ -100,8 +100,9 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
 
 
 def without_page(chunks: pa.Table) -> pa.Table:
-    """Chunks without a proven page."""
-    return chunks.filter(pc.is_null(chunks["page_start"]))
+    """Chunks without a proven page; a title page has none, since its statements may come from other files."""
+    is_placeable = pc.not_equal(chunks["section_title"], TITLE_PAGE_HEADING)
+    return chunks.filter(pc.and_(pc.is_null(chunks["page_start"]), is_placeable))
 
 
 def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:

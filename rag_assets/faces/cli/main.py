@@ -13,7 +13,7 @@ import typer
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import ask, retrieve
 from rag_assets.faces.cli.chat import chat
-from rag_assets.faces.cli.folder import clear, index_stats, papers, status
+from rag_assets.faces.cli.folder import cite, clear, index_stats, papers, status
 from rag_assets.faces.cli.options import SettingsCommand
 from rag_assets.faces.cli.reporting import report, table
 from rag_assets.faces.cli.serving import mcp, serve, ui
@@ -56,7 +56,7 @@ def main(
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
-for _command in (run, chunk, qa, retrieve, ask, chat, report, table, papers, status, serve, mcp, ui, clear):
+for _command in (run, chunk, qa, retrieve, ask, chat, report, table, cite, papers, status, serve, mcp, ui, clear):
     app.command(cls=SettingsCommand)(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

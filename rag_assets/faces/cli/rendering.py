@@ -58,6 +58,11 @@ def print_line(text: str) -> None:
     out().print(text, soft_wrap=True)
 
 
+def print_plain(line: str) -> None:
+    """One line of another program's format on stdout, without markup; control characters become visible."""
+    print(legible(line))  # noqa: T201 - stdout is this function's purpose
+
+
 def print_error(error: Exception) -> None:
     """What went wrong, as one message."""
     err().print(f"Error: {error}", style="red", soft_wrap=True)
@@ -272,10 +277,10 @@ def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
 
 
 def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
-    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id and the page where the paper has no title."""
+    """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
     title = titles.get(citation.paper_id, "").strip()
-    place = place_of(citation).removeprefix(citation.paper_id)
-    _print_indented(f"{title}{place}".lstrip(", "), paper_id=citation.paper_id)
+    place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
+    _print_indented(", ".join(filter(None, (title, place))), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

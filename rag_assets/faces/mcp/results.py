@@ -163,6 +163,7 @@ def _citation(cited: Citation, claim: str, titles: Mapping[str, str]) -> dict[st
     return {
         "paper_id": cited.paper_id,
         "title": titles.get(cited.paper_id),
+        "cited_as": cited.cited_as,
         "page": pages_of(cited) or PAGE_UNKNOWN,
         "chunk_id": cited.chunk_id,
         "characters": f"{cited.start}-{cited.end}",

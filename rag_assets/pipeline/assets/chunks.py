@@ -133,7 +133,7 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
 @dg.asset(
     group_name="index",
     deps=["summaries"],
-    metadata={"also_reads": "parsed_index, chunks"},
+    metadata={"also_reads": "papers, chunks"},
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -172,7 +172,7 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
 
 def titles_by_paper(paths: Paths) -> dict[str, str]:
     """Titles of the parsed papers that have one."""
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"]).to_pylist()
+    papers = read_columns(paths.records, ["paper_id", "title"]).to_pylist()
     return {paper["paper_id"]: paper["title"] for paper in papers if paper["title"]}
 
 
@@ -188,7 +188,7 @@ N_PROFILES_SHOWN = 20
 @dg.asset(
     group_name="index",
     deps=[corpus.blocks],
-    metadata={"also_reads": "parsed_index"},
+    metadata={"also_reads": "papers"},
     check_specs=specs("profiles", PROFILE_PROMISES),
     output_required=False,
     code_version=str(PROFILER_VERSION),
@@ -198,7 +198,7 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
-    index = read_columns(paths.parsed_index, ["paper_id", "title"])
+    index = read_columns(paths.records, ["paper_id", "title"])
     made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
     published = published_or_empty(paths.profiles, PROFILES)
 

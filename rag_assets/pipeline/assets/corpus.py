@@ -11,6 +11,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, required_table
 from rag_assets.core.tables import BLOCKS, PARSED_INDEX
 from rag_assets.core.workforce.seam import Workforce, within
+from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
@@ -21,14 +22,14 @@ from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, not
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress, specs
-from rag_assets.pipeline.assets.sources import PAPERS
+from rag_assets.pipeline.assets.sources import PAPER_FILES
 
 N_PAPERS_SHOWN = 50
 
 
 @dg.asset(
     group_name="corpus",
-    deps=[PAPERS],
+    deps=[PAPER_FILES],
     check_specs=specs("parsed_index", [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES]),
     output_required=False,
     code_version=str(PARSER_VERSION),
@@ -63,20 +64,22 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
 
 @dg.asset(
     group_name="corpus",
-    deps=[parsed_index],
+    deps=["papers"],
+    metadata={"also_reads": "parsed_index"},
     check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
     code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
 def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
+    """Title page, paragraphs, tables, lists of every paper in order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = required_table(paths.parsed_index)
+    pages = title_pages(required_table(paths.records))
     published = published_or_empty(paths.blocks, BLOCKS)
 
     spread = within(settings.parsing.limits, workforce)
-    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept), spread)
+    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept), spread, pages)
     update = TableUpdate(paths.blocks, updated, plan, published, {"parser": PARSER_VERSION})
     kinds = Counter(updated["kind"].to_pylist())
     yield from update.audited(

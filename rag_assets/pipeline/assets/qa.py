@@ -47,7 +47,7 @@ from rag_assets.questions.files import QuestionSet, configured_questions, config
 @dg.asset(
     group_name="answers",
     deps=[QUESTIONS, index_meta],
-    metadata={"also_reads": "chunks, passages, profiles, references, chroma_index, bm25_index"},
+    metadata={"also_reads": "papers, chunks, passages, profiles, references, chroma_index, bm25_index"},
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     code_version=CODE_VERSION,
@@ -196,7 +196,8 @@ def _with_places(claim: Claim) -> str:
     group_name="evaluation",
     deps=[qa],
     metadata={
-        "also_reads": "questions, parsed_index, chunks, passages, profiles, references, chroma_index, bm25_index"
+        "also_reads": "questions, parsed_index, papers, chunks, passages, profiles, references, chroma_index, "
+        "bm25_index"
     },
     check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,

@@ -32,7 +32,7 @@ from rag_assets.reports.update import (
 @dg.asset(
     group_name="answers",
     deps=[TEMPLATES, paper_summaries, index_meta],
-    metadata={"also_reads": "parsed_index, chunks, passages, profiles, references, chroma_index, bm25_index"},
+    metadata={"also_reads": "parsed_index, papers, chunks, passages, profiles, references, chroma_index, bm25_index"},
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,
     code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",

@@ -10,18 +10,18 @@ from pathlib import Path
 import dagster as dg
 
 from rag_assets.core.settings import Settings
-from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
+from rag_assets.parsing.discovery import INDEX_NAME, library_files, manifest_hash, manifest_of
 from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
 from rag_assets.reports import template_files
 
-SOURCE_NAMES = ("papers", "questions", "templates")
+SOURCE_NAMES = ("paper_files", "questions", "templates")
 _DATA_DIR = "data_dir"
 _LOOKED_BACK = 100
 """Reports, of all folders that share the history."""
-PAPERS = dg.AssetSpec(
-    "papers",
+PAPER_FILES = dg.AssetSpec(
+    "paper_files",
     group_name="corpus",
-    description="The files of the papers, and the list that names them if there is one. Put there by you.",
+    description="The files of the papers, bibliographies, and the list of papers if there is one. Put there by you.",
     kinds={"file"},
 )
 QUESTIONS = dg.AssetSpec(
@@ -41,7 +41,7 @@ TEMPLATES = dg.AssetSpec(
 def observed_versions(settings: Settings) -> dict[str, str]:
     """Version by source, from names, sizes and times. Raises MissingInput when there is no papers folder."""
     return {
-        "papers": _papers_version(settings),
+        "paper_files": _papers_version(settings),
         "questions": manifest_of([settings.question_file]),
         "templates": manifest_of(template_files(settings.paths.templates)),
     }
@@ -50,7 +50,7 @@ def observed_versions(settings: Settings) -> dict[str, str]:
 def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
     """The events that report the versions which Dagster does not know yet."""
     places = {
-        "papers": settings.paper_list_file or settings.paths.papers,
+        "paper_files": settings.paper_list_file or settings.paths.papers,
         "questions": settings.question_file,
         "templates": settings.paths.templates,
     }
@@ -99,4 +99,5 @@ def _papers_version(settings: Settings) -> str:
     if named is None and not listing.exists():
         return manifest_hash(paths.papers)
     papers = find_papers(paths.papers, named, settings.parsing.limits)
-    return manifest_of([listing, *(file.path for paper in papers for file in paper.files)])
+    libraries = [paths.papers / name for name in library_files(paths.papers)]
+    return manifest_of([listing, *libraries, *(file.path for paper in papers for file in paper.files)])

@@ -47,7 +47,7 @@ from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress
 @dg.asset(
     group_name="chunks",
     deps=[chunks],
-    metadata={"also_reads": "parsed_index"},
+    metadata={"also_reads": "papers"},
     check_specs=specs("summaries", SUMMARY_PROMISES),
     output_required=False,
     code_version=str(SUMMARIZER_VERSION),

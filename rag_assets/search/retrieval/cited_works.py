@@ -6,10 +6,13 @@ from threading import Lock
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rag_assets.core.domain import Chunk, CitedWork, Report
 from rag_assets.core.tables import REFERENCES, rows_of
 from rag_assets.search.retrieval.titled_papers import TitledPapers
+
+_MOST_ENTRIES = 3
 
 
 class CitedWorks:
@@ -30,6 +33,12 @@ class CitedWorks:
         """By chunk id, for those of the chunks that report other works."""
         found = {id_: tuple(self._reports(chunk)) for id_, chunk in chunks.items()}
         return {id_: reports for id_, reports in found.items() if reports}
+
+    def entries_naming(self, title: str) -> dict[str, str]:
+        """The first entries of reference lists that hold a title, each with a paper that has it in its list."""
+        holds = pc.match_substring(self._references["text"], title, ignore_case=True)
+        rows = self._references.filter(holds).slice(0, _MOST_ENTRIES).to_pylist()
+        return {row["text"]: row["paper_id"] for row in rows}
 
     def _reports(self, chunk: Chunk) -> Iterator[Report]:
         for (start, end), works in self._of(chunk.paper_id).items():

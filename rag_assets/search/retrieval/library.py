@@ -3,16 +3,14 @@
 A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, PaperFacts, Passage
+from rag_assets.core.domain import Chunk, PaperFacts, Passage
 from rag_assets.core.errors import StaleIndex
 from rag_assets.core.incremental import data_version
 from rag_assets.core.table_files import required_table
@@ -24,8 +22,8 @@ Numbers = npt.NDArray[np.int32]
 class Library:
     """All published chunks and passages; may be used by several threads."""
 
-    def __init__(self, chunks_file: Path, passages_file: Path, titles: Mapping[str, str] | None = None) -> None:
-        """Open the published tables. titles: of the papers, by paper_id.
+    def __init__(self, chunks_file: Path, passages_file: Path, facts: Mapping[str, PaperFacts] | None = None) -> None:
+        """Open the published tables. facts: what is known of the papers, by paper_id.
 
         Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
         """
@@ -61,7 +59,7 @@ class Library:
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(self._paper_ids)
-        self._titles = titles or {}
+        self.facts = facts or {}
 
     def places(self, passage_ids: Sequence[str]) -> Numbers:
         """The places of passages that exist. Raises KeyError for one that does not."""
@@ -74,9 +72,13 @@ class Library:
             raise KeyError(passage_ids[unknown[0]])
         return np.asarray(found, np.int32)
 
+    def facts_of(self, paper_id: str) -> PaperFacts:
+        """What is known of a paper."""
+        return self.facts.get(paper_id) or PaperFacts(cited_as=paper_id)
+
     def title_of(self, paper_id: str) -> str:
         """The title of a paper; empty where it is not known."""
-        return self._titles.get(paper_id, "")
+        return self.facts_of(paper_id).title
 
     def passage_ids(self, places: Sequence[int]) -> list[str]:
         return [self._ids[place].decode() for place in places]
@@ -131,40 +133,3 @@ def _codes(values: Sequence[str]) -> Numbers:
     """A number for each value; equal values have the same, and numbers sort as the values do."""
     numbers = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([numbers[value] for value in values], np.int32)
-
-
-_FIRST_PASSAGES = 3
-"""They include the title page, if the paper has one."""
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-
-
-class KnownPapers:
-    """Reads title, authors and year of papers when they are asked for, each once. May be used by several threads."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._lock = Lock()
-        self._known: dict[str, PaperFacts] = {}
-
-    def of(self, paper_ids: Collection[str]) -> dict[str, PaperFacts]:
-        """By id."""
-        with self._lock:
-            for paper in paper_ids:
-                if paper not in self._known:
-                    self._known[paper] = self._read(paper)
-            return {paper: self._known[paper] for paper in paper_ids}
-
-    def _read(self, paper_id: str) -> PaperFacts:
-        stated = self._title_page(paper_id)
-        authors = tuple(name.strip() for name in stated.get("Authors", "").split(";") if name.strip())
-        year = _YEAR.search(stated.get("Publication date", ""))
-        return PaperFacts(self._library.title_of(paper_id), authors, year[0] if year else "")
-
-    def _title_page(self, paper_id: str) -> dict[str, str]:
-        """The lines "Authors: A. Lund; B. Moe" of the paper's title page, by label; empty where it has none."""
-        places = list(self._library.places_of(paper_id))[:_FIRST_PASSAGES]
-        for passage in self._library.passages(places):
-            if passage.section_title == TITLE_PAGE_HEADING:
-                lines = (line.partition(": ") for line in passage.text.split("\n"))
-                return {label: said for label, _, said in lines}
-        return {}

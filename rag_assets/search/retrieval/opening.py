@@ -11,12 +11,15 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.core.domain import PaperFacts
 from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
 from rag_assets.core.incremental import data_version, fingerprint, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance, required_table
-from rag_assets.core.tables import fingerprints_by
+from rag_assets.core.tables import fingerprints_by, records_from
+from rag_assets.core.text.citations import cited_names
+from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
@@ -80,8 +83,8 @@ def _opened_searcher(
     paths = settings.paths
     if not is_built(settings):
         raise MissingInput.index(paths.data)
-    titles = _titles(paths)
-    library = Library(paths.chunks, paths.passages, titles)
+    facts = _facts(paths)
+    library = Library(paths.chunks, paths.passages, facts)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library, settings.data_dir)
     if dense is None and words is None:
@@ -92,7 +95,7 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    cited = CitedWorks(_references(paths), titles)
+    cited = CitedWorks(_references(paths), {paper: known.title for paper, known in facts.items()})
     return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
 
 
@@ -104,13 +107,25 @@ def _references(paths: Paths) -> pa.Table | None:
         return None
 
 
-def _titles(paths: Paths) -> dict[str, str]:
-    """The titles of papers by paper_id; none where there are no profiles that can be used."""
+def _facts(paths: Paths) -> dict[str, PaperFacts]:
+    """What is known of the papers, by paper_id; nothing where there are no records that can be used."""
     try:
-        profiles = read_columns(paths.profiles, ["paper_id", "title"])
-    except MissingInput:
+        records = records_from(required_table(paths.records))
+    except MissingInput as error:
+        logger.warning("Papers are cited by their ids: %s", error)
         return {}
-    return dict(zip(profiles["paper_id"].to_pylist(), profiles["title"].to_pylist(), strict=True))
+    cited, same = cited_names(records), same_works(records)
+    return {
+        paper: PaperFacts(
+            title=record.title or "",
+            authors=tuple(person.name for person in record.authors),
+            year=str(record.year or ""),
+            doi=record.doi or "",
+            cited_as=cited[paper],
+            work=same.get(paper, paper),
+        )
+        for paper, record in records.items()
+    }
 
 
 def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
@@ -147,7 +162,7 @@ def published_files(settings: Settings) -> list[Path]:
     """One file for everything that is searched, each replaced whenever its content is published."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
     paths = settings.paths
-    return [paths.chunks, paths.passages, paths.profiles, paths.references, *manifests]
+    return [paths.chunks, paths.passages, paths.profiles, paths.references, paths.records, *manifests]
 
 
 def fit_together(settings: Settings) -> bool:

@@ -22,7 +22,8 @@ from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
-from rag_assets.search.retrieval.library import KnownPapers, Library
+from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -30,7 +31,7 @@ from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
 _tracer = trace.get_tracer("rag_assets")
-SEARCH_VERSION = 22
+SEARCH_VERSION = 23
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
@@ -39,6 +40,8 @@ _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
+_MOST_MEANT = 20
+"""Title pages that are given to a question about works."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
@@ -76,7 +79,6 @@ class Searcher:
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names)
-        self._known_papers = KnownPapers(library)
         self._cited = cited or CitedWorks()
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
@@ -121,6 +123,7 @@ class Searcher:
             rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts].passages
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
+        meant = self._meant(question.question)
         packed, budget = ranking, budget_tokens
         if budget is None:
             parts = rankings[plan.parts].of_parts
@@ -143,7 +146,7 @@ class Searcher:
                         part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                     )
                     packed = [*statements, *packed]
-            packed = [*self._of_each_named(question, named), *packed]
+            packed = [*self._title_pages(question, meant), *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
             self.library,
@@ -152,10 +155,37 @@ class Searcher:
             expanded_hits=EXPANDED_HITS,
             passing=self._filters.passing(question.filter),
         )
-        papers = self._known_papers.of({context.paper_id for context in contexts})
-        known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
+        known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
-        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named, reports)
+        hits, only_cited = tuple(self.hits(ranking, k)), self._only_cited(question.question, meant)
+        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports)
+
+    def _meant(self, question: str) -> list[str]:
+        """The papers that a question about works means; none for other questions."""
+        reading = read(question)
+        if Kind.PUBLICATION not in reading.kinds:
+            return []
+        asked = [question, *(part.searched for part in reading.parts)]
+        return list(dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts)))
+
+    def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        work = work_asked_for(question)
+        if meant or not work or Kind.PUBLICATION not in read(question).kinds:
+            return ()
+        found = self._cited.entries_naming(work)
+        return tuple((self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items())
+
+    def _title_pages(self, question: Question, meant: Sequence[str]) -> list[RankedPassage]:
+        """The title pages of the papers that are meant, wherever a search would rank them."""
+        passing = self._filters.passing(question.filter)
+        places = [
+            place
+            for paper in meant[:_MOST_MEANT]
+            if paper in self.library.papers
+            for place in self._below(paper, SectionKind.TITLE_PAGE)
+            if passing is None or passing[place]
+        ]
+        return [RankedPassage(self.library.passage_ids([place])[0], place, 0.0) for place in places]
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that

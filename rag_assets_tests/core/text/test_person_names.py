@@ -60,6 +60,7 @@ def test_a_line_of_nothing_but_names_is_told_by_the_words_of_its_paper(line: str
         ("Lund, Ada † lund73@hill.edu", True),
         ("Deep Learning at Hill College", False),
         ("Hill College, Dale", False),
+        ("National Defence University of Dale", False),
         ("Ada Lund", False),
     ],
 )

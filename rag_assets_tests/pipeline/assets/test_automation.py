@@ -36,7 +36,7 @@ def looked_twice(settings: Settings, known: Mapping[str, str], cursor: str | Non
     return look_for_changes(settings, known, look_for_changes(settings, known, cursor).cursor)
 
 
-RAN: dict[str, str] = {"papers": "as an earlier run saw them", "questions": "likewise"}
+RAN: dict[str, str] = {"paper_files": "as an earlier run saw them", "questions": "likewise"}
 
 
 def test_the_first_look_after_a_run_asks_for_one_when_the_corpus_changed_since(settings: Settings) -> None:
@@ -72,7 +72,7 @@ def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(s
 
     assert not first.run_requests
     assert "Materialize everything once" in str(first.skip_reason)
-    assert set(observed) == {"papers", "questions", "templates"}, "the graph shows that they are there"
+    assert set(observed) == {"paper_files", "questions", "templates"}, "the graph shows that they are there"
     assert len(second.run_requests or []) == 1
 
 
@@ -299,4 +299,4 @@ def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) ->
 
     assert observed == observed_versions(settings)
     assert event.materialization.tags is not None
-    assert event.materialization.tags["dagster/input_data_version/papers"] == observed["papers"]
+    assert event.materialization.tags["dagster/input_data_version/paper_files"] == observed["paper_files"]

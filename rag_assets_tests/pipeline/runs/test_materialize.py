@@ -38,10 +38,10 @@ def data_folder(root: Path) -> Path:
     ("selection", "assets"),
     [
         ("parsed_index", {"parsed_index"}),
-        ("+passages", {"parsed_index", "blocks", "chunks", "summaries", "passages"}),
-        ("group:corpus", {"parsed_index", "blocks"}),
+        ("+passages", {"parsed_index", "papers", "blocks", "chunks", "summaries", "passages"}),
+        ("group:corpus", {"parsed_index", "papers", "blocks"}),
         ("parsed_index, blocks", {"parsed_index", "blocks"}),
-        ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
+        ("+key:chunks and group:corpus", {"parsed_index", "papers", "blocks"}),
     ],
 )
 def test_a_selection_means_what_it_means_in_the_ui(

@@ -12,8 +12,7 @@ from rag_assets.core.errors import MissingInput, StaleIndex
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import write_table
-from rag_assets.core.tables import PROFILES, REFERENCES, to_table
-from rag_assets.corpus.profiles import profile_of
+from rag_assets.core.tables import PAPERS, PROFILES, REFERENCES, to_table
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
 from rag_assets.search.embedding.providers import embedder_facts
@@ -36,6 +35,7 @@ def settings(tmp_path: Path) -> Settings:
     paths = settings.paths
     CORPUS.write_tables(paths.chunks, paths.passages)
     write_table(to_table([], PROFILES), paths.profiles, {})
+    write_table(to_table([], PAPERS), paths.records, {})
     write_table(to_table([], REFERENCES), paths.references, {})
     CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
     return settings
@@ -86,9 +86,8 @@ def test_what_does_not_fit_while_a_run_writes_is_no_reason_to_make_it_again(
 @pytest.mark.parametrize("title", ["Joints that tire", ""])
 def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) -> None:
     """A parser takes it out of the text; without it nobody can tell whose text a context is."""
-    profile = profile_of("jones2021", title, [])
-    row = {name: getattr(profile, name) for name in PROFILES.names if name != "fingerprint"}
-    write_table(to_table([row | {"fingerprint": "f"}], PROFILES), settings.paths.profiles, {})
+    row = {"paper_id": "jones2021", "title": title, "authors": [], "keywords": []}
+    write_table(to_table([row], PAPERS), settings.paths.records, {})
     shutil.rmtree(settings.paths.chroma)
 
     with open_searcher(settings, Connections(settings.model_access)) as searcher:
@@ -97,9 +96,9 @@ def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) 
     assert {(one.paper_id, one.paper.title) for one in evidence.contexts} == {("jones2021", title)}
 
 
-def test_without_profiles_contexts_have_no_titles(settings: Settings) -> None:
+def test_without_records_contexts_have_no_titles(settings: Settings) -> None:
     """A search that needs no titles is not refused for the lack of them."""
-    settings.paths.profiles.unlink()
+    settings.paths.records.unlink()
     shutil.rmtree(settings.paths.chroma)
 
     with open_searcher(settings, Connections(settings.model_access)) as searcher:

@@ -5,7 +5,7 @@ import { button, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { smallTable } from "./small_table.js";
-import { claimNotes, droppedWords, pageWords } from "./words.js";
+import { claimNotes, droppedWords, pageWords, placeWords } from "./words.js";
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -112,7 +112,7 @@ export class AnswerView {
     const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
     const cited = sources.map((source) =>
-      el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
+      el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), placeWords(source.citation)),
     );
     this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }
@@ -125,7 +125,7 @@ export class AnswerView {
   }
 
   mark(source) {
-    const place = `${source.title}, ${pageWords(source.citation)}`;
+    const place = `${source.title}, ${placeWords(source.citation)}`;
     const label = `Source ${source.number}: ${place}. Show it in the paper.`;
     const mark = button(String(source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
     attachCard(mark, () => quoteFacts(source));

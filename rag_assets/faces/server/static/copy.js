@@ -2,7 +2,7 @@
 
 import { byId, el } from "./dom.js";
 import { toast } from "./notices.js";
-import { claimNotes, pageWords } from "./words.js";
+import { claimNotes, placeWords } from "./words.js";
 
 export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.";
 const FEW_SOURCES = "papers of the corpus support this answer.";
@@ -17,7 +17,7 @@ export function asText(question, answer, titleOf) {
     claims.map(({ text, numbers }) => `${text} ${marks(numbers)}`).join("\n\n"),
     ...remarks(answer),
     sources
-      .map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${pageWords(one)}: “${one.quote}”`)
+      .map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${placeWords(one)}: “${one.quote}”`)
       .join("\n"),
   ].join("\n\n") + "\n";
 }
@@ -32,7 +32,7 @@ export function asMarkdown(question, answer, titleOf) {
     ...remarks(answer).map((remark) => `*${escaped(remark)}*`),
     "### Sources",
     ...sources.map((one) => {
-      const place = `(${escaped(one.paper_id)}), ${escaped(pageWords(one))}`;
+      const place = `(${escaped(one.paper_id)}), ${escaped(placeWords(one))}`;
       return `${one.number}. *${escaped(titleOf(one.paper_id))}* ${place}\n\n   > ${escaped(one.quote)}`;
     }),
   ].join("\n\n") + "\n";

@@ -2,14 +2,14 @@
 
 import { byId, el } from "./dom.js";
 import { smallTable } from "./small_table.js";
-import { pageWords, supportWords, verificationWords } from "./words.js";
+import { placeWords, supportWords, verificationWords } from "./words.js";
 
 const GENERATED = "These words describe a figure and were written by a model, not by the authors";
 
 /** Quote, place, verification and support of a citation. */
 export function quoteFacts({ citation, title, support }) {
   return [
-    el("p", { class: "card-source" }, `${title}, ${pageWords(citation)}`),
+    el("p", { class: "card-source" }, `${title}, ${placeWords(citation)}`),
     el("blockquote", { class: "quote" }, smallTable(citation.quote, citation.quote) ?? citation.quote),
     ...verificationFacts({ citation, support }),
   ];

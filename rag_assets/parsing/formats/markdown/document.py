@@ -1,17 +1,17 @@
 """A Markdown file as blocks: its headings are the sections; it has no pages.
 
-Only the title is read from the front matter (YAML between `---`, TOML between `+++`), without a YAML parser: what
-people write there is often not valid YAML (a colon in an unquoted title).
+`front_matter` reads what stands above the text.
 """
 
 import re
 from collections.abc import Sequence
 
-from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.core.domain import NO_RECORD, Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
+from rag_assets.parsing.formats.markdown.front_matter import stated_record
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
@@ -22,11 +22,6 @@ from rag_assets.parsing.tables.titles import with_titles_in_tables
 _FRONT_MATTER = re.compile(
     r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
 )
-_TITLE = re.compile(r"^[\"']?title[\"']?[ \t]*[:=][ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE | re.IGNORECASE)
-"""The value and the indented lines that go on with it."""
-_BLOCK_MARK = re.compile(r"\A[|>][+-]?\d?[ \t]*(?=\n)")
-_QUOTED = re.compile(r"\A([\"'])(.*)\1(?:\s+#.*)?\Z", re.DOTALL)
-_COMMENT = re.compile(r"\s#.*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _NOT_PROSE = re.compile(r"\s{4}|\t|\s*[|<>]|\s*[-*+]\s|\s*(?:-{2,}|={2,})\s*$")
@@ -42,7 +37,8 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     front_matter = _FRONT_MATTER.match(text)
-    title = _stated_title(front_matter[0]) if front_matter else ""
+    header = stated_record(front_matter[0]) if front_matter else NO_RECORD
+    title = header.title or ""
     body = text[front_matter.end() :] if front_matter else text
     try:
         parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
@@ -61,6 +57,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
         page_source=PageSource.NONE,
         n_source_chars=sum(len(block.text) for block in blocks if block.zone is not Zone.BACK),
         notes=source.notes,
+        header=header,
     )
 
 
@@ -105,18 +102,6 @@ def _block(part: MarkdownPart) -> Block:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _stated_title(front_matter: str) -> str:
-    """The title in the front matter as one line without quotes; "" if there is none."""
-    match = _TITLE.search(front_matter)
-    if match is None:
-        return ""
-    value = " ".join(_BLOCK_MARK.sub("", match[1]).split())
-    if quoted := _QUOTED.match(value):
-        quote, inner = quoted.groups()
-        return inner.replace("''", "'") if quote == "'" else inner.replace('\\"', '"')
-    return _COMMENT.sub("", value).strip()
 
 
 def _with_marked_headings(text: str) -> str:

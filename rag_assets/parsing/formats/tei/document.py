@@ -6,11 +6,9 @@ heading reads as printed ("3.1 Methods") and is the last title of its section pa
 table's caption is its title.
 """
 
-from collections.abc import Iterable
-
 from lxml import etree
 
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Block, BlockKind, Document, Source, Span, Zone
+from rag_assets.core.domain import Document, Source, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.elements import (
@@ -22,18 +20,14 @@ from rag_assets.parsing.formats.tei.elements import (
     zone_in_back,
     zone_of,
 )
+from rag_assets.parsing.formats.tei.header import record_of, title_of
 from rag_assets.parsing.formats.tei.paging import with_pages
 from rag_assets.parsing.formats.tei.references import reference_list
 from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
-from rag_assets.parsing.formats.tei.text import Collected, InlineReader
+from rag_assets.parsing.formats.tei.text import Collected
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.files.xml_trees import XmlTree, entity_text, read_xml
-
-_MAX_NAMES = 100
-"""Some physics papers have thousands of authors."""
-_MAX_CHARS = 300
-"""A longer statement is not a name, a journal or a date."""
 
 
 def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
@@ -60,18 +54,17 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
             f"has {paging.n_pages} pages, more than parsing.limits.max_pages = {limits.max_pages}. "
             "Split the file or raise the limit."
         )
-    title = _title(tree.root)
-    first = _title_page(tree.root, title)
     return Document(
         paper_id=file.paper_id,
-        title=title,
+        title=title_of(tree.root),
         source=Source.TEI,
         file_path=file.path,
-        blocks=tuple(block for block in (first, *paging.blocks, reference_list(tree.root)) if block),
+        blocks=tuple(block for block in (*paging.blocks, reference_list(tree.root)) if block),
+        header=record_of(tree.root),
         n_pages=paging.n_pages,
         page_source=paging.page_source,
         page_labels=paging.page_labels,
-        n_source_chars=_n_text_chars(tree.root) + (len(first.text) if first else 0),
+        n_source_chars=_n_text_chars(tree.root),
         n_dropped_running=collected.n_running,
         notes=tree.notes,
     )
@@ -87,16 +80,6 @@ def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
         raise DocumentLimit(
             f"nests elements too deep to be read. Set parsing.limits.max_depth = {limits.max_depth} lower to see where."
         ) from error
-
-
-def _title(root: etree._Element) -> str:
-    """The main title of the file's own description, else the title page's."""
-    titles = [*root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"), *root.iter("{*}docTitle")]
-    main = [title for title in titles if title.get("type") == "main"]
-    for title in (*main, *titles):
-        if text := _text(title):
-            return text
-    return ""
 
 
 def _n_text_chars(root: etree._Element) -> int:
@@ -137,77 +120,3 @@ def _zone_of_child(parent: etree._Element, child: etree._Element, name: str, zon
         return zone
     heading = heading_of(child)
     return zone_in_back(child, heading) if name_of(parent) == "back" else zone_of(child, zone, heading)
-
-
-def _title_page(root: etree._Element, title: str) -> Block | None:
-    """The header's statements about the paper as a list, one per line; None if it names no author.
-
-    It has no page: GROBID may have completed headers from a catalogue.
-    """
-    header = root.find(".//{*}teiHeader/{*}fileDesc")
-    if header is None:
-        return None
-    source = header.find("{*}sourceDesc//{*}biblStruct")
-    authors = _authors(header, source)
-    if not authors:
-        return None
-    statements = {
-        "Title": [title],
-        "Authors": authors,
-        "Affiliations": _affiliations(header, source),
-        "Published in": _texts(source, "{*}monogr/{*}title"),
-        "Publication date": _dates(header, source),
-        "DOI": _texts(source, ".//{*}idno[@type='DOI']"),
-    }
-    text = "\n".join(f"{label}: {'; '.join(values)}" for label, values in statements.items() if any(values))
-    return Block(BlockKind.LIST, text, (TITLE_PAGE_HEADING,), Zone.TITLE_PAGE, spans=(Span(0, len(text), None, None),))
-
-
-def _authors(header: etree._Element, source: etree._Element | None) -> list[str]:
-    """Names as "forename surname", from the description of the source, else from that of the file."""
-    found: list[str] = []
-    if source is not None:
-        found = _distinct(map(_name, source.iterfind("{*}analytic/{*}author")))
-        found = found or _distinct(map(_name, source.iterfind("{*}monogr/{*}author")))
-    return found or _distinct(map(_name, header.iterfind("{*}titleStmt/{*}author")))
-
-
-def _name(author: etree._Element) -> str:
-    """The parts of a person's name; without them, the text of an author that holds nothing but a name."""
-    person = author.find(".//{*}persName")
-    if person is None:
-        return "" if len(author) else _text(author)
-    given = [_text(part) for part in person if name_of(part) == "forename"]
-    family = [_text(part) for part in person if name_of(part) == "surname"]
-    return " ".join(part for part in (*given, *family) if part) or _text(person)
-
-
-def _affiliations(header: etree._Element, source: etree._Element | None) -> list[str]:
-    """Institutions of the authors, else the text of their affiliations."""
-    place = header if source is None else source
-    institutions = place.findall(".//{*}author/{*}affiliation/{*}orgName[@type='institution']")
-    return _distinct(map(_text, institutions or header.iterfind("{*}titleStmt/{*}author/{*}affiliation")))
-
-
-def _dates(header: etree._Element, source: etree._Element | None) -> list[str]:
-    """The publication date: as a date in ISO 8601 where the header has one, else in its words.
-
-    Without a description of the source, the header's date is that of the electronic file, not of the work.
-    """
-    if source is None:
-        return []
-    dates = (*source.iterfind("{*}monogr/{*}imprint/{*}date"), *header.iterfind("{*}publicationStmt/{*}date"))
-    return _distinct(" ".join((date.get("when") or _text(date)).split()) for date in dates)[:1]
-
-
-def _texts(place: etree._Element | None, path: str) -> list[str]:
-    return [] if place is None else _distinct(_text(element) for element in place.iterfind(path))[:1]
-
-
-def _text(element: etree._Element) -> str:
-    return " ".join(InlineReader().read(element).text.split())
-
-
-def _distinct(texts: Iterable[str]) -> list[str]:
-    """Each once, in order; neither empty ones nor ones too long to be a statement."""
-    return list(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_CHARS))[:_MAX_NAMES]

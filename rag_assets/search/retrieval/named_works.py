@@ -1,20 +1,20 @@
-"""Tells which papers bear the name of a work that a question asks about: as their title, id or file name.
+"""Tells which papers a question about works means: by id, title or DOI, or by authors, year and subject.
 
-A word in the text of a paper does not count, since papers mention many works of others. The work is named by a
-run of words of the title: more than half of them, or all before the first colon. One more word that the title does not
-have names another work. Questions that describe a paper in words of their own, "the study of X", are left to
-`title_pages`.
+A paper that only speaks of a work is none of them: papers cite many works of others. A work is named by a run of words
+of its title: more than half of them, or all before the first colon. One more word that the title does not have names
+another work. Only a question that describes a paper, "the study of X", or asks for papers of somebody, may use some
+words of the title.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from rag_assets.answering.verify.names import names_in
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
+from rag_assets.core.domain import PaperFacts
+from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
 
-_TITLE = "Title: "
 _ABOUT_WORKS = terms_of(
     "wrote write written developed created built designed introduced proposed invented author authors authored "
     "coauthored published publish publication appear appeared journal article study title year date doi institution "
@@ -31,8 +31,21 @@ _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
 _JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
 _WORD = re.compile(r"[^\W_]+")
-_LINES_BELOW = 2
-"""A title may go on in so many lines below the one that a parser took for it."""
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>?]{1,200}", re.IGNORECASE)
+_YEARS = re.compile(r"\b(?:of|in|from|since|after|before|until) (?:the year )?((?:19|20)\d\d)\b", re.IGNORECASE)
+_LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
+_WORK = re.compile(
+    r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
+    r"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?P<work>.{8,300}?)"
+    r"(?:\s+(?:first )?(?:published|appear(?:ed)?|come out|written))?[\s?.!]*$",
+    re.IGNORECASE,
+)
+_TITLES_KEPT = 100_000
+"""Titles whose words are kept from one question to the next: reading those of 10,000 papers takes seconds."""
+_MADE_BY = re.compile(r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE)
+"""Answered by the authors of the paper whose title names the thing; else by what papers say of it."""
+_DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
+"""Share of the telling words of a description that a title must have, and of the best title's share."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
 _BY = re.compile(
     rf"\b(?:written|authored) by (?P<by>.+?){_END}"
@@ -45,26 +58,84 @@ _DESCRIBES = re.compile(rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:abou
 _CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 
 
-def telling(text: str) -> list[str]:
+@lru_cache(_TITLES_KEPT)
+def telling(text: str) -> tuple[str, ...]:
     """Stems of the words that may tell a work from another, in order; a hyphenated word in its parts."""
     stems = (stem_of(word) for word in _small_words(text) if word not in QUESTION_WORDS)
-    return [stem for stem in stems if stem not in _ABOUT_WORKS]
+    return tuple(stem for stem in stems if stem not in _ABOUT_WORKS)
 
 
-def papers_named(question: str, contexts: Sequence[Context], *, in_full: bool = False) -> frozenset[str]:
+def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
+    """How surely each paper is meant by a question about works, up to 1; empty where it means a work that is not here.
+
+    papers: those that may be meant, by id.
+    """
+    if stated := {doi.lower().rstrip(".,;)") for doi in _DOI.findall(question)}:
+        return {paper: 1.0 for paper, facts in papers.items() if facts.doi in stated}
+    if (writers := writers_asked_for(question)) or (_LISTS.search(question) and _YEARS.search(question)):
+        return _papers_listed(question, writers, papers)
+    is_made = _MADE_BY.search(question) is not None
+    if named := papers_named(question, papers, in_full=is_made) or works_compared(question, papers).keys():
+        return dict.fromkeys(sorted(named), 1.0)
+    if is_made or not (describes_a_paper(question) or calls_a_study(question)):
+        return {}
+    return _papers_described(question, papers)
+
+
+def _papers_listed(question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
+    """Papers by all of the writers, of the year, and whose titles have the words of the subject."""
+    years = set(_YEARS.findall(question))
+    about = question
+    for said in (*writers, *years):
+        about = about.replace(said, " ")
+    wanted = frozenset(telling(_LISTS.sub(" ", about)))
+    return {
+        paper: 1.0
+        for paper, facts in papers.items()
+        if all(is_among(one, facts.authors) for one in writers)
+        and (not years or facts.year in years)
+        and wanted <= frozenset(telling(facts.title))
+    }
+
+
+def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
+    """Papers with most words of the description in their titles; names in it must be in title or authors."""
+    wanted = frozenset(telling(question))
+    if not wanted:
+        return {}
+    names = {stem for word in words_written_as_names(question) for stem in telling(word)}
+    papers = {
+        paper: facts
+        for paper, facts in papers.items()
+        if names <= frozenset(telling(" ".join((facts.title, *facts.authors))))
+    }
+    shares = {paper: len(wanted & frozenset(telling(facts.title))) / len(wanted) for paper, facts in papers.items()}
+    best = max(shares.values(), default=0.0)
+    if best < (_DESCRIBED_FROM if describes_a_paper(question) else 1.0):
+        return {}
+    return {paper: share for paper, share in shares.items() if share >= _BESIDE_BEST * best}
+
+
+def work_asked_for(question: str) -> str:
+    """The title by which a question names a work: in quotation marks, or all that follows its wording; "" for none."""
+    quoted, named = _QUOTED.search(question), _WORK.match(question)
+    return (quoted[1] if quoted else named["work"] if named else "").strip(" .,")
+
+
+def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False) -> frozenset[str]:
     """Ids of the papers that bear the name of a work in the question: what stands in quotation marks, else all of it.
 
     in_full: more than half of a title is no name; all before the first colon is one.
     """
     works = [telling(work) for work in _QUOTED.findall(question) or [question]]
     return frozenset(
-        context.paper_id
-        for context in contexts
-        if any(_is_name(work, title, in_full) for title in titles_of(context) for work in works)
+        paper
+        for paper, facts in papers.items()
+        if any(_is_name(work, title, in_full) for title in _names_of(paper, facts) for work in works)
     )
 
 
-def works_compared(question: str, contexts: Sequence[Context]) -> Mapping[str, str]:
+def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, str]:
     """The papers whose id or title, or title up to its first colon, stands in the question, by id with their words in
     it; none unless there are several: a single one may be a subject, "hypertension" of hypertension.pdf."""
     placed = [
@@ -74,13 +145,13 @@ def works_compared(question: str, contexts: Sequence[Context]) -> Mapping[str, s
     ]
     asked = [stem for stem, _ in placed]
     places: dict[str, tuple[int, int]] = {}
-    for context in contexts:
-        for title in titles_of(context):
+    for paper_id, facts in papers.items():
+        for title in _names_of(paper_id, facts):
             head = _HEAD.match(title)
             for run in (telling(title), telling(head[0] if head else title)):
                 at = _place_of(run, asked)
-                if at is not None and len(run) > places.get(context.paper_id, (0, 0))[1]:
-                    places[context.paper_id] = at, len(run)
+                if at is not None and len(run) > places.get(paper_id, (0, 0))[1]:
+                    places[paper_id] = at, len(run)
     covered = [range(at, at + n) for at, n in places.values()]
     found = {}
     for paper, (at, n) in places.items():
@@ -99,17 +170,9 @@ def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> s
     return " ".join(question.split())
 
 
-def titles_of(context: Context) -> Iterator[str]:
-    """The names of the paper of a context: its id, its title, and the title with the lines below it."""
-    yield context.paper_id.replace("_", " ")
-    lines = [line for line in context.text.split("\n") if line.strip()]
-    title = context.paper.title
-    if context.section_title == TITLE_PAGE_HEADING:
-        title = next((line.removeprefix(_TITLE) for line in lines if line.startswith(_TITLE)), title)
-    elif title in lines:
-        below = lines[lines.index(title) + 1 :]
-        yield from (" ".join([title, *below[: n + 1]]) for n in range(_LINES_BELOW))
-    yield title
+def _names_of(paper_id: str, facts: PaperFacts) -> Iterator[str]:
+    yield paper_id.replace("_", " ")
+    yield facts.title
 
 
 def is_quoted(question: str) -> bool:
@@ -138,11 +201,9 @@ def writers_asked_for(question: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in _BETWEEN_PERSONS.split(persons) if telling(one))
 
 
-def is_among(person: str, authors: str) -> bool:
-    """Whether the words of a name stand side by side in a line of names, in either order; initials do not count."""
-    wanted, *named = (
-        [word for word in _small_words(text) if len(word) > 1] for text in (person, *re.split("[;|\n]", authors))
-    )
+def is_among(person: str, authors: Sequence[str]) -> bool:
+    """Whether the words of a name stand side by side in one of the names, in either order; initials do not count."""
+    wanted, *named = ([word for word in _small_words(text) if len(word) > 1] for text in (person, *authors))
     return any(_is_run(wanted, one) or _is_run(wanted[::-1], one) for one in named)
 
 
@@ -159,7 +220,7 @@ def _place_of(run: Sequence[str], of: Sequence[str]) -> int | None:
 
 
 def _has_ordinary_words(text: str) -> bool:
-    of_names = {stem for name in names_in(f"of {text}") for stem in telling(name.text)}
+    of_names = {stem for name in words_written_as_names(text) for stem in telling(name)}
     return not of_names.issuperset(telling(text))
 
 

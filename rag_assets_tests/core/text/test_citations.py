@@ -1,0 +1,47 @@
+"""How papers are cited, and which of them are one work."""
+
+from rag_assets.core.domain import Person, Record
+from rag_assets.core.text.citations import cited_names
+from rag_assets.core.text.same_work import same_works
+
+LUND, MOE, EK = Person("Lund", "Ada"), Person("Moe", "Bo"), Person("Ek", "Carl")
+
+
+def test_a_paper_is_cited_by_authors_and_year() -> None:
+    """A reader knows papers by their authors, and must tell two of one year apart."""
+    records = {
+        "a": Record(authors=(LUND,), year=2019),
+        "b": Record(authors=(LUND, MOE), year=2019),
+        "c": Record(authors=(LUND, MOE, EK), year=2019),
+        "d": Record(authors=(LUND,), year=2019),
+        "e": Record(authors=(EK,)),
+        "f": Record(year=2019),
+    }
+
+    assert cited_names(records) == {
+        "a": "Lund (2019a)",
+        "b": "Lund & Moe (2019)",
+        "c": "Lund et al. (2019)",
+        "d": "Lund (2019b)",
+        "e": "Ek (n.d.)",
+        "f": "f",
+    }
+
+
+def test_versions_of_one_work_are_found() -> None:
+    """A preprint and its published version would count as two papers that agree."""
+    title, abstract = "Iron in mountain sheep", "Iron fell in all sheep by winter, more so in lambs."
+    records = {
+        "doi1": Record(title="One", doi="10.1/x"),
+        "doi2": Record(title="Another", doi="10.1/x"),
+        "published": Record(title=f"{title}.", authors=(LUND,), doi="10.1/y"),
+        "preprint": Record(title=title.upper(), authors=(LUND, MOE), arxiv="2206.01062"),
+        "other_authors": Record(title=title, authors=(EK,)),
+        "text1": Record(title="Zinc in lowland cows", abstract=abstract),
+        "text2": Record(title="Zinc in Lowland Cows", abstract=f"{abstract} Zinc stayed."),
+        "text3": Record(title="Zinc in lowland cows", abstract="We survey farms in Dale."),
+        "short1": Record(title="Editorial", authors=(LUND,)),
+        "short2": Record(title="Editorial", authors=(LUND,)),
+    }
+
+    assert same_works(records) == {"doi2": "doi1", "published": "preprint", "text2": "text1"}

@@ -1,0 +1,79 @@
+"""Bibliographies beside the papers."""
+
+from pathlib import Path
+
+from rag_assets.core.domain import Person, Record
+from rag_assets.corpus.records.libraries import Entry, Libraries, read_library
+
+BIB = r"""@article{lund2019, title = {Iron in {DNA} of {\"u}ber-sheep}, author = {Lund, Ada and van der Moe, Bo and
+ {Winter Group}},
+ journal = {Blood}, year = 2019, volume = {3}, number = 2, pages = {1--9}, doi = {https://doi.org/10.1234/IRON.7},
+ file = {Full Text:files/1/iron.pdf:application/pdf}}
+@article{broken, title = {never closed, year = 2018
+@book{ek, title = "Copper", date = {2020-05}}
+"""
+RIS = "TY  - JOUR\nAU  - Lund, Ada\nTI  - Iron\nPY  - 2019///\nDO  - 10.1234/iron.7\nSP  - 1\nEP  - 9\nER  - \n"
+CSL = """[{"id": "lund2019", "type": "article-journal", "title": "Iron", "issued": {"date-parts": [[2019, 5]]},
+"author": [{"family": "Lund", "given": "Ada"}, {"literal": "Winter Group"}], "DOI": "10.1234/IRON.7"}, 7]"""
+
+
+def read(folder: Path, name: str, text: str) -> tuple[list[Entry], list[str]]:
+    (folder / name).write_text(text)
+    return read_library(folder / name, name)
+
+
+def test_bibtex_is_read_and_a_broken_entry_is_told_with_its_line(tmp_path: Path) -> None:
+    """One missing brace must not cost a user the whole library."""
+    entries, problems = read(tmp_path, "library.bib", BIB)
+
+    assert [entry.key for entry in entries] == ["lund2019", "ek"]
+    assert entries[0].files == ("files/1/iron.pdf",)
+    assert entries[0].record == Record(
+        title="Iron in DNA of über-sheep",
+        authors=(Person("Lund", "Ada"), Person("van der Moe", "Bo"), Person("Winter Group")),
+        year=2019,
+        venue="Blood",
+        volume="3",
+        issue="2",
+        pages="1-9",
+        doi="10.1234/iron.7",
+        type="article-journal",
+    )
+    (problem,) = problems
+    assert problem.startswith("Line 5: the entry cannot be read (")
+
+
+def test_ris_and_csl_json_say_the_same_as_bibtex(tmp_path: Path) -> None:
+    """Users keep their libraries in all three."""
+    (ris,), _ = read(tmp_path, "a.ris", RIS)
+    (csl,), problems = read(tmp_path, "a.csl.json", CSL)
+
+    assert (ris.record.title, ris.record.authors, ris.record.year) == ("Iron", (Person("Lund", "Ada"),), 2019)
+    assert (ris.record.doi, ris.record.pages, ris.record.type) == ("10.1234/iron.7", "1-9", "article-journal")
+    assert csl.record.authors == (Person("Lund", "Ada"), Person("Winter Group"))
+    assert (csl.record.year, csl.record.doi) == (2019, "10.1234/iron.7")
+    assert problems == ["Entry 2 is no object of CSL-JSON."]
+
+
+def test_hostile_files_end_as_problems(tmp_path: Path) -> None:
+    """A library may come from anywhere."""
+    nested = "@article{a, title = {" + "{" * 20_000 + r"\a" + "}" * 20_000 + "}}"
+    for name, text in (("a.csl.json", "[" * 100_000), ("b.ris", "no tags"), ("c.bib", "@article{" * 2_000)):
+        assert read(tmp_path, name, text)[1]
+    assert len(read(tmp_path, "d.bib", nested)[0]) == 1
+    (tmp_path / "e.bib").write_bytes(b"@article{a, title = {\xff}}")
+    assert read_library(tmp_path / "e.bib", "e.bib")[1] == ["It is not UTF-8 (byte 21). Export it as UTF-8."]
+
+
+def test_libraries_in_subfolders_are_found_and_links_out_are_not_followed(tmp_path: Path) -> None:
+    """A link could show a file of somebody else."""
+    papers = tmp_path / "papers"
+    (papers / "sub").mkdir(parents=True)
+    (papers / "sub" / "x.bib").write_text(BIB)
+    (tmp_path / "secret.bib").write_text(BIB)
+    (papers / "link.bib").symlink_to(tmp_path / "secret.bib")
+
+    found = Libraries.of(papers)
+
+    assert {entry.library for entry in found.entries} == {"sub/x.bib"}
+    assert [one["file"] for one in found.problems] == ["sub/x.bib"]

@@ -1,0 +1,96 @@
+"""Headers held against the printed first page."""
+
+from dataclasses import replace
+
+from rag_assets.core.domain import Block, BlockKind, Document, Person, PrintedFront, Record, Source, Span
+from rag_assets.corpus.records.printed import record_of
+
+TITLE = "Iron in the blood of mountain sheep"
+STATED = Record(title=TITLE, authors=(Person("Lund", "Ada"), Person("Moe", "Bo")), year=2019, doi="10.1234/iron.7")
+LINES = ("Journal of Winter", TITLE, "Ada Lund, Bo Moe", "Winter Institute of Iron")
+TEXT = f"Vol. 3 (2019)\n{TITLE}\nAda Lund, Bo Moe\nhttps://doi.org/10.1234/iron.7"
+PRINTED = PrintedFront(TITLE, LINES, TEXT)
+
+
+def found(header: Record = STATED, printed: PrintedFront | None = PRINTED) -> Record:
+    document = Document("lund", "", Source.TEI, "lund.xml", (), header=header, printed=printed)
+    return record_of(document, None)[0]
+
+
+def families(record: Record) -> list[str]:
+    return [person.family for person in record.authors]
+
+
+def test_a_header_that_the_page_confirms_stays() -> None:
+    """The header has what the page has not: ORCIDs and affiliations."""
+    assert found(replace(STATED, authors=(Person("Lund", "Ada", orcid="0000"), Person("Moe", "Bo")))).authors[0].orcid
+    assert found() == STATED
+
+
+def test_an_author_whom_the_header_lost_is_read_from_the_page() -> None:
+    """GROBID loses first authors: a citation would name the second one."""
+    assert families(found(replace(STATED, authors=(Person("Moe", "Bo"),)))) == ["Lund", "Moe"]
+
+
+def test_what_is_no_author_on_the_page_is_dropped() -> None:
+    """Funders, places of work and pieces of names stand among the authors of headers."""
+    more = (Person("Ada"), *STATED.authors, Person("Fund", "Winter"))
+
+    assert families(found(replace(STATED, authors=more))) == ["Lund", "Moe"]
+
+
+def test_a_family_name_is_whole() -> None:
+    """A header has "Balso" where the page has "Del Balso"."""
+    lines = (TITLE, "Ada Del Balso, Bo Moe")
+
+    assert families(
+        found(replace(STATED, authors=(Person("Balso", "Ada Del"), Person("Moe", "Bo"))), replace(PRINTED, lines=lines))
+    ) == ["Del Balso", "Moe"]
+
+
+def test_authors_that_the_page_may_contradict_are_left_out() -> None:
+    """Names that run into each other hide one that the header has not."""
+    lines = (TITLE, "Ada Lund Dag Ek Bo Moe")
+
+    assert found(printed=replace(PRINTED, lines=lines)).authors == ()
+    assert families(found(printed=replace(PRINTED, lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))) == ["Lund", "Moe"]
+
+
+def test_the_year_is_the_printed_one() -> None:
+    """A header has the year of the download, or none."""
+    downloaded = replace(PRINTED, text=f"{TEXT}\nDownloaded on 3 May 2025")
+
+    assert found(replace(STATED, year=2025), downloaded).year == 2019
+    assert found(replace(STATED, year=None)).year == 2019
+    assert found(replace(STATED, year=2019), replace(PRINTED, text="Vol. 3 (2021)")).year == 2021
+    assert found(replace(STATED, year=None), replace(PRINTED, text="Vol. 3 (2021)\nVol. 4 (2022)")).year is None
+
+
+def test_the_doi_is_the_printed_one() -> None:
+    """A header cuts a DOI off, or has that of a template."""
+    assert found(replace(STATED, doi="10.1234/iron")).doi == "10.1234/iron.7"
+    assert found(replace(STATED, doi="10.9999/other")).doi == "10.1234/iron.7"
+    assert found(replace(STATED, doi="10.1145/nnnnnnn.nnnnnnn"), None).doi is None
+
+
+def test_the_title_is_that_above_the_authors() -> None:
+    """A header takes the name of the journal for the title, or appends an author to it."""
+    assert found(replace(STATED, title="Journal of Winter")).title == TITLE
+    assert found(replace(STATED, title=f"{TITLE} Ada Lund")).title == TITLE
+    assert found(replace(STATED, title=TITLE), replace(PRINTED, title="Journal of Winter")).title == TITLE
+
+
+def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
+    """PDF, ADE and Docling files have none."""
+    texts = (TITLE, "Ada Lund, Bo Moe", "Published: 3 May 2019")
+    blocks = tuple(Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts)
+
+    record, sources = record_of(Document("lund", TITLE, Source.ADE, "lund.json", blocks), "Iron falls.")
+
+    assert (record.title, families(record), record.year, record.abstract) == (
+        TITLE,
+        ["Lund", "Moe"],
+        2019,
+        "Iron falls.",
+    )
+    assert sources["authors"] == "first page"

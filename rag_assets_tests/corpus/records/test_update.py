@@ -1,0 +1,142 @@
+"""The table of papers: incremental, and completed by bibliographies."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.core.domain import Document, Person, Record, Source
+from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.promises import check_all
+from rag_assets.core.tables import PAPERS, records_from
+from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.title_page import title_page
+from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate, update_papers
+from rag_assets.parsing.store import DocumentStore
+
+RECORDS = {
+    "lund": Record(title="Iron in mountain sheep", authors=(Person("Lund", "Ada"),), year=2019, doi="10.1234/iron.7"),
+    "moe": Record(title="Copper in valley goats"),
+    "ek": Record(title="Zinc in lowland cows", arxiv="2206.01062"),
+}
+
+
+class Corpus:
+    def __init__(self, folder: Path) -> None:
+        self.papers, self.table = folder / "papers", PAPERS.empty_table()
+        self.papers.mkdir()
+        self.store = DocumentStore(folder / "kept.sqlite3")
+        for paper, record in RECORDS.items():
+            self.store.put(f"of {paper}", Document(paper, "", Source.TEI, f"{paper}.xml", (), header=record))
+
+    def update(self) -> UpdatePlan:
+        rows = [
+            {"paper_id": one, "fingerprint": f"of {one}", "file_path": f"{one}.xml", "linked_paths": [f"{one}.pdf"]}
+            for one in RECORDS
+        ]
+        self.table, plan = update_papers(self.table, pa.Table.from_pylist(rows), Libraries.of(self.papers), self.store)
+        return plan
+
+    def library(self, **entries: str) -> None:
+        (self.papers / "library.bib").write_text(
+            "\n".join(f"@article{{{key}, {text}}}" for key, text in entries.items())
+        )
+
+    def record(self, paper_id: str) -> Record:
+        return records_from(self.table)[paper_id]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    return Corpus(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("paper", "key", "entry"),
+    [
+        ("lund", "x", "doi = {10.1234/IRON.7}, year = 2020"),
+        ("ek", "x", "eprint = {2206.01062v3}, archiveprefix = {arXiv}, year = 2020"),
+        ("moe", "x", "file = {:storage/moe.pdf:PDF}, year = 2020"),
+        ("moe", "Moe", "year = 2020"),
+        ("moe", "x", "title = {{Copper} in Valley Goats}, year = 2020"),
+    ],
+)
+def test_an_entry_is_matched_and_wins(corpus: Corpus, paper: str, key: str, entry: str) -> None:
+    """What a user keeps in a library is right; what a parser read may not be."""
+    corpus.library(**{key: entry})
+
+    corpus.update()
+
+    assert corpus.record(paper).year == 2020
+    assert [corpus.record(other).year for other in RECORDS if other != paper].count(2020) == 0
+
+
+def test_an_entry_with_another_doi_is_another_work(corpus: Corpus) -> None:
+    """The published version of a preprint has its title."""
+    corpus.library(x="title = {Iron in mountain sheep}, doi = {10.9999/published}, year = 2021")
+
+    corpus.update()
+
+    assert corpus.record("lund").year == 2019
+
+
+def test_a_file_beside_a_paper_is_its_record(corpus: Corpus) -> None:
+    """One file per paper needs no key."""
+    (corpus.papers / "moe.ris").write_text("TY  - JOUR\nPY  - 2021\nER  - \n")
+
+    corpus.update()
+
+    assert corpus.record("moe").year == 2021
+
+
+def test_only_the_papers_of_changed_entries_are_made_anew(corpus: Corpus) -> None:
+    """A library of thousands changes daily: what follows from a record is costly."""
+    corpus.library(moe="year = 2020", other="year = 1999")
+    assert corpus.update().added == ("ek", "lund", "moe")
+    before = corpus.table
+
+    assert corpus.update().is_noop
+    assert corpus.table.equals(before)
+    corpus.library(zero="year = 1998", moe="year = 2021", lund="note = {x}")
+    assert corpus.update().changed == ("lund", "moe"), "lund has an entry now"
+    corpus.library()
+    assert corpus.update().changed == ("lund", "moe")
+    assert corpus.record("moe").year is None
+
+
+def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -> None:
+    """Nobody looks at ten thousand records by hand."""
+    copy = replace(RECORDS["moe"], authors=(Person("Moe", "Bo"),))
+    corpus.store.put(
+        "of ek", Document("ek", "", Source.TEI, "ek.xml", (), header=replace(copy, title="Copper in Valley Goats"))
+    )
+    corpus.store.put("of moe", Document("moe", "", Source.TEI, "moe.xml", (), header=copy))
+    (corpus.papers / "b.bib").write_text("@article{")
+    corpus.update()
+
+    checked = check_all(PAPERS_PROMISES, PapersCandidate(corpus.table, list(RECORDS), Libraries.of(corpus.papers)))
+
+    found = {one.promise.name: list(one.offenders) for one in checked}
+    assert not found["one_per_paper"]
+    assert {"paper_id": "moe", "missing": "year"} in found["records_complete"]
+    assert [row["file"] for row in found["libraries_readable"]] == ["b.bib"]
+    assert found["no_work_twice"] == [{"paper_id": "moe", "same_work_as": "ek"}]
+
+
+def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> None:
+    """A claim that quotes it can be checked: in the paper, or in the library."""
+    corpus.library(lund="author = {Lund, Ada and Moe, Bo}")
+    corpus.update()
+    row = corpus.table.to_pylist()[1]
+
+    text = title_page(corpus.record("lund"), {one["field"]: one["source"] for one in row["sources"]})
+
+    assert text.split("\n") == [
+        "Title: Iron in mountain sheep",
+        "Authors: Ada Lund; Bo Moe",
+        "Publication date: 2019",
+        "DOI: 10.1234/iron.7",
+        "Read from: header (title, date, DOI); library.bib (authors)",
+    ]
+    assert title_page(Record(title="Iron"), {"title": "header"}) == ""
