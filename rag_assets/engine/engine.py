@@ -7,7 +7,7 @@ when a newer one takes its place, in `snapshots`.
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial, wraps
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self, TypeVar
@@ -28,6 +28,7 @@ from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
+from rag_assets.questions.conversations import after_conversation, open_rewriting_model
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
 from rag_assets.search.embedding.missing_vectors import stores_tokens
@@ -141,10 +142,8 @@ class Engine:
             return searcher.library.chunks(chunk_ids)
 
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
-        """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
-
-        where: as for `search`. Raises MissingInput if there is no index of words.
-        """
+        """At most `k` chunks that share words with a text, best BM25 first; no model is asked. where: see `search`.
+        Raises MissingInput if there is no index of words."""
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
@@ -154,7 +153,7 @@ class Engine:
         where: as for `search`. manner: what differs from the settings for this answer. Raises MissingKey,
         InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
         """
-        question = _question(question, where)
+        question = self.standalone(_question(question, where))
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
@@ -173,6 +172,11 @@ class Engine:
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace
+
+    def standalone(self, question: Question) -> Question:
+        """The question as it is understood after its `conversation`, whose questions are answered first."""
+        model = partial(open_rewriting_model, self._settings, self._connections)
+        return after_conversation(question, lambda earlier: asdict(self.trace(earlier).result), model)
 
     def question_vector(self, text: str) -> Vectors:
         """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""

@@ -11,8 +11,9 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
+from rag_assets.pipeline.assets.evaluation import smoke_eval
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
-from rag_assets.pipeline.assets.qa import qa, smoke_eval
+from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce

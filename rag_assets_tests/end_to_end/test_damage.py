@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.answering.evaluation.smoke import append_history, read_history
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings
+from rag_assets.evaluation.history import append_history, read_history
 from rag_assets.faces.cli.folder_facts import status_facts
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.retrieval.opening import open_searcher

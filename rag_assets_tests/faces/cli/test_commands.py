@@ -716,7 +716,7 @@ def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty
     assert json.loads(from_option.stdout)["papers_parsed"] == 3
 
 
-def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: CommandLine) -> None:
+def test_a_missed_floor_is_told_and_fails_no_run(rag_assets: CommandLine) -> None:
     """The nightly log must say which promise broke, not only that something did."""
     questions = rag_assets.data / "questions" / "smoke.jsonl"
     questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
@@ -724,10 +724,9 @@ def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: Comm
     floor = "evaluation.floors.key_fact_recall=0.9"
     result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
 
-    assert result.exit_code == 1
+    assert result.exit_code == 0, "an evaluation blocks nothing"
     assert "smoke_eval · above_floors: key_fact_recall is 0.0, below its floor 0.9" in result.stderr
     assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
-    assert result.stderr.rstrip().endswith("The run failed: smoke_eval · above_floors (see above).")
     assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
         "the answers are shown all the same"
     )
