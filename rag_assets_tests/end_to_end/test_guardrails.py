@@ -244,7 +244,9 @@ def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
     floors = {"evaluation": {"floors": {"key_fact_recall": 0.9}}}
     world.write_questions([{"id": "q1", "question": "How much did ferritin fall?", "key_facts": [["99%"]]}])
 
-    first, second, lowered = world.run(**floors), world.run(**floors), world.run()
+    none = {"key_fact_recall": 0, "answer_in_context": 0}
+    first, second = world.run(**floors), world.run(**floors)
+    lowered = world.run(evaluation={"floors": none})
 
     [of_first, of_second, of_lowered] = [
         outcome.facts["smoke_eval"]["evaluated"] for outcome in (first, second, lowered)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from rag_assets.faces.cli import app
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
-from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 
 ASSETS = {
     "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings", "chroma_index",
@@ -63,7 +63,6 @@ class CommandLine:
             "DAGSTER_HOME": str(self.root / "home"),
             "RAG_ASSETS_DATA_DIR": str(self.data),
             "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
-            "RAG_ASSETS_EVALUATION": json.dumps(FLOORS_OFF["evaluation"]),
             **(env or {}),
         }
         return CliRunner().invoke(app, list(arguments), env=environment, input=answer)
