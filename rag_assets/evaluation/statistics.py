@@ -61,7 +61,7 @@ def mcnemar(n_better: int, n_worse: int) -> float:
     """Exact two-sided p-value that so many of the questions that changed between right and wrong did it by chance."""
     n = n_better + n_worse
     tail = sum(comb(n, i) for i in range(min(n_better, n_worse) + 1)) / 2**n
-    return min(1.0, 2 * tail)
+    return float(min(1.0, 2 * tail))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
