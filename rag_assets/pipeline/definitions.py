@@ -12,6 +12,7 @@ from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_s
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
+from rag_assets.pipeline.assets.health import health_sensors
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.references import references
@@ -50,7 +51,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=JOBS,
-        sensors=[corpus_sensor(overrides)],
+        sensors=[corpus_sensor(overrides), *health_sensors(overrides)],
         schedules=[nightly_schedule(now.automation, overrides)],
         resources={
             "settings": run_settings(now, overrides),
