@@ -7,7 +7,7 @@ import typer
 
 from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, reported, settings_of
+from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
 
 if TYPE_CHECKING:
     from rag_assets.evaluation.comparison import Compared, Summary
@@ -120,6 +120,32 @@ def eval_report(
         page = comparison_report(read_run(against), read_run(run)) if against else run_report(read_run(run))
         write_atomically(place, page.encode())
         rendering.print_line(str(place))
+
+
+def questions_suggest(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the questions go; must not exist.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="Most questions.")] = 20,
+    model: ModelOption = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Draft a question file from the papers, for you to edit: by a model, or, roughly, from definitions and headings.
+
+    Example: rag-assets questions suggest -o mine.jsonl -n 30 --model google:gemini-2.5-flash
+    """
+    with reported():
+        from rag_assets.core.incremental import write_atomically
+        from rag_assets.evaluation.suggest import suggested
+        from rag_assets.hosted.connections import Connections
+
+        if out.exists():
+            raise typer.BadParameter(f"{out} exists, and may have been edited. Name another file.")
+        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
+        with Connections(settings.model_access) as connections:
+            found = suggested(settings, n, connections)
+        lines = [one.model_dump_json(exclude_defaults=True) + "\n" for one in found]
+        write_atomically(out, "".join(lines).encode())
+        rendering.print_line(f"{out}: {len(found)} drafts. Read and correct each, and add some that no paper answers.")
 
 
 def _run(

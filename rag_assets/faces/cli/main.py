@@ -13,7 +13,14 @@ import typer
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import ask, retrieve
 from rag_assets.faces.cli.chat import chat
-from rag_assets.faces.cli.evaluating import eval_benchmark, eval_benchmarks, eval_compare, eval_report, eval_run
+from rag_assets.faces.cli.evaluating import (
+    eval_benchmark,
+    eval_benchmarks,
+    eval_compare,
+    eval_report,
+    eval_run,
+    questions_suggest,
+)
 from rag_assets.faces.cli.folder import clear, index_stats, papers, status
 from rag_assets.faces.cli.options import SettingsCommand
 from rag_assets.faces.cli.reporting import report, table
@@ -72,3 +79,8 @@ _eval.command("report")(eval_report)
 _eval.command("benchmark", cls=SettingsCommand)(eval_benchmark)
 _eval.command("benchmarks")(eval_benchmarks)
 app.add_typer(_eval, name="eval")
+
+_questions = typer.Typer(no_args_is_help=True, help="Question files.")
+_questions.callback()(lambda: None)
+_questions.command("suggest", cls=SettingsCommand)(questions_suggest)
+app.add_typer(_questions, name="questions")
