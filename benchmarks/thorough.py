@@ -28,7 +28,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.quality.statistics import difference, estimate
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Claim
@@ -36,6 +35,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.engine import Engine, open_engine
+from rag_assets.evaluation.statistics import difference, estimate
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, reply

@@ -33,11 +33,6 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 TOKENIZER = {"chunking": {"tokenizer": "wordpiece"}}
 """The same on every machine, whatever can be fetched there."""
-FLOORS_OFF = {
-    "evaluation": {
-        "floors": {"page_accuracy": 0, "key_fact_recall": 0, "refusal_accuracy": 0, "max_drop": 1, "recall_at_k": 0}
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -84,7 +79,7 @@ class World:
 
     def run(self, *assets: str, **settings: Any) -> Outcome:
         """These assets, or everything where none is named, with these settings for this run."""
-        definitions = build_defs(overrides={"data_dir": str(self.paths.data), **TOKENIZER, **FLOORS_OFF, **settings})
+        definitions = build_defs(overrides={"data_dir": str(self.paths.data), **TOKENIZER, **settings})
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=self.instance,
             raise_on_error=False,

@@ -9,15 +9,15 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.quality.folding import folded
+from rag_assets.evaluation.benchmarks import BENCHMARKS
+from rag_assets.questions import Question
 
 DEMO = Path(__file__).parents[2] / "data"
-LATEX = set("&\\")
-"""Characters that mark a cell or a command."""
 Target = Literal["answer", "page", "document"]
 """What a right hit is: a chunk that holds the answer's words, one from a right page, one from a right paper."""
 
@@ -73,77 +73,30 @@ def is_present(corpora: Path, name: str) -> bool:
     return name == "demo" or (corpora / FOLDERS[name]).is_dir()
 
 
-def covidqa(corpora: Path) -> QuestionSet:
-    """Articles as raw text; the expert's answer is a stretch of it."""
-    folder = corpora / FOLDERS["covidqa"]
-    papers = sorted((folder / "papers").glob("*.json"))
-    half = halves(path.stem for path in papers)
+def public(name: str, target: Target, corpora: Path) -> QuestionSet:
+    """A benchmark that the product reads; its first expected passage is the answer."""
+    folder = corpora / FOLDERS[name]
+    papers, rows = BENCHMARKS[name].read(folder)
+    papers, asked = list(papers), [Question.model_validate(row) for row in rows]
+    half = halves(Path(file).stem for file, _ in papers)
 
     def write_papers(target: Path) -> None:
-        for path in papers:
-            (target / f"{path.stem}.txt").write_text(json.loads(path.read_bytes())["text"], "utf-8")
+        for file, content in papers:
+            if isinstance(content, Path):
+                shutil.copyfile(content, target / file)
+            else:
+                (target / file).write_text(content, "utf-8")
 
     questions = [
         AskedQuestion(
-            row["id"], printable(row["question"]), paper, half[paper], frozenset([paper]), answer=row["answer_text"]
+            one.id, one.question, paper, half[paper], frozenset(expected.paper_id for expected in one.expected),
+            frozenset((expected.paper_id, page) for expected in one.expected for page in expected.pages),
+            answer=next(iter(one.expected[0].passages), ""),
         )
-        for row in json_lines(folder / "questions.jsonl")
-        for paper in [str(row["article_id"])]
-    ]
-    return QuestionSet("covidqa", "answer", len(papers), write_papers, tuple(questions))
-
-
-def ohr(corpora: Path) -> QuestionSet:
-    """Textbooks, manuals and reports as text with page breaks.
-
-    The answer is the evidence where it stands literally on the page and holds no LaTeX, which the parser reads as
-    tables and text; else only the page is judged.
-    """
-    folder = corpora / FOLDERS["ohr"]
-    pages = {
-        path.stem: [page["text"] for page in sorted(json.loads(path.read_bytes()), key=lambda page: page["page_idx"])]
-        for path in sorted(folder.rglob("*.json"))
-    }
-    half = halves(pages)
-
-    def write_papers(target: Path) -> None:
-        for name, texts in pages.items():
-            (target / f"{name}.txt").write_text("\f".join(texts), "utf-8")
-
-    questions = []
-    for row in json_lines(folder / "questions.jsonl"):
-        paper, page = Path(row["doc"]).stem, row["page_0based"]
-        evidence = row["evidence_text"]
-        is_literal = not set(evidence) & LATEX and folded(evidence) in folded(pages[paper][page])
-        questions.append(
-            AskedQuestion(
-                row["id"], printable(row["question"]), paper, half[paper],
-                frozenset([paper]), frozenset([(paper, page + 1)]),
-                answer=evidence if is_literal else "",
-            )
-        )  # fmt: skip
-    return QuestionSet("ohr", "page", len(pages), write_papers, tuple(questions))
-
-
-def financebench(corpora: Path) -> QuestionSet:
-    """Reports of companies as PDF, in one corpus; most questions name company and year."""
-    folder = corpora / FOLDERS["financebench"]
-    papers = sorted(folder.glob("*.pdf"))
-    half = halves(path.stem for path in papers)
-
-    def write_papers(target: Path) -> None:
-        for path in papers:
-            shutil.copyfile(path, target / path.name)
-
-    questions = [
-        AskedQuestion(
-            row["id"], row["question"], paper, half[paper], frozenset([paper]),
-            frozenset((Path(one["doc"]).stem, one["page_0based"] + 1) for one in row["evidence"]),
-        )
-        for row in json_lines(folder / "questions.jsonl")
-        for paper in [Path(row["doc"]).stem]
+        for one in asked if one.expected
+        for paper in [one.expected[0].paper_id]
     ]  # fmt: skip
-    return QuestionSet("financebench", "page", len(papers), write_papers, tuple(questions))
+    return QuestionSet(name, target, len(papers), write_papers, tuple(questions))
 
 
 def cranfield(corpora: Path) -> QuestionSet:
@@ -191,11 +144,6 @@ def demo(_corpora: Path) -> QuestionSet:
     return QuestionSet("demo", "document", len(papers), write_papers, tuple(questions))
 
 
-def printable(text: str) -> str:
-    """Without characters that are no text, which the engine refuses in a question."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
 def json_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
 
@@ -207,9 +155,9 @@ FOLDERS = {
     "cranfield": Path("qa/cranfield"),
 }
 READERS: dict[str, Callable[[Path], QuestionSet]] = {
-    "covidqa": covidqa,
-    "ohr": ohr,
-    "financebench": financebench,
+    "covidqa": partial(public, "covidqa", "answer"),
+    "ohr": partial(public, "ohr", "page"),
+    "financebench": partial(public, "financebench", "page"),
     "cranfield": cranfield,
     "demo": demo,
 }

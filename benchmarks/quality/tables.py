@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchmarks.quality.runs import Row, Run
-from benchmarks.quality.statistics import Difference, difference, estimate, percentile
+from rag_assets.evaluation.statistics import Difference, difference, estimate, percentile
 
 COLUMNS = {
     "covidqa": (

@@ -7,12 +7,12 @@ when a newer one takes its place, in `snapshots`.
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial, wraps
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self, TypeVar
 
-from rag_assets.answering.drafts import AS_SET, Manner, Readers, kept_drafts
+from rag_assets.answering.drafts import AS_SET, Answerer, Manner, Readers, kept_drafts
 from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
@@ -24,17 +24,14 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import EmbeddingSettings, Settings
-from rag_assets.engine.kept_vectors import KeptVectors
+from rag_assets.engine.kept_vectors import KeptVectors, passage_tokens
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
+from rag_assets.questions.conversations import after_conversation, open_rewriting_model
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
-from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.token_store import TokenStore
-from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
-from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import Means, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
@@ -72,8 +69,12 @@ class Engine:
     others wait. Close it, or use it as a context manager.
     """
 
-    def __init__(self, settings: Settings, connections: Connections | None = None) -> None:
-        """connections: to models behind an API, of a run that shares its budget; None: the engine opens its own."""
+    def __init__(
+        self, settings: Settings, connections: Connections | None = None, answerer: Answerer | None = None
+    ) -> None:
+        """connections: to models behind an API, of a run that shares its budget; None: the engine opens its own.
+        answerer: writes in place of the model that the settings name."""
+        self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
         self._closing = ExitStack()
@@ -89,7 +90,7 @@ class Engine:
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
         self._made: dict[str, Any] = {}
-        self._tokens = _passage_tokens(settings)
+        self._tokens = passage_tokens(settings)
 
     def __enter__(self) -> Self:
         return self
@@ -141,10 +142,8 @@ class Engine:
             return searcher.library.chunks(chunk_ids)
 
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
-        """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
-
-        where: as for `search`. Raises MissingInput if there is no index of words.
-        """
+        """At most `k` chunks that share words with a text, best BM25 first; no model is asked. where: see `search`.
+        Raises MissingInput if there is no index of words."""
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
@@ -154,7 +153,7 @@ class Engine:
         where: as for `search`. manner: what differs from the settings for this answer. Raises MissingKey,
         InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
         """
-        question = _question(question, where)
+        question = self.standalone(_question(question, where))
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
@@ -173,6 +172,11 @@ class Engine:
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace
+
+    def standalone(self, question: Question) -> Question:
+        """The question as it is understood after its `conversation`, whose questions are answered first."""
+        model = partial(open_rewriting_model, self._settings, self._connections)
+        return after_conversation(question, lambda earlier: asdict(self.trace(earlier).result), model)
 
     def question_vector(self, text: str) -> Vectors:
         """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""
@@ -245,7 +249,8 @@ class Engine:
     def _pipeline(self) -> AnswerPipeline:
         settings = self._settings
         return AnswerPipeline(
-            open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
+            self._answerer
+            or open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
             open_scorer(settings, self._encoder(), self._connections),
             kept_drafts(kept_file(settings)),
             settings.answering,
@@ -276,13 +281,6 @@ class Engine:
         settings = self._settings
         model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
         return KeptVectors(open_embedder(model, settings.paths.models, n_threads=settings.execution.n_workers))
-
-
-def _passage_tokens(settings: Settings) -> PassageTokens:
-    encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
-    if not stores_tokens(settings.embedding):
-        return PassageTokens(encoder)
-    return PassageTokens(encoder, TokenStore(vector_file(settings.paths.vectors), encoder.identity))
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

@@ -6,7 +6,12 @@ from threading import Lock
 
 import numpy as np
 
+from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
+from rag_assets.search.embedding.missing_vectors import stores_tokens
+from rag_assets.search.embedding.token_store import TokenStore
+from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
+from rag_assets.search.embedding.vector_cache import vector_file
 
 MAX_VECTORS = 10_000
 """About 20 MB with 384 numbers each; the least recently used go first."""
@@ -58,3 +63,11 @@ class KeptVectors:
             while len(self._vectors) > self._max_vectors:
                 self._vectors.popitem(last=False)
         return [found[text] for text in texts]
+
+
+def passage_tokens(settings: Settings) -> PassageTokens:
+    """The token vectors of passages, with those that are stored."""
+    encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
+    if not stores_tokens(settings.embedding):
+        return PassageTokens(encoder)
+    return PassageTokens(encoder, TokenStore(vector_file(settings.paths.vectors), encoder.identity))

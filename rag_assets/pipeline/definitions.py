@@ -11,8 +11,10 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
+from rag_assets.pipeline.assets.evaluation import smoke_eval
+from rag_assets.pipeline.assets.health import health_sensors
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
-from rag_assets.pipeline.assets.qa import qa, smoke_eval
+from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.records import papers
 from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
@@ -51,7 +53,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=JOBS,
-        sensors=[corpus_sensor(overrides)],
+        sensors=[corpus_sensor(overrides), *health_sensors(overrides)],
         schedules=[nightly_schedule(now.automation, overrides)],
         resources={
             "settings": run_settings(now, overrides),

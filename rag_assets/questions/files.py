@@ -47,6 +47,7 @@ def _as_filter(value: object) -> object:
 FilterText = Annotated[InstanceOf[Filter], BeforeValidator(_as_filter), PlainSerializer(str)]
 """A filter, written in its syntax."""
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Turned = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARS)]
 
 
 class ExpectedPaper(BaseModel):
@@ -57,6 +58,8 @@ class ExpectedPaper(BaseModel):
     paper_id: NonEmpty
     pages: tuple[int, ...] = ()
     """Physical, 1-based; empty when the paper has no pages or they do not matter."""
+    passages: tuple[NonEmpty, ...] = ()
+    """Words of the paper that an answerer must be shown, as they stand there."""
 
 
 class Question(BaseModel):
@@ -74,6 +77,12 @@ class Question(BaseModel):
         (), description="Facts of a right answer, each a list of accepted spellings."
     )
     answerable: bool | None = Field(None, description="False: no paper of the corpus answers it. Empty: not said.")
+    forbidden_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
+        (), description="What a right answer never says, each a list of spellings."
+    )
+    reference: NonEmpty | None = Field(None, description="A right answer in words, for a model that judges.")
+    tags: tuple[NonEmpty, ...] = Field((), description="Slices of an evaluation that the question belongs to.")
+    conversation: tuple[Turned, ...] = Field((), description="Questions asked before this one, oldest first.")
 
     @property
     def filter(self) -> Filter:
@@ -84,7 +93,8 @@ class Question(BaseModel):
     @property
     def is_labelled(self) -> bool:
         """Whether the line says what a right answer is."""
-        return bool(self.expected or self.key_facts) or self.answerable is not None
+        says = (self.expected, self.key_facts, self.forbidden_facts, self.reference)
+        return any(says) or self.answerable is not None
 
 
 def asked(text: str) -> Question:

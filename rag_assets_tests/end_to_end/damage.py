@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.core.table_files import read_provenance
+from rag_assets.evaluation.history import read_history
 from rag_assets.search.indexing.exact_vectors import ExactVectors
 from rag_assets.search.indexing.folders import is_intact
 from rag_assets_testing.world import World

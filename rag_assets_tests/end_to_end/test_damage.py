@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.answering.evaluation.smoke import append_history, read_history
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings
+from rag_assets.evaluation.history import append_history, read_history
 from rag_assets.faces.cli.folder_facts import status_facts
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.retrieval.opening import open_searcher
-from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
+from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.end_to_end.damage import KINDS, deleted, made_files, state
 from rag_assets_tests.rounds import first_of
 
@@ -60,7 +60,7 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
 ) -> None:
     """A Rust backtrace, or an answer from garbled bytes, is what a user would get instead."""
     world = built.copy_to(tmp_path)
-    settings = Settings.model_validate({"data_dir": world.paths.data, **TOKENIZER, **FLOORS_OFF})
+    settings = Settings.model_validate({"data_dir": world.paths.data, **TOKENIZER})
     for nth, name in enumerate(made_files(world)):
         path = world.paths.data / name
         whole = path.read_bytes()

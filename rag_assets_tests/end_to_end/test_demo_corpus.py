@@ -184,8 +184,10 @@ def test_the_floors_of_the_smoke_evaluation_hold(demo: Demo) -> None:
     latest = json.loads((demo.world.paths.evaluation / "latest.json").read_text())
 
     assert latest["n_judged"] == 17
-    assert latest["metrics"]["refusal_accuracy"] == 1.0
-    assert latest["metrics"]["citation_coverage"] == 1.0
+    for name in ("refusal_precision", "refusal_recall", "citation_coverage", "quote_fidelity", "faithfulness"):
+        assert latest["metrics"][name] == 1.0, name
+    assert latest["accepted"]
+    assert [row["mode"] for row in latest["modes"]] == ["vectors", "words", "both", "reranked"]
 
 
 def pieces(citation: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.core import table_files
 from rag_assets.pipeline.definitions import ASSETS, build_defs
-from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
+from rag_assets_testing.world import TOKENIZER, World
 
 TABLES = {
     "papers",
@@ -41,7 +41,7 @@ def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: 
         return before(path, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(table_files, "_read", watched)
-    definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER, **FLOORS_OFF})
+    definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER})
     world.paths.templates.mkdir()
     (world.paths.templates / "review.md").write_text("# Review\n## Rocks\nWhere does basalt take up water?\n")
     for made in (world.paths.qa_meta, world.paths.evaluation / "latest.json"):

@@ -23,7 +23,7 @@ from filelock import FileLock
 
 from rag_assets.core.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets.search.embedding.missing_vectors import EMBEDDING_BATCH
-from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
+from rag_assets_testing.world import QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.end_to_end.damage import vectors
 from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
@@ -214,7 +214,6 @@ def started(world: World, log: Path, *arguments: str, batch: int = EMBEDDING_BAT
         "DAGSTER_HOME": str(world.paths.data.parent / "home"),
         "RAG_ASSETS_DATA_DIR": str(world.paths.data),
         "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
-        "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(FLOORS_OFF["evaluation"]["floors"]),
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
         return subprocess.Popen(command, env=environment, stdout=out, stderr=err, start_new_session=True)

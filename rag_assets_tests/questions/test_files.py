@@ -8,6 +8,7 @@ import pytest
 
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.questions import Question, load_questions
+from rag_assets.questions.conversations import after_conversation
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -144,3 +145,43 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """With the way to make one."""
     with pytest.raises(MissingInput, match=r"absent\.jsonl does not exist. Write one JSON object"):
         load_questions(tmp_path / "absent.jsonl")
+
+
+def test_what_only_an_evaluation_reads_is_part_of_the_line(tmp_path: Path) -> None:
+    """A question with nothing but a reference is judged, too; its earlier turns are asked first."""
+    line = {
+        "id": "q1",
+        "question": "And in the other one?",
+        "expected": [{"paper_id": "p", "passages": ["k is 60"]}],
+        "forbidden_facts": [["600", "six hundred"]],
+        "reference": "It is 60.",
+        "tags": ["numbers"],
+        "conversation": ["Which k do the papers use?"],
+    }
+    (tmp_path / "q.jsonl").write_text(json.dumps(line) + '\n{"id": "q2", "question": "Why?", "reference": "So."}\n')
+
+    first, second = load_questions(tmp_path / "q.jsonl")
+
+    assert first.model_dump(mode="json", include=set(line)) == {
+        **line,
+        "expected": [{"paper_id": "p", "pages": [], "passages": ["k is 60"]}],
+    }
+    assert second.is_labelled
+    assert not second.model_copy(update={"reference": None}).is_labelled
+
+
+def test_a_question_of_a_conversation_means_what_it_means_after_the_questions_before() -> None:
+    """Asked alone, "and in that paper?" finds anything."""
+    asked: list[str] = []
+
+    def answer(question: Question) -> dict[str, object]:
+        asked.append(question.question)
+        return {"sources_used": ["smith2020"], "claims": []}
+
+    question = Question(id="q", question="What did that paper measure?", conversation=("Who measured ferritin?",))
+
+    meant = after_conversation(question, answer, lambda: None)
+
+    assert asked == ["Who measured ferritin?"]
+    assert meant.filter.papers == ("smith2020",)
+    assert meant.conversation == ()

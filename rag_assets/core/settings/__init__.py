@@ -5,7 +5,6 @@ from rag_assets.core.settings.answering import (
     Effort,
     EvaluationSettings,
     ExtractiveSettings,
-    Floors,
     JudgeSettings,
     ThoroughSettings,
 )

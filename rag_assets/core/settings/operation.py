@@ -20,6 +20,11 @@ class AutomationSettings(StageSettings):
 
     nightly_cron: str = Field("0 2 * * *", description="When everything is brought up to date each night.")
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
+    notify: tuple[str, ...] = Field(
+        (),
+        description="Who is told of failed runs and checks: slack, webhook, email:NAME@HOST. Their addresses are "
+        "secrets in the environment or `.env`: SLACK_WEBHOOK_URL, ALERT_WEBHOOK_URL, SMTP_URL.",
+    )
 
 
 class ProviderLimits(StageSettings):

@@ -4,7 +4,6 @@ from collections import Counter
 from textwrap import shorten
 from typing import Any
 
-from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import pages_of
 from rag_assets.core.domain import Claim
@@ -14,6 +13,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_provenance
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
+from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.corpus import readings_that_differ
 from rag_assets.search.indexing.stores import published_indexes

@@ -1,27 +1,19 @@
-"""Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its page in the UI.
-Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history.
-
-No asset depends on an evaluation, so nothing is withheld: it is always materialized with every figure. Bad figures fail
-its checks, and with them the run.
-"""
+"""Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its page in the UI."""
 
 import csv
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.evaluation.metrics import METRICS, METRICS_VERSION
-from rag_assets.answering.evaluation.smoke import EVALUATION_PROMISES, LATEST, NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.answering.records import read_results
 from rag_assets.answering.update import AnswerUpdate, row_fingerprints
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Claim, QAResult, Usage
-from rag_assets.core.incremental import data_version, fingerprint
-from rag_assets.core.promises import check_all
+from rag_assets.core.incremental import data_version
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.display import markdown_text
 from rag_assets.engine import CODE_VERSION
@@ -32,9 +24,7 @@ from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_tab
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
     materialized,
-    now,
     progress,
-    results,
     skipped,
     specs,
     write_audit_publish,
@@ -190,100 +180,3 @@ def _claim(claim: Claim) -> str:
 def _with_places(claim: Claim) -> str:
     places = "; ".join(dict.fromkeys(place_of(citation) for citation in claim.citations))
     return f"{markdown_text(claim.text)} {markdown_text(f'[{places}]')}"
-
-
-@dg.asset(
-    group_name="evaluation",
-    deps=[qa],
-    metadata={
-        "also_reads": "questions, parsed_index, papers, chunks, passages, profiles, references, chroma_index, "
-        "bm25_index"
-    },
-    check_specs=specs("smoke_eval", EVALUATION_PROMISES),
-    output_required=False,
-    code_version=str(METRICS_VERSION),
-    kinds={"json"},
-)
-def smoke_eval(
-    context: dg.AssetExecutionContext,
-    settings: dg.ResourceParam[Settings],
-    engine: dg.ResourceParam[OpenEngine],
-) -> Outcome:
-    """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
-    questions = configured_questions(settings)
-    if questions is None:
-        notice = f"There is no question file {settings.question_file}: nothing is evaluated."
-        yield from skipped(EVALUATION_PROMISES, notice)
-        return
-    answers, asked = read_results(settings.paths.qa), engine()
-    latest = evaluated(settings, questions, answers, asked.corpus_version(), asked.search)
-    evaluation = recorded(settings, latest, timestamp=now(), run_id=context.run.run_id)
-    history = evaluation.history
-    yield materialized(
-        version=fingerprint(latest["inputs"]),
-        counts={
-            "n_added": int(evaluation.is_new),
-            "n_changed": 0,
-            "n_removed": 0,
-            "n_unchanged": int(not evaluation.is_new),
-        },
-        counted="evaluations",
-        n_rows=latest["n_judged"],
-        path=settings.paths.evaluation / LATEST,
-        settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
-        facts=_figures(latest, history[-1]),
-        previews={"results": results_table(latest["results"]), "history": history_table(history)},
-    )
-    checked = check_all(EVALUATION_PROMISES, evaluation.run)
-    yield from results(checked, _labels(history[-1], latest, context.run.run_id))
-
-
-def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
-    """Which evaluation a check is about: a run that finds nothing new checks the same figures again."""
-    return {
-        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
-        "checked": f"{now()} in run {run_id}",
-        "question_file": latest["question_file"],
-    }
-
-
-def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a fall."""
-    counts = {name: latest[name] for name in ("n_judged", "n_not_judged", "n_unlabelled", "n_failures")}
-    verdict = "accepted" if record["accepted"] else "not accepted"
-    return {
-        **latest["metrics"],
-        **counts,
-        "verdict": verdict if latest["n_judged"] else f"nothing to judge: {NOTHING_TO_JUDGE}",
-        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
-        "question_file": latest["question_file"],
-    }
-
-
-N_RESULTS_SHOWN = 200
-N_RUNS_SHOWN = 10
-_ORDER = ("wrong", "not judged", "unlabelled", "right")
-
-
-def results_table(results: Sequence[Mapping[str, Any]]) -> str:
-    """One row per question, wrong ones first."""
-    ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
-    return markdown_table([{"question": row["question"], **row} for row in ordered], n_shown=N_RESULTS_SHOWN)
-
-
-def history_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """The last evaluations, newest first; the Plots tab draws the same figures."""
-    rows = [
-        {
-            "evaluated": f"{entry.get('timestamp', 'time not recorded')}{'' if age else ' (newest)'}",
-            "run": str(entry.get("run_id", ""))[:8],
-            "verdict": "accepted" if entry["accepted"] else "not accepted",
-            **{name: _three_digits(entry["metrics"].get(name)) for name in METRICS},
-        }
-        for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))
-    ]
-    return markdown_table(rows, n_shown=N_RUNS_SHOWN)
-
-
-def _three_digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"

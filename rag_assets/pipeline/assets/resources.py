@@ -218,6 +218,8 @@ def _config_type(annotation: Any, path: str) -> Any:
         return _config_type(arguments[0], path)
     if origin is tuple:
         return [_config_type(arguments[0], path)]
+    if origin is dict:
+        return dict
     if origin is Literal:
         return _enum(path, arguments)
     if issubclass(annotation, Enum):

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from rag_assets.faces.cli import app
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
-from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 
 ASSETS = {
     "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings", "chroma_index",
@@ -63,7 +63,6 @@ class CommandLine:
             "DAGSTER_HOME": str(self.root / "home"),
             "RAG_ASSETS_DATA_DIR": str(self.data),
             "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
-            "RAG_ASSETS_EVALUATION": json.dumps(FLOORS_OFF["evaluation"]),
             **(env or {}),
         }
         return CliRunner().invoke(app, list(arguments), env=environment, input=answer)
@@ -716,7 +715,7 @@ def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty
     assert json.loads(from_option.stdout)["papers_parsed"] == 3
 
 
-def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: CommandLine) -> None:
+def test_a_missed_floor_is_told_and_fails_no_run(rag_assets: CommandLine) -> None:
     """The nightly log must say which promise broke, not only that something did."""
     questions = rag_assets.data / "questions" / "smoke.jsonl"
     questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
@@ -724,10 +723,10 @@ def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: Comm
     floor = "evaluation.floors.key_fact_recall=0.9"
     result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
 
-    assert result.exit_code == 1
-    assert "smoke_eval · above_floors: key_fact_recall is 0.0, below its floor 0.9" in result.stderr
+    assert result.exit_code == 0, "an evaluation blocks nothing"
+    assert "key_fact_recall is 0.0, below its floor 0.9" in result.stderr
+    assert "[evaluation.floors] " in result.stderr, "what to do is told"
     assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
-    assert result.stderr.rstrip().endswith("The run failed: smoke_eval · above_floors (see above).")
     assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
         "the answers are shown all the same"
     )

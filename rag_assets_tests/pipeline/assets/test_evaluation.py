@@ -1,7 +1,7 @@
 """The evaluation as the Dagster UI shows it."""
 
-from rag_assets.answering.evaluation.metrics import METRICS
-from rag_assets.pipeline.assets.qa import history_table, results_table
+from rag_assets.evaluation.metrics import METRICS
+from rag_assets.pipeline.assets.evaluation import history_table, results_table, slices_table
 
 
 def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:
@@ -24,7 +24,7 @@ def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> No
         "2026-01-11T02:00:00+00:00",
         "2026-01-10T02:00:00+00:00",
     ]
-    column = 3 + METRICS.index("paper_mrr")
+    column = 3 + [metric.name for metric in METRICS].index("paper_mrr")
     assert [row[1] for row in rows[:2]] == ["00000012", "00000011"]
     assert [row[2] for row in rows[:2]] == ["not accepted", "accepted"]
     assert [row[column] for row in rows[:3]] == ["0.250", "", "0.500"], "a metric that was not measured is no zero"
@@ -55,5 +55,12 @@ def test_the_table_of_questions_begins_with_the_question() -> None:
 
     lines = results_table(rows).splitlines()
 
-    assert lines[0] == "| question | question_id | outcome |"
+    assert lines[0] == "| question | outcome | why | got | expected | question_id |"
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| How?", "| Why?"]
+
+
+def test_slices_are_shown_with_their_past() -> None:
+    """A tag that fell shows in its own row, where the mean over all hides it."""
+    past = [{"slices": {"tables": {"n": 2, "paper_mrr": value}}} for value in (1.0, None, 0.5)]
+
+    assert slices_table(past).splitlines()[2] == "| tables | 2 | 1.000 → – → 0.500 |"

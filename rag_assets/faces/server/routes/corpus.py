@@ -7,9 +7,9 @@ from typing import Literal
 from fastapi import APIRouter, UploadFile
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.evaluation.smoke import read_history
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings
+from rag_assets.evaluation.history import read_history
 from rag_assets.faces.server.dependencies import SharedDep, counts_as_upload
 from rag_assets.pipeline.runs.requests import RunState, StepState
 from rag_assets.questions.files import configured_questions

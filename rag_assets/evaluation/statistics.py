@@ -3,11 +3,13 @@ whole.
 
 Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentile intervals); Smucker,
 Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation"
-(randomisation test over paired differences).
+(randomisation test over paired differences); McNemar 1947, "Note on the Sampling Error of the Difference Between
+Correlated Proportions", in its exact binomial form.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +55,13 @@ def difference(new: Sequence[float], old: Sequence[float], groups: Sequence[str]
     return Difference(
         float(deltas.mean()), low, high, len(deltas), _p_value(sums), int((deltas > 0).sum()), int((deltas < 0).sum())
     )
+
+
+def mcnemar(n_better: int, n_worse: int) -> float:
+    """Exact two-sided p-value that so many of the questions that changed between right and wrong did it by chance."""
+    n = n_better + n_worse
+    tail = sum(comb(n, i) for i in range(min(n_better, n_worse) + 1)) / 2**n
+    return float(min(1.0, 2 * tail))
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -1,0 +1,175 @@
+"""The past of the smoke evaluation, and how the newest one is judged by it: `history.jsonl`, floors and falls."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rag_assets.core.incremental import CHECKSUM_KEY, keep_aside, sealed, unsealed, write_atomically
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.settings import EvaluationSettings
+from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, floors
+
+HISTORY, LATEST = "history.jsonl", "latest.json"
+_N_DECIMALS, _N_RECENT = 4, 5
+
+
+def read_history(path: Path) -> list[dict[str, Any]]:
+    """All undamaged evaluations, oldest first; an empty list before the first one."""
+    return [entry for line in _lines(path) if (entry := _entry(line)) is not None]
+
+
+def append_history(path: Path, entry: Mapping[str, Any]) -> None:
+    """Add one evaluation with its checksum; a reader, or a kill, sees all of it or nothing."""
+    earlier = path.read_bytes() if path.exists() else b""
+    write_atomically(path, earlier + json.dumps(sealed(entry), sort_keys=True).encode() + b"\n")
+
+
+def set_damaged_aside(path: Path) -> None:
+    """Move damaged lines to a file beside the history."""
+    lines = _lines(path)
+    if damaged := [line for line in lines if _entry(line) is None]:
+        keep_aside(path, damaged, kept=[line for line in lines if _entry(line) is not None])
+
+
+def _lines(path: Path) -> list[bytes]:
+    content = path.read_bytes() if path.exists() else b""
+    return [line for line in content.split(b"\n") if line.strip()]
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """One evaluation; None for a damaged line. Lines of earlier versions have no checksum."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    return unsealed(line) if CHECKSUM_KEY in found else found
+
+
+def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
+    """The entries before the newest evaluation, which was made from `inputs` and may already be in the history."""
+    earlier = list(history)
+    while earlier and earlier[-1]["inputs"] == inputs:
+        earlier.pop()
+    return earlier
+
+
+def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the newest entry was made from the same inputs, with the same verdict."""
+    return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
+
+
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """An evaluation, and what it is compared with."""
+
+    latest: Mapping[str, Any]
+    history: Sequence[Mapping[str, Any]]
+    """Earlier evaluations, oldest first."""
+    settings: EvaluationSettings
+
+    @property
+    def too_low(self) -> list[dict[str, Any]]:
+        """Metrics that miss their floor; a metric that no question contributes to is not judged."""
+        wanted, means = floors(self.settings.floors), self.latest["metrics"]
+        return [
+            {"metric": metric.name, "value": means[metric.name], "floor": wanted[metric.name]}
+            for metric in METRICS
+            if metric.misses(means.get(metric.name), wanted[metric.name])
+        ]
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """Metrics more than `max_drop` below the median of their last five accepted values on the same questions;
+        time, tokens and money have no scale for it."""
+        past = [one for one in self.history if one["accepted"] and one["questions"] == self.latest["questions"]]
+        offenders = []
+        for name, value in self.latest["metrics"].items():
+            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
+            is_share = name in METRICS_BY_NAME and METRICS_BY_NAME[name].direction == "higher"
+            if is_share and value is not None and recent and value < median(recent) - self.settings.max_drop:
+                offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
+        return offenders
+
+
+def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
+    told = [
+        f"{row['metric']} is {_short(row['value'])}, below its floor {_short(row['floor'])} "
+        f"({METRICS_BY_NAME[row['metric']].meaning.rstrip('.')})"
+        for row in offenders
+    ]
+    wanted = ", ".join(f"{row['metric']} = {_short(row['value'])}" for row in offenders)
+    n = run.latest.get("n_judged", 0)
+    few = f" They are means over at most {n} questions: one answer more or less moves them by {1 / n:.2f}." if n else ""
+    return (
+        f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions in {LATEST} "
+        f"first; if that is as good as your questions and papers get, set floors of your own in rag_assets.toml: "
+        f"[evaluation.floors] {wanted}"
+    )
+
+
+def _fallen(_run: EvaluatedRun, offenders: Offenders) -> str:
+    return "; ".join(
+        f"{row['metric']} is {_short(row['value'])}, below the median of the last runs, "
+        f"{_short(row['median_of_last_runs'])}"
+        for row in offenders
+    )
+
+
+def _short(value: float) -> float:
+    return round(value, _N_DECIMALS)
+
+
+def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
+    n_judged = run.latest["n_judged"]
+    named = ", ".join(f"{row['question_id']} ({row['why']})" for row in offenders)
+    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {named}"
+
+
+def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
+    return (
+        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged, because they are about papers "
+        f"that are not in the corpus. Put questions about your own papers into {run.latest['question_file']}."
+    )
+
+
+def _with(outcome: str, run: EvaluatedRun) -> list[dict[str, Any]]:
+    columns = ("question_id", "question", "why", "expected", "got")
+    return [{name: row[name] for name in columns} for row in run.latest["results"] if row["outcome"] == outcome]
+
+
+EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
+    Promise(
+        "above_floors",
+        "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
+        lambda run: run.too_low,
+        "warning",
+        _below_floors,
+    ),
+    Promise(
+        "not_fallen",
+        "No metric falls more than evaluation.max_drop below the median of its last five accepted runs on the same "
+        "questions. If the new level is right, delete data/output/eval/history.jsonl.",
+        lambda run: run.fallen,
+        "warning",
+        _fallen,
+    ),
+    Promise(
+        "questions_right",
+        "Every judged question is answered as expected.",
+        lambda run: _with("wrong", run),
+        "warning",
+        _open_questions,
+    ),
+    Promise(
+        "questions_judged",
+        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        lambda run: _with("not judged", run),
+        "warning",
+        _not_judged,
+    ),
+]

@@ -1,0 +1,135 @@
+"""A judge model reads an answer beside its contexts and its reference: one request for everything it is asked.
+
+It must be of another family than the model that answers. Its replies are kept by their content, so that the same answer
+is judged once. Definitions: RAGAS (see `metrics`); what the judge cannot tell is counted, never guessed.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from rag_assets.core.domain import Context
+from rag_assets.core.errors import BudgetExhausted, InvalidSettings, ModelFault
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import kept_file
+from rag_assets.core.settings import Settings
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.evaluation.cases import Case, Judge, Verdict
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
+from rag_assets.hosted.prompts import load_prompt, neutral, sources_block
+from rag_assets.search.embedding.base import Vectors
+
+logger = logging.getLogger(__name__)
+SETTING, NONE = "evaluation.judge", "none"
+_MAX_OUTPUT_TOKENS = 4096
+_INSTRUCTIONS = load_prompt("rag_assets.evaluation", "judge", frozenset())
+_ASKED = load_prompt(
+    "rag_assets.evaluation", "judged_answer", frozenset({"question", "sources", "statements", "reference"})
+)
+_CORRECTNESS = {"correct": 1.0, "partly": 0.5, "wrong": 0.0}
+Told = Literal["yes", "no", "cannot_tell"]
+
+
+class Numbered(BaseModel):
+    """What is thought of one numbered text."""
+
+    number: int
+    told: Told
+
+
+class JudgedAnswer(BaseModel):
+    """The reply of the judge."""
+
+    statements: list[Numbered] = []
+    sources: list[Numbered] = []
+    reference: list[Numbered] = []
+    correctness: Literal["correct", "partly", "wrong", "cannot_tell"] = "cannot_tell"
+    questions: list[str] = Field([], max_length=5)
+    evasive: bool = False
+
+
+class AnswerJudge:
+    """Judges cases. Safe to use from several threads."""
+
+    def __init__(self, name: ModelName, settings: Settings, connections: Connections, embed: Callable[[str], Vectors]):
+        """embed: unit vector of a question. Raises MissingKey, InvalidSettings as `require_access`."""
+        model = LazyModel(
+            name, connections, JudgedAnswer, instructions=_INSTRUCTIONS.text, max_output_tokens=_MAX_OUTPUT_TOKENS
+        )
+        self.identity = f"{model.model_id} {fingerprint(_INSTRUCTIONS.text, _ASKED.text)[:8]}"
+        self._model = KeptReplies(model, kept_file(settings).replies("judged_answers", JudgedAnswer), JudgedAnswer())
+        self._embed = embed
+
+    def __call__(self, case: Case) -> Verdict | None:
+        """None when the judge cannot be asked."""
+        statements = [claim.text for claim in case.result.claims]
+        reference = _sentences(case.question.reference or "")
+        contexts = [Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts]
+        prompt = _ASKED.filled(
+            question=neutral(case.result.question),
+            sources=sources_block(contexts).text,
+            statements=_numbered(statements),
+            reference=_numbered(reference) or "none",
+        )
+        try:
+            reply, _ = self._model.to(prompt)
+        except (ModelFault, BudgetExhausted) as fault:
+            logger.warning("The answer to %r is not judged: %s", case.result.question, fault)
+            return None
+        supported = _in_order(reply.statements, len(statements))
+        useful = _in_order(reply.sources, len(contexts))
+        covered = _in_order(reply.reference, len(reference))
+        correctness = _CORRECTNESS.get(reply.correctness) if reference else None
+        abstained = (*supported, *useful, *covered).count(None) + (bool(reference) and correctness is None)
+        relevance = self._relevance(case.result.question, reply)
+        return Verdict(supported, useful, covered, correctness, relevance, abstained)
+
+    def _relevance(self, question: str, reply: JudgedAnswer) -> float | None:
+        if reply.evasive:
+            return 0.0
+        asked = [text for text in reply.questions if text.strip()]
+        if not asked:
+            return None
+        vectors = np.array([self._embed(text) for text in asked])
+        return float(np.clip(vectors @ self._embed(question), 0, 1).mean())
+
+
+def open_judge(settings: Settings, connections: Connections, embed: Callable[[str], Vectors]) -> Judge | None:
+    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent.
+
+    Raises InvalidSettings for one that is no model, or of the family that answers; MissingKey.
+    """
+    named, writer = settings.evaluation.judge, settings.answering.model
+    if named == NONE:
+        return None
+    name = ModelName.parse(named, setting=SETTING, instead=NONE)
+    if _family(named) == _family(writer):
+        raise InvalidSettings(
+            f"{SETTING} = {named} is of the family that answers ({writer}), and would pass its own errors. Name a "
+            "model of another family, or none."
+        )
+    return AnswerJudge(name, settings, connections, embed)
+
+
+def _family(model: str) -> str:
+    """The provider; for Ollama, which serves models of many makers, the letters that a model's name begins with."""
+    provider, _, name = model.partition(":")
+    letters = next((n for n, character in enumerate(name) if not character.isalpha()), len(name))
+    return name[:letters].casefold() if provider == "ollama" else provider
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {neutral(' '.join(text.split()))}" for number, text in enumerate(texts, start=1))
+
+
+def _in_order(told: Sequence[Numbered], n: int) -> tuple[bool | None, ...]:
+    found = {one.number: one.told for one in told}
+    return tuple({"yes": True, "no": False}.get(found.get(number, "")) for number in range(1, n + 1))

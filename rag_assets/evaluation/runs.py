@@ -1,0 +1,178 @@
+"""A run: the questions of a file put to the engine, kept in one file that grows by a line as each is finished.
+
+The first line says what was asked of what; the others hold one case each. A run that was killed goes on after its last
+whole line. A run can be replayed without any model: its drafts are verified anew.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag_assets.answering.drafts import Background, DraftAnswer
+from rag_assets.core.domain import Context
+from rag_assets.core.errors import InvalidQuestions, MissingInput, RequestRejected, StaleIndex
+from rag_assets.core.incremental import fingerprint, sealed, unsealed, write_atomically
+from rag_assets.core.settings import Settings
+from rag_assets.engine import Engine
+from rag_assets.evaluation.cases import Case, Judge, case_of
+from rag_assets.evaluation.metrics import METRICS_VERSION, values_of
+from rag_assets.evaluation.verdicts import problem_of
+from rag_assets.questions import Question
+
+_CASE = TypeAdapter(Case)
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a run is about; runs whose corpus and questions are the same can be compared."""
+
+    name: str
+    corpus: str
+    """Changes with every publication of the corpus."""
+    questions: str
+    """Changes with the questions and their labels."""
+    n_questions: int
+    method: str
+    """Changes with settings, models and code that answer, and with the judge."""
+    settings: Mapping[str, Any]
+    """Groups `retrieval`, `answering` and `evaluation`, for a reader."""
+    metrics_version: int = METRICS_VERSION
+    version: int = _VERSION
+
+    @property
+    def key(self) -> str:
+        """Eight hex digits of everything but the name."""
+        return fingerprint(asdict(replace(self, name="")))[:8]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its file has it."""
+
+    header: Header
+    cases: Mapping[str, Case]
+    """By question id, in the order in which they were finished."""
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.cases) == self.header.n_questions
+
+    def values(self) -> dict[str, dict[str, float | None]]:
+        """All metrics of each question, computed from its case, and `right`: 1 where nothing is wrong, else 0."""
+        return {
+            key: {**values_of(case), "right": float(not problem_of(case)) if case.question.is_labelled else None}
+            for key, case in self.cases.items()
+        }
+
+
+def header_of(name: str, questions: Sequence[Question], engine: Engine, settings: Settings) -> Header:
+    """The header of a run of these questions. name: for a reader."""
+    groups = ("retrieval", "answering", "evaluation")
+    shown = {group: getattr(settings, group).model_dump(mode="json") for group in groups}
+    method = fingerprint(engine.method_version(), settings.evaluation.judge, settings.evaluation.k)
+    asked = fingerprint([question.model_dump(mode="json") for question in questions])
+    return Header(name, engine.corpus_version(), asked, len(questions), method, shown)
+
+
+def read_run(path: Path) -> Run:
+    """Read a run; a line that a kill cut off is left out. Raises MissingInput, or InvalidQuestions for another file."""
+    if not path.is_file():
+        raise MissingInput(f"There is no run {path}. Make one: rag-assets eval run")
+    lines = [unsealed(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    try:
+        header = TypeAdapter(Header).validate_python(lines[0] if lines else None)
+        cases = [_CASE.validate_python(line["case"], strict=False) for line in lines[1:] if line]
+    except (ValidationError, KeyError) as error:
+        raise InvalidQuestions(f"{path} is no run of an evaluation, or one of another version.") from error
+    return Run(header, {case.question.id: case for case in cases})
+
+
+Report = Callable[[int, int], None]
+"""(done, total)."""
+
+
+def run_questions(
+    path: Path,
+    header: Header,
+    questions: Sequence[Question],
+    engine: Engine,
+    settings: Settings,
+    *,
+    judge: Judge | None,
+    report: Report,
+) -> Run:
+    """Ask what `path` does not hold yet; each case is on the disk before the next is counted.
+
+    Raises StaleIndex if the file holds a run of another corpus, other questions or other settings; else as the engine.
+    """
+    done: dict[str, Case] = {}
+    if path.exists():
+        known = read_run(path)
+        if replace(known.header, name=header.name) != header:
+            raise StaleIndex(
+                f"{path} holds a run of another corpus, other questions or other settings. Name another file, or "
+                "delete it to begin again."
+            )
+        done = dict(known.cases)
+    write_atomically(path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())]))
+    left = [question for question in questions if question.id not in done]
+    with path.open("ab") as file, ThreadPoolExecutor(engine.n_at_once) as pool:
+        asked = [pool.submit(_asked, engine, settings, question, judge) for question in left]
+        try:
+            for future in as_completed(asked):
+                case = future.result()
+                file.write(_line(_row(case)))
+                file.flush()
+                os.fsync(file.fileno())
+                done[case.question.id] = case
+                report(len(done), len(questions))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return Run(header, done)
+
+
+def _asked(engine: Engine, settings: Settings, question: Question, judge: Judge | None) -> Case:
+    trace = engine.trace(question)
+    seconds = None if trace.n_cached else sum(trace.seconds.values())
+    return case_of(engine, settings, question, trace.result, judge=judge, seconds=seconds, draft=trace.final.draft)
+
+
+def _row(case: Case) -> dict[str, Any]:
+    return {"case": _CASE.dump_python(case, mode="json")}
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(sealed(content), ensure_ascii=False).encode() + b"\n"
+
+
+class RecordedAnswerer:
+    """An answerer that writes the drafts of a run again, so that they are verified as the code does it now."""
+
+    def __init__(self, run: Run) -> None:
+        self._drafts = {case.result.question: case.draft for case in run.cases.values() if case.draft}
+        self._models = sorted({case.result.model for case in run.cases.values()})
+
+    @property
+    def identity(self) -> str:
+        drafts = fingerprint({question: asdict(draft) for question, draft in self._drafts.items()})
+        return f"recorded {', '.join(self._models)} {drafts[:8]}"
+
+    def read(self, context: Context) -> Context:
+        return context.words()
+
+    def within(self, background: Background) -> "RecordedAnswerer":  # noqa: ARG002 - the draft is written already
+        return self
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:  # noqa: ARG002 - as above
+        """Raises RequestRejected for a question that the run has no draft of."""
+        if (draft := self._drafts.get(question)) is None:
+            raise RequestRejected(f"The run that is replayed has no draft for {question!r}.")
+        return draft

@@ -1,0 +1,183 @@
+"""The smoke evaluation: the published answers against what the question file expects, recorded with its past.
+
+`latest.json` holds the newest evaluation in full, `history.jsonl` the figures of all of them.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from rag_assets.core.domain import QAResult
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import read_columns
+from rag_assets.engine import Engine, open_engine
+from rag_assets.evaluation.cases import Case, Judge, case_of, hits_of
+from rag_assets.evaluation.history import (
+    HISTORY,
+    LATEST,
+    EvaluatedRun,
+    append_history,
+    before,
+    is_recorded,
+    read_history,
+    set_damaged_aside,
+)
+from rag_assets.evaluation.metrics import METRICS_BY_NAME, METRICS_VERSION, means, slices, values_of
+from rag_assets.evaluation.verdicts import judgeable, question_rows
+from rag_assets.questions import Question
+
+logger = logging.getLogger(__name__)
+NOTHING_TO_JUDGE = (
+    "No question says what a right answer is (expected, key_facts, reference or answerable), or those that do are "
+    "about papers that are not in the corpus."
+)
+MODE_METRICS = ("paper_recall_at_k", "paper_mrr", "paper_ndcg", "page_mrr", "answer_in_context", "context_recall")
+"""What the modes of the search are compared by; contexts are then the hits."""
+_KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "slices", "n_judged", "n_failures")
+
+
+@dataclass(frozen=True)
+class RecordedEvaluation:
+    """An evaluation that is in the history."""
+
+    run: EvaluatedRun
+    history: list[dict[str, Any]]
+    """All evaluations, oldest first; this one is the last."""
+    is_new: bool
+    """Whether its inputs or its verdict differ from those of the one before it."""
+
+
+def evaluated(
+    settings: Settings, questions: Sequence[Question], results: Sequence[QAResult], engine: Engine, judge: Judge | None
+) -> dict[str, Any]:
+    """The evaluation of the published answers `results`; the last one if it was made from the same inputs.
+
+    Raises MissingInput when an answer is missing.
+    """
+    paths = settings.paths
+    if not paths.qa.exists():
+        raise MissingInput.table(paths.qa, asset="qa")
+    corpus = set(read_columns(paths.parsed_index, ["paper_id"])["paper_id"].to_pylist())
+    found = judgeable(questions, corpus)
+    asked = fingerprint([question.model_dump(mode="json") for question in found.judged], settings.evaluation.k)
+    inputs = fingerprint(
+        asked,
+        [question.model_dump(mode="json") for question in questions],
+        file_sha256(paths.qa),
+        settings.retrieval.fingerprint(),
+        settings.evaluation.judge,
+        engine.corpus_version(),
+        METRICS_VERSION,
+    )
+    latest = paths.evaluation / LATEST
+    last = unsealed(latest.read_bytes()) if latest.exists() else None  # None if it is damaged
+    if last is not None and last.get("inputs") == inputs:
+        return last
+    answers = {result.question_id: result for result in results}
+    if unanswered := [question.id for question in found.judged if question.id not in answers]:
+        raise MissingInput(
+            f"{paths.qa} has no answer to {', '.join(unanswered)} of {settings.question_file}. "
+            "Materialize `qa` first: rag-assets run --select +qa"
+        )
+    if not found.judged:
+        logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
+    cases = {one.id: case_of(engine, settings, one, answers[one.id], judge=judge) for one in found.judged}
+    rows = question_rows(found, cases)
+    values = [row["values"] for row in rows if "values" in row]
+    return {
+        "inputs": inputs,
+        "questions": asked,
+        "question_file": str(settings.question_file),
+        "metrics": means(values),
+        "slices": slices([(row["tags"], row["values"]) for row in rows if "values" in row]),
+        "modes": _modes(settings, found.judged, answers, engine) if found.judged else [],
+        "results": rows,
+        "worse": worse(rows, (last or {}).get("results", ())),
+        "n_judged": len(found.judged),
+        "n_not_judged": len(found.not_judged),
+        "n_unlabelled": len(found.unlabelled),
+        "n_failures": sum(row["outcome"] == "wrong" for row in rows),
+        "n_abstentions": sum(case.verdict.abstained for case in cases.values() if case.verdict),
+    }
+
+
+def worse(rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The questions whose answers or hits got worse since the evaluation before, with both answers."""
+    earlier = {row["question"]: row for row in before if "values" in row}
+    found = []
+    for row in rows:
+        old = earlier.get(row["question"])
+        if old is None or "values" not in row:
+            continue
+        fallen = [
+            name
+            for name, value in row["values"].items()
+            if name in METRICS_BY_NAME
+            and value is not None
+            and (known := old["values"].get(name)) is not None
+            and METRICS_BY_NAME[name].direction == "higher"
+            and value < known
+        ]
+        if fallen or (old["outcome"], row["outcome"]) == ("right", "wrong"):
+            found.append(
+                {"question": row["question"], "before": old["got"], "now": row["got"], "worse": ", ".join(fallen)}
+            )
+    return found
+
+
+def _modes(
+    settings: Settings, questions: Sequence[Question], answers: Mapping[str, QAResult], engine: Engine
+) -> list[dict[str, Any]]:
+    """The same questions searched by vectors alone, words alone, both, and as the settings say if they rerank."""
+    rows = []
+    for name, mode in _mode_settings(settings):
+        if mode == settings:
+            rows.append({"mode": name, **_searched(engine, settings, questions, answers)})
+            continue
+        with closing(open_engine(mode)) as other:
+            rows.append({"mode": name, **_searched(other, mode, questions, answers)})
+    return rows
+
+
+def _mode_settings(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    retrieval = settings.retrieval
+    weights = {"vectors": 1.0, "words": 0.0, "both": retrieval.dense_weight}
+    for name, weight in weights.items():
+        changed = retrieval.model_copy(update={"dense_weight": weight, "reranker": "none"})
+        yield name, settings.model_copy(update={"retrieval": changed})
+    if retrieval.reranker != "none":
+        yield "reranked", settings
+
+
+def _searched(
+    engine: Engine, settings: Settings, questions: Sequence[Question], answers: Mapping[str, QAResult]
+) -> dict[str, float | None]:
+    cases = [
+        Case(question, answers[question.id], found, found, settings.evaluation.k)
+        for question in questions
+        for found in [hits_of(engine, question, settings.evaluation.k)]
+    ]
+    values = means([values_of(case) for case in cases])
+    return {name: values[name] for name in MODE_METRICS}
+
+
+def recorded(settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str) -> RecordedEvaluation:
+    """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
+    folder = settings.paths.evaluation
+    set_damaged_aside(folder / HISTORY)
+    history = read_history(folder / HISTORY)
+    run = EvaluatedRun(latest, before(history, latest["inputs"]), settings.evaluation)
+    verdict = {"accepted": not run.too_low and not run.fallen}
+    entry = {**verdict, **{key: latest[key] for key in _KEPT_IN_HISTORY}}
+    is_new = not is_recorded(entry, history)
+    if is_new:
+        history = [*history, {"timestamp": timestamp, "run_id": run_id, **entry}]
+        append_history(folder / HISTORY, history[-1])
+    content = json.dumps(sealed({**latest, **verdict}), indent=2, ensure_ascii=False, sort_keys=True)
+    write_atomically(folder / LATEST, content.encode() + b"\n")
+    return RecordedEvaluation(run, history, is_new)

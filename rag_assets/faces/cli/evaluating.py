@@ -1,0 +1,202 @@
+"""Commands that evaluate: `rag-assets eval`. They ask the index as it is; only a benchmark builds one, of its own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rag_assets.core.settings import Settings
+from rag_assets.faces.cli import rendering
+from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
+
+if TYPE_CHECKING:
+    from rag_assets.evaluation.comparison import Compared, Summary
+    from rag_assets.evaluation.runs import Run
+    from rag_assets.questions import Question
+
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The file of a run.")]
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file of the run.")]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option("--replay", metavar="RUN", help="Verify the drafts of that run anew; no model that writes is asked."),
+]
+QuestionsOption = Annotated[
+    Path | None, typer.Option("--questions", metavar="FILE", help="Question file; default: the setting questions.")
+]
+
+
+def eval_run(
+    questions: QuestionsOption = None,
+    out: OutOption = None,
+    replay: ReplayOption = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Ask every question of a file and measure the answers; a run that was ended goes on where it was.
+
+    Example: rag-assets eval run --questions mine.jsonl --set retrieval.reranker=none -o plain.jsonl
+    """
+    with reported():
+        from rag_assets.questions import load_questions
+
+        settings = settings_of(data, set_)
+        file = questions or settings.question_file
+        run, path = _run(settings, load_questions(file), file.stem, out, replay)
+        _print_run(run, path, json_=json_)
+
+
+def eval_benchmark(
+    name: Annotated[str, typer.Argument(help="Which benchmark; `rag-assets eval benchmarks` lists them.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Your copy of its files.")],
+    out: OutOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many questions, always the same.")] = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Build the corpus of a public benchmark in a data folder of its own, and run its questions.
+
+    Example: rag-assets eval benchmark covidqa ~/covidqa --data covidqa-data --limit 100
+    """
+    with reported():
+        from rag_assets.evaluation.benchmarks import drawn, prepare
+        from rag_assets.faces.cli.options import overrides_of
+        from rag_assets.faces.cli.steps import UP_TO_INDEX
+        from rag_assets.pipeline.runs.materialize import materialize
+        from rag_assets.questions import load_questions
+
+        target = data or Path(f"benchmark-{name}")
+        file = prepare(name, folder, target)
+        report = materialize(UP_TO_INDEX, overrides_of(target, set_), started_by="rag-assets eval benchmark")
+        if not report.is_success:
+            rendering.print_run(report)
+            rendering.print_failure(report)
+            raise typer.Exit(1)
+        run, path = _run(settings_of(target, set_), drawn(load_questions(file), limit), name, out, None)
+        _print_run(run, path, json_=json_)
+
+
+def eval_benchmarks() -> None:
+    """List the public benchmarks that can be read, and where to get each.
+
+    Example: rag-assets eval benchmarks
+    """
+    from rag_assets.evaluation.benchmarks import BENCHMARKS
+
+    rendering.print_told("benchmarks", [(name, one.source, one.files) for name, one in BENCHMARKS.items()])
+
+
+def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = False) -> None:
+    """Compare two runs of the same questions over the same corpus: differences, intervals, p-values.
+
+    Example: rag-assets eval compare plain.jsonl reranked.jsonl
+    """
+    with reported():
+        from rag_assets.evaluation.comparison import compared
+        from rag_assets.evaluation.runs import read_run
+
+        rows = [_compared_row(one) for one in compared(read_run(before), read_run(now))]
+        rendering.print_json(rows) if json_ else rendering.print_columns(_columns(rows), title=f"{before} → {now}")
+
+
+def eval_report(
+    run: RunArgument,
+    against: Annotated[
+        Path | None, typer.Option("--against", metavar="RUN", help="An earlier run to compare it with.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: beside the run.")] = None,
+) -> None:
+    """Write a run, or two compared, as one HTML file with plots, answers, quotes, pages and contexts.
+
+    Example: rag-assets eval report reranked.jsonl --against plain.jsonl -o why.html
+    """
+    with reported():
+        from rag_assets.core.incremental import write_atomically
+        from rag_assets.evaluation.report import comparison_report, run_report
+        from rag_assets.evaluation.runs import read_run
+
+        place = out or run.with_suffix(".html")
+        page = comparison_report(read_run(against), read_run(run)) if against else run_report(read_run(run))
+        write_atomically(place, page.encode())
+        rendering.print_line(str(place))
+
+
+def questions_suggest(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the questions go; must not exist.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="Most questions.")] = 20,
+    model: ModelOption = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Draft a question file from the papers, for you to edit: by a model, or, roughly, from definitions and headings.
+
+    Example: rag-assets questions suggest -o mine.jsonl -n 30 --model google:gemini-2.5-flash
+    """
+    with reported():
+        from rag_assets.core.incremental import write_atomically
+        from rag_assets.evaluation.suggest import suggested
+        from rag_assets.hosted.connections import Connections
+
+        if out.exists():
+            raise typer.BadParameter(f"{out} exists, and may have been edited. Name another file.")
+        settings = settings_of(data, set_, {"--model": ("answering.model", model)})
+        with Connections(settings.model_access) as connections:
+            found = suggested(settings, n, connections)
+        lines = [one.model_dump_json(exclude_defaults=True) + "\n" for one in found]
+        write_atomically(out, "".join(lines).encode())
+        rendering.print_line(f"{out}: {len(found)} drafts. Read and correct each, and add some that no paper answers.")
+
+
+def _run(
+    settings: Settings, questions: "list[Question]", name: str, out: Path | None, replay: Path | None
+) -> "tuple[Run, Path]":
+    from rag_assets.engine import Engine
+    from rag_assets.evaluation.judge import open_judge
+    from rag_assets.evaluation.runs import RecordedAnswerer, header_of, read_run, run_questions
+    from rag_assets.hosted.connections import Connections
+
+    answerer = None
+    if replay:
+        answerer = RecordedAnswerer(read_run(replay))
+        keyless = settings.answering.model_copy(update={"model": "extractive"})
+        settings = settings.model_copy(update={"answering": keyless})
+    with Connections(settings.model_access) as connections, Engine(settings, connections, answerer) as engine:
+        header = header_of(out.stem if out else name, questions, engine, settings)
+        path = out or settings.paths.evaluation / "runs" / f"{name}-{header.key}.jsonl"
+        judge = open_judge(settings, connections, engine.question_vector)
+        counting = rendering.counting("questions")
+        return run_questions(path, header, questions, engine, settings, judge=judge, report=counting), path
+
+
+def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
+    from rag_assets.evaluation.comparison import summaries
+
+    rows = [_summary_row(one) for one in summaries(run)]
+    if json_:
+        rendering.print_json({"run": str(path), "metrics": rows})
+    else:
+        rendering.print_columns(_columns(rows), title=str(path))
+
+
+def _summary_row(one: "Summary") -> dict[str, Any]:
+    facts = {"mean": round(one.mean, 4), "low": round(one.low, 4), "high": round(one.high, 4), "questions": one.n}
+    return {"metric": one.metric.name, **facts}
+
+
+def _compared_row(one: "Compared") -> dict[str, Any]:
+    change = one.change
+    return {
+        "metric": one.metric.name,
+        "before": round(one.before, 4),
+        "now": round(one.now, 4),
+        "change": round(change.mean, 4),
+        "low": round(change.low, 4),
+        "high": round(change.high, 4),
+        "p": round(one.p, 4),
+        "questions": change.n,
+    }
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[list[Any]]:
+    return [list(rows[0]), *(list(row.values()) for row in rows)] if rows else []

@@ -1,0 +1,152 @@
+"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history.
+
+No asset depends on an evaluation, so nothing is withheld: it is always materialized with every figure, and its checks
+warn.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.answering.records import read_results
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import Settings
+from rag_assets.evaluation.history import EVALUATION_PROMISES, LATEST
+from rag_assets.evaluation.judge import open_judge
+from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
+from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, evaluated, recorded
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, results, skipped, specs
+from rag_assets.pipeline.assets.qa import qa
+from rag_assets.pipeline.assets.resources import OpenEngine
+from rag_assets.questions.files import configured_questions
+
+
+@dg.asset(
+    group_name="evaluation",
+    deps=[qa],
+    metadata={
+        "also_reads": "questions, parsed_index, papers, chunks, passages, profiles, references, chroma_index, "
+        "bm25_index"
+    },
+    check_specs=specs("smoke_eval", EVALUATION_PROMISES),
+    output_required=False,
+    code_version=str(METRICS_VERSION),
+    kinds={"json"},
+)
+def smoke_eval(
+    context: dg.AssetExecutionContext,
+    settings: dg.ResourceParam[Settings],
+    models: dg.ResourceParam[Connections],
+    engine: dg.ResourceParam[OpenEngine],
+) -> Outcome:
+    """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
+    questions = configured_questions(settings)
+    if questions is None:
+        notice = f"There is no question file {settings.question_file}: nothing is evaluated."
+        yield from skipped(EVALUATION_PROMISES, notice)
+        return
+    asked = engine()
+    judge = open_judge(settings, models, asked.question_vector)
+    latest = evaluated(settings, questions, read_results(settings.paths.qa), asked, judge)
+    evaluation = recorded(settings, latest, timestamp=now(), run_id=context.run.run_id)
+    history = evaluation.history
+    yield materialized(
+        version=fingerprint(latest["inputs"]),
+        counts={
+            "n_added": int(evaluation.is_new),
+            "n_changed": 0,
+            "n_removed": 0,
+            "n_unchanged": int(not evaluation.is_new),
+        },
+        counted="evaluations",
+        n_rows=latest["n_judged"],
+        path=settings.paths.evaluation / LATEST,
+        settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
+        facts=_figures(latest, history[-1]),
+        previews={
+            "worse": markdown_table(latest["worse"], n_shown=N_RESULTS_SHOWN),
+            "results": results_table(latest["results"]),
+            "modes": markdown_table([_short(row) for row in latest["modes"]], n_shown=len(latest["modes"])),
+            "slices": slices_table(history),
+            "history": history_table(history),
+        },
+    )
+    checked = check_all(EVALUATION_PROMISES, evaluation.run)
+    yield from results(checked, _labels(history[-1], latest, context.run.run_id))
+
+
+def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
+    """Which evaluation a check is about: a run that finds nothing new checks the same figures again."""
+    return {
+        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
+        "checked": f"{now()} in run {run_id}",
+        "question_file": latest["question_file"],
+    }
+
+
+def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a fall."""
+    names = ("n_judged", "n_not_judged", "n_unlabelled", "n_failures", "n_abstentions")
+    counts = {name: latest[name] for name in names} | {"n_worse": len(latest["worse"])}
+    verdict = "accepted" if record["accepted"] else "not accepted"
+    return {
+        **latest["metrics"],
+        **counts,
+        "verdict": verdict if latest["n_judged"] else f"nothing to judge: {NOTHING_TO_JUDGE}",
+        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
+        "question_file": latest["question_file"],
+    }
+
+
+N_RESULTS_SHOWN = 200
+N_RUNS_SHOWN = 10
+N_SLICED = 4
+_ORDER = ("wrong", "not judged", "unlabelled", "right")
+
+
+def results_table(results: Sequence[Mapping[str, Any]]) -> str:
+    """One row per question, wrong ones first."""
+    ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
+    shown = ("question", "outcome", "why", "got", "expected", "question_id")
+    return markdown_table([{name: row.get(name, "") for name in shown} for row in ordered], n_shown=N_RESULTS_SHOWN)
+
+
+def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
+    """One row per tag of the newest evaluation, with the evaluations before it beside each figure."""
+    rows = []
+    for tag, found in (history[-1].get("slices") or {}).items():
+        past = [entry["slices"][tag] for entry in history[-N_SLICED:-1] if tag in (entry.get("slices") or {})]
+        row = {"tag": tag, "questions": found["n"]}
+        for metric in METRICS:
+            values = [one.get(metric.name) for one in (*past, found)]
+            if values[-1] is not None:
+                row[metric.name] = " → ".join("–" if value is None else f"{value:.3f}" for value in values)
+        rows.append(row)
+    columns = {name: "" for row in rows for name in row}
+    return markdown_table([columns | row for row in rows], n_shown=len(rows))
+
+
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value if isinstance(value, str) else _three_digits(value) for name, value in row.items()}
+
+
+def history_table(history: Sequence[Mapping[str, Any]]) -> str:
+    """The last evaluations, newest first; the Plots tab draws the same figures."""
+    rows = [
+        {
+            "evaluated": f"{entry.get('timestamp', 'time not recorded')}{'' if age else ' (newest)'}",
+            "run": str(entry.get("run_id", ""))[:8],
+            "verdict": "accepted" if entry["accepted"] else "not accepted",
+            **{metric.name: _three_digits(entry["metrics"].get(metric.name)) for metric in METRICS},
+        }
+        for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))
+    ]
+    return markdown_table(rows, n_shown=N_RUNS_SHOWN)
+
+
+def _three_digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

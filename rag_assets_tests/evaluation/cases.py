@@ -1,0 +1,59 @@
+"""A question that is answered well, its case, and the reply of a judge that agrees."""
+
+from typing import Any
+
+from rag_assets.core.domain import Citation, Claim, QAResult, Usage, Verification
+from rag_assets.evaluation.cases import Case, Found, Verdict
+from rag_assets.questions import Question
+
+QUOTE = "The customary constant k is 60, chosen in a pilot."
+QUESTION: dict[str, Any] = {
+    "id": "q1",
+    "question": "Which k?",
+    "expected": [{"paper_id": "fusion", "pages": [2], "passages": ["constant k is 60"]}],
+    "key_facts": [["k is 60", "60"]],
+    "forbidden_facts": [["600"]],
+    "reference": "It is 60.",
+}
+
+
+def question(**changes: Any) -> Question:
+    return Question.model_validate(QUESTION | changes)
+
+
+def citation(page: int | None = 2, quote: str = QUOTE, paper_id: str = "fusion") -> Citation:
+    return Citation(paper_id, f"{paper_id}:1", page, page, quote, (), Verification.EXACT, start=0, end=len(quote))
+
+
+def result(*claims: Claim, question_id: str = "q1", refused: bool = False, usage: Usage | None = None) -> QAResult:
+    said = claims or (() if refused else (Claim(QUOTE, (citation(),)),))
+    answer = " ".join(claim.text for claim in said) or "The papers do not say."
+    return QAResult(
+        question_id, "Which k?", answer, said, refused, False, (), (), "m", ("fusion:1",), "f", usage or Usage()
+    )
+
+
+def found(paper_id: str = "fusion", page: int | None = 2, text: str = QUOTE) -> Found:
+    return Found(paper_id, f"{paper_id}:1", text, page, page)
+
+
+def good_case(**changes: Any) -> Case:
+    """Every metric at its best."""
+    verdict = Verdict((True,), (True,), (True,), 1.0, 0.9)
+    case = {
+        "question": question(),
+        "result": result(),
+        "hits": (found(),),
+        "contexts": (found(),),
+        "k": 6,
+        "quotes_in_file": (True,),
+        "seconds": 1.0,
+        "verdict": verdict,
+    }
+    return Case(**{**case, **changes})
+
+
+def refused_case() -> Case:
+    """A question that no paper answers, refused."""
+    unanswerable = Question.model_validate({"id": "q2", "question": "Which dose?", "answerable": False})
+    return Case(unanswerable, result(question_id="q2", refused=True))

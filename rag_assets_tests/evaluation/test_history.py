@@ -1,0 +1,79 @@
+"""Floors and falls, and the past that evaluations are judged by."""
+
+from pathlib import Path
+from typing import Any
+
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import EvaluationSettings
+from rag_assets.evaluation.history import EVALUATION_PROMISES, EvaluatedRun, append_history, read_history
+from rag_assets.evaluation.smoke import worse
+
+
+def entry(paper_mrr: float, *, accepted: bool = True, questions: str = "demo") -> dict[str, Any]:
+    return {"accepted": accepted, "questions": questions, "metrics": {"paper_mrr": paper_mrr}}
+
+
+SETTINGS = EvaluationSettings()
+
+
+def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
+    """The reader wants to know by how much."""
+    metrics = {"paper_recall_at_k": 0.8, "paper_mrr": None, "page_recall_at_k": 0.1, "citation_coverage": 1.0}
+
+    assert EvaluatedRun({"metrics": metrics}, [], SETTINGS).too_low == [
+        {"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}
+    ]
+
+
+def test_a_first_question_set_that_misses_floors_says_why_and_which_to_set() -> None:
+    """The floors are those of the demo: a first set of four questions must end with what they mean, not with a failed
+    run."""
+    run = EvaluatedRun({"metrics": {"paper_mrr": 0.5, "page_accuracy": 0.25}, "n_judged": 4}, [], SETTINGS)
+
+    (checked,) = check_all(EVALUATION_PROMISES[:1], run)
+
+    assert not checked.withholds
+    assert "page_accuracy is 0.25, below its floor 0.8 (Share of citations of expected papers" in checked.finding
+    assert "means over at most 4 questions: one answer more or less moves them by 0.25" in checked.finding
+    assert checked.finding.endswith("in rag_assets.toml: [evaluation.floors] paper_mrr = 0.5, page_accuracy = 0.25")
+
+
+def test_what_got_worse_is_told_by_question_with_both_answers() -> None:
+    """A mean that fell by 0.02 does not say which answer to read."""
+
+    def row(text: str, outcome: str, got: str, **values: float | None) -> dict[str, Any]:
+        return {"question": text, "outcome": outcome, "got": got, "values": values}
+
+    before = [row("Which k?", "right", "60", paper_mrr=1.0), row("Why?", "right", "So.", tokens=5.0)]
+    now = [row("Which k?", "right", "600", paper_mrr=0.5), row("Why?", "right", "So.", tokens=1.0)]
+
+    assert worse(now, before) == [{"question": "Which k?", "before": "60", "now": "600", "worse": "paper_mrr"}]
+
+
+def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:
+    """One lucky or one broken run must not move the bar."""
+    history = [entry(value) for value in (0.2, 0.9, 0.9, 1.0, 0.9, 0.9)]
+    history += [entry(0.1, accepted=False)] * 5
+
+    assert EvaluatedRun(entry(0.85), history, SETTINGS).fallen == []
+    assert EvaluatedRun(entry(0.7), history, SETTINGS).fallen == [
+        {"metric": "paper_mrr", "value": 0.7, "median_of_last_runs": 0.9}
+    ]
+    assert EvaluatedRun(entry(0.1), [], SETTINGS).fallen == []
+
+
+def test_other_questions_have_another_past() -> None:
+    """Who swaps the demo for papers of their own would be red for ever."""
+    history = [entry(0.9)] * 5
+
+    assert EvaluatedRun(entry(0.1, questions="mine"), history, SETTINGS).fallen == []
+
+
+def test_the_history_grows_by_one_line_an_evaluation(tmp_path: Path) -> None:
+    """It is the past the next evaluation is judged by."""
+    path = tmp_path / "eval" / "history.jsonl"
+
+    append_history(path, {"accepted": True})
+    append_history(path, {"accepted": False})
+
+    assert read_history(path) == [{"accepted": True}, {"accepted": False}]

@@ -1,0 +1,171 @@
+"""Runs of a question file: resumed, replayed, compared, reported."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.core.errors import InvalidSettings, MissingInput, StaleIndex
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.engine import Engine
+from rag_assets.evaluation.cases import Case
+from rag_assets.evaluation.comparison import changed_questions, compared, summaries
+from rag_assets.evaluation.report import comparison_report, run_report
+from rag_assets.evaluation.runs import Header, RecordedAnswerer, Run, header_of, read_run, run_questions
+from rag_assets.questions import Question
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
+from rag_assets_tests.evaluation.cases import good_case, question, result
+
+ASKED = [Question.model_validate(one) for one in QUESTIONS]
+
+
+class CountingEngine(Engine):
+    """Writes down what it is asked, and is killed at one question."""
+
+    killed_at = ""
+
+    def trace(self, question: Any, *arguments: Any, **more: Any) -> Any:
+        if question.id == self.killed_at:
+            raise KeyboardInterrupt
+        self.asked = [*getattr(self, "asked", []), question.id]
+        return super().trace(question, *arguments, **more)
+
+
+@pytest.fixture(scope="module")
+def settings(built: World, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    copy = built.copy_to(tmp_path_factory.mktemp("evaluated"))
+    return load_settings({"data_dir": str(copy.paths.data), **TOKENIZER, "execution": {"workers": 1}})
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[CountingEngine]:
+    with CountingEngine(settings) as opened:
+        yield opened
+
+
+def run_of(path: Path, engine: Engine, settings: Settings, asked: list[Question] = ASKED) -> Run:
+    header = header_of(path.stem, asked, engine, settings)
+    return run_questions(path, header, asked, engine, settings, judge=None, report=lambda *_: None)
+
+
+def test_a_run_killed_half_way_goes_on_without_asking_a_question_twice(
+    tmp_path: Path, engine: CountingEngine, settings: Settings
+) -> None:
+    """An evaluation by a model is paid for by the question."""
+    path = tmp_path / "run.jsonl"
+    engine.killed_at = ASKED[-1].id
+    with pytest.raises(KeyboardInterrupt):
+        run_of(path, engine, settings)
+    with path.open("ab") as file:
+        file.write(b'{"case": {"question": {"id": "torn')
+    engine.killed_at = ""
+
+    run = run_of(path, engine, settings)
+
+    assert sorted(engine.asked) == sorted(one.id for one in ASKED), "each question once, over both"
+    assert len(ASKED) > 1
+    assert run.is_complete
+    assert read_run(path) == run, "the torn line is gone"
+
+
+def test_a_run_of_other_questions_is_not_gone_on_with(
+    tmp_path: Path, engine: CountingEngine, settings: Settings
+) -> None:
+    """Half of its rows would be about something else."""
+    run_of(tmp_path / "run.jsonl", engine, settings, ASKED[:1])
+
+    with pytest.raises(StaleIndex, match="holds a run of another corpus, other questions"):
+        run_of(tmp_path / "run.jsonl", engine, settings)
+    with pytest.raises(MissingInput, match="There is no run"):
+        read_run(tmp_path / "none.jsonl")
+
+
+def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
+    tmp_path: Path, engine: CountingEngine, settings: Settings
+) -> None:
+    """Whoever changes the verification can see what it does to the answers of a model without its key; a draft whose
+    quote is in no source is refused in the replay."""
+    run = run_of(tmp_path / "run.jsonl", engine, settings)
+    lines = (tmp_path / "run.jsonl").read_text().splitlines()
+    draft = json.loads(lines[1])["case"]["draft"]
+    assert draft["claims"], "the first question has an answer"
+    first = next(iter(run.cases.values()))
+    assert first.draft
+
+    with Engine(settings, answerer=RecordedAnswerer(run)) as again:
+        replayed = run_of(tmp_path / "again.jsonl", again, settings)
+    invented = Case(first.question, first.result, draft=type(first.draft)())
+    with Engine(settings, answerer=RecordedAnswerer(Run(run.header, {first.question.id: invented}))) as other:
+        refused = run_of(tmp_path / "refused.jsonl", other, settings, [first.question])
+
+    assert {key: case.result.claims for key, case in replayed.cases.items()} == {
+        key: case.result.claims for key, case in run.cases.items()
+    }
+    assert all(case.result.model.startswith("recorded") for case in replayed.cases.values())
+    assert refused.cases[first.question.id].result.refused
+
+
+def header(name: str, n: int, **changes: Any) -> Header:
+    facts = {
+        "corpus": "c",
+        "questions": "q",
+        "method": name,
+        "settings": {"evaluation": {"floors": {}, "judge": "none"}},
+    }
+    return Header(name=name, n_questions=n, **{**facts, **changes})
+
+
+def run_with(name: str, answers: list[str], **changes: Any) -> Run:
+    cases = [good_case(question=question(id=f"q{n}"), result=says(text)) for n, text in enumerate(answers)]
+    return Run(header(name, len(answers), **changes), {case.question.id: case for case in cases})
+
+
+def says(text: str) -> Any:
+    return replace(result(), answer=text)
+
+
+def test_two_runs_are_compared_with_the_exact_test_of_mcnemar() -> None:
+    """Six questions right that were wrong, none the other way: p is 2 / 2^6."""
+    before, now = run_with("a", ["sixty"] * 6 + ["60"] * 4), run_with("b", ["60"] * 10)
+
+    right = compared(before, now)[0]
+
+    assert (right.metric.name, right.before, right.now) == ("right", 0.4, 1.0)
+    assert (right.change.n_better, right.change.n_worse) == (6, 0)
+    assert right.p == pytest.approx(2 / 2**6)
+    assert changed_questions(now, before)[0][1]["right"] == -1.0
+    assert summaries(before)[0].low < 0.4 < summaries(before)[0].high
+
+
+@pytest.mark.parametrize("differs", ["corpus", "questions"])
+def test_runs_over_another_corpus_or_other_questions_are_not_compared(differs: str) -> None:
+    """The difference would be that of the papers, and be told of the settings."""
+    with pytest.raises(InvalidSettings, match=f"a and b cannot be compared: their {differs} differ"):
+        compared(run_with("a", ["60"]), run_with("b", ["60"], **{differs: "other"}))
+
+
+def test_a_run_that_is_not_complete_is_not_compared() -> None:
+    """Its first questions may be its easy ones."""
+    part = Run(header("a", 2), run_with("a", ["60"]).cases)
+
+    with pytest.raises(InvalidSettings, match="a has 1 of 2 questions"):
+        compared(part, part)
+
+
+def test_a_report_stands_alone_and_shows_texts_as_texts() -> None:
+    """It is sent to a colleague: nothing is loaded from anywhere, and no paper or model can put a script into it."""
+    hostile = run_with("a", ["<script>alert(1)</script> https://example.org/x.png"])
+
+    pages = run_report(hostile), comparison_report(hostile, run_with("b", ["60"]))
+
+    for page in pages:
+        assert "<script" not in page
+        assert re.findall(r"(?:src|href)=|url\(|@import", page) == []
+        assert page.count("<svg") > 5
+        assert "[fusion, p. 2]" in page, "quotes have their pages"
+    assert "Which k?" in pages[0]
+    assert "contexts" in pages[0]

@@ -1,0 +1,52 @@
+"""Quotes looked up in the files of the papers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.evaluation.source_files import SourceFiles
+
+SENTENCE = "The customary constant k is sixty, chosen in a pilot study of four runs."
+
+
+def written(folder: Path, kind: str) -> str:
+    name = f"paper.{kind}"
+    if kind == "pdf":
+        canvas = Canvas(str(folder / name))
+        canvas.drawString(72, 700, "The customary constant k is sixty, cho-")
+        canvas.drawString(72, 680, "sen in a pilot study of four runs.")
+        canvas.save()
+    texts = {
+        "xml": "<TEI><p>The customary <hi>constant</hi> k is sixty,<note>12</note> chosen in a pilot study of four "
+        "runs.</p></TEI>",
+        "json": json.dumps({"texts": [{"text": SENTENCE}]}),
+        "md": SENTENCE.replace(" is", "\n**is**"),
+    }
+    if kind in texts:
+        (folder / name).write_text(texts[kind])
+    return name
+
+
+@pytest.mark.parametrize("kind", ["xml", "json", "md", "pdf"])
+def test_a_quote_is_found_in_its_file_and_a_changed_one_is_not(tmp_path: Path, kind: str) -> None:
+    """The figure is only worth something if it does not trust what parsed and verified the quote."""
+    name = written(tmp_path, kind)
+    quotes = [SENTENCE, SENTENCE.replace("sixty", "forty"), "Four runs chose a pilot constant of sixty."]
+
+    assert SourceFiles(tmp_path).hold([(name, quote) for quote in quotes]) == (True, False, False)
+
+
+def test_a_file_that_is_gone_says_nothing(tmp_path: Path) -> None:
+    """A quote of a paper that was deleted since is neither right nor wrong."""
+    assert SourceFiles(tmp_path).hold([("gone.pdf", SENTENCE)]) == ()
+
+
+def test_a_row_of_a_table_is_found_cell_by_cell(tmp_path: Path) -> None:
+    """A quoted row has the names of its columns before its cells."""
+    (tmp_path / "t.md").write_text("| run | recall |\n|---|---|\n| first | 0.91 |\n")
+
+    rows = ["run: first | recall: 0.91", "run: first | recall: 0.19"]
+
+    assert SourceFiles(tmp_path).hold([("t.md", row) for row in rows]) == (True, False)

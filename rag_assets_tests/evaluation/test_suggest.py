@@ -1,0 +1,66 @@
+"""Questions drafted from the corpus, and the page that lists the metrics."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.settings import load_settings
+from rag_assets.evaluation.metrics import METRICS
+from rag_assets.evaluation.suggest import Source, from_rules, suggested
+from rag_assets.hosted.connections import Connections
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.world import World
+from rag_assets_tests.hosted.models import HURRIED
+
+
+def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
+    built: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An invented passage makes every right answer wrong."""
+    settings = load_settings({"data_dir": str(built.paths.data), "answering": {"model": "google:gemini-2.5-flash"}})
+    invented = {"question": "How far did iron fall?", "passage": "Iron fell by 99% in all groups.", "fact": "99%"}
+
+    def answer(request: object) -> Reply:
+        prompt = request.prompt  # type: ignore[attr-defined]
+        text = prompt.partition("\n<<<")[2].partition("\n")[2]
+        if "12%" not in text:
+            return Reply(json.dumps(invented))
+        sentence = next(part for part in text.split(". ") if "12%" in part)
+        return Reply(json.dumps({"question": "By how much did it fall?", "passage": sentence, "fact": "12%"}))
+
+    with WireServer("google") as server, Connections(HURRIED) as connections:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(answer)
+        (drafted,) = suggested(settings, 5, connections)
+
+    assert drafted.key_facts == (("12%",),)
+    assert drafted.tags == ("generated", "by a model")
+    assert drafted.expected[0].paper_id
+    assert "12%" in drafted.expected[0].passages[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "text", "asked"),
+    [
+        ("Results", "We ran. The reciprocal rank is the simplest measure of a list.", "What is the reciprocal rank?"),
+        ("Results", "This is the second of two cases. There are the usual exceptions.", None),
+        ("3.1 Pooling of runs", "We ran it twice.", 'What is said about "Pooling of runs"?'),
+    ],
+)
+def test_without_a_model_definitions_and_headings_are_asked_about(section: str, text: str, asked: str | None) -> None:
+    """Rough, and said to be; but none points at nothing ("What is This?")."""
+    drafted = from_rules(Source("p", "p:1", text, [2], section))
+
+    assert (drafted and drafted["question"]) == asked
+    if drafted:
+        assert drafted["expected"][0]["pages"] == [2]
+        assert drafted["tags"] == ["generated", "rough"]
+
+
+def test_the_page_on_evaluation_lists_every_metric_with_its_floor() -> None:
+    """A floor that is not told cannot be understood when it is missed."""
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
+    for metric in METRICS:
+        floor = "" if metric.floor is None else f"{metric.floor:g}"
+        assert f"| `{metric.name}` | {metric.meaning} | {floor} |" in page
