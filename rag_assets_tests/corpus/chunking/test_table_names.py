@@ -85,6 +85,23 @@ def test_a_title_inside_a_table_stands_above_the_groups_of_the_first_column() ->
     ]
 
 
+def test_a_title_of_a_part_of_a_table_names_no_column() -> None:
+    """Two tables are printed as one, each below its title and with a header of its own."""
+    lines = [
+        " | Intercepts | ", "Effect | Symbol | Mean", "Alpha | a | 1.2", "Beta | b | 2.3",
+        " | Paths | ", "Path | Outcome | Median", "Gamma | c | 3.4",
+    ]  # fmt: skip
+    cells = [replace(cell, col_span=1 + (cell.text in ("Intercepts", "Paths"))) for cell in cells_of("\n".join(lines))]
+
+    read = rows_of([cell for cell in cells if cell.text or cell.col < 2], rows_are_lines=True)
+
+    assert read == [
+        "Effect: Intercepts / Alpha | Symbol: a | Mean: 1.2",
+        "Effect: Intercepts / Beta | Symbol: b | Mean: 2.3",
+        "Path: Paths / Gamma | Outcome: c | Median: 3.4",
+    ]
+
+
 def test_indentation_tells_which_groups_a_name_ends() -> None:
     """Where cells have boxes, their left edges say what names alone leave open."""
     lefts = {"North": 0.1, "Wheat": 0.12, "Oats": 0.12, "South": 0.1, "All": 0.1}
