@@ -31,7 +31,7 @@ from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
 
-EXTRACTIVE_VERSION = 3
+EXTRACTIVE_VERSION = 4
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's paper does not

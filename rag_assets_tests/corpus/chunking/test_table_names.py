@@ -25,7 +25,7 @@ def rows_of(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[str]
 
 def test_a_lone_name_is_part_of_the_names_of_the_rows_below() -> None:
     """ "Right: 7" stands in a table as often as it has groups, each time with another value."""
-    assert written("Site | n", "Nasal wall | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9") == [
+    assert written("Site | n", "Nasal wall: | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9") == [
         "Site: Nasal wall / Right | n: 7",
         "Site: Nasal wall / Left | n: 8",
         "Site: Turbinate / Right | n: 9",
