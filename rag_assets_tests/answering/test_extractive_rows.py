@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.drafts import Readers
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import table_rows
 from rag_assets.answering.verify.verification import verify
@@ -55,6 +55,29 @@ def test_a_name_may_begin_alike() -> None:
     assert texts("How many parameters are there?", sizes) == ["Size: params of the big model | params: 213"]
 
 
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What was the comprehensive income?", "Comprehensive income | 2015: 384"),
+        ("What was the net income?", "Net income | 2015: 596"),
+        ("What does NG reach?", "NG | 2015: 7"),
+        ("What was measured on 2015-01-05?", "Date: 2015-01-05 | RM: 29 | MJD: -"),
+    ],
+)
+def test_of_rows_that_are_named_by_the_same_words_the_one_with_no_others_is_asked_for(
+    question: str, asked: str
+) -> None:
+    """The title names comprehensive income above every row, and a day of the same year is another day."""
+    rows = ("Net income | 2015: 596", "Comprehensive income | 2015: 384", "NG+ | 2015: 3", "NG | 2015: 7")
+    days = ("Date: 2015-02-22 | RM: 17 | MJD: -", "Date: 2015-01-05 | RM: 29 | MJD: -")
+    table = chunk("rows", "\n".join(("Statements of comprehensive income", *rows, *days)))
+
+    (found,) = table_rows([context(table)], question)
+
+    assert found.text == f"Statements of comprehensive income | {asked}"
+    assert not found.pointer, "it is certain whose values it holds"
+
+
 def test_a_row_needs_a_cell_that_says_something() -> None:
     """A heading within a table repeats the words of the question."""
     assert texts("What was the ferritin of treated sheep?", chunk("empty", "Control | 12\nTreated sheep |  ")) == []
@@ -76,6 +99,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
         ("Model: Age | b: 0.26\nModel: Sex | b: 0.31\nModel: Age | b: 0.11", False),
         ("Age | 0.26 | 0.31\nSex | 0.31 | 0.11", False),
         ("Age | 0.26\nSex | 0.31", True),
+        ("Both (sexes):\nBoth (sexes) / Age | b: 0.26", True),
     ],
 )
 def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is_claim: bool) -> None:
@@ -97,6 +121,17 @@ def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> Non
     assert draft.claims == ()
     assert [one.text for one in nearest] == ["The answer may be in Table 3"]
     assert nearest[0].citations[0].quote == "Age | 0.26 | 0.31"
+
+
+def test_a_row_below_its_title_word_for_word_is_verified() -> None:
+    """The title names a model in no way that a sentence would."""
+    table = chunk("t", "Table 5: Shots (LLaMA-3.3-70B-Instruct)\nTask: DROP | 4-Shot: 13.1\nTask: FDA | 4-Shot: 86.8")
+    (row,) = table_rows([context(table)], "What is the 4-shot result on DROP?")
+
+    claim = DraftClaim(row.text, (DraftCitation(table.chunk_id, row.quote),))
+    verified = verify(DraftAnswer((claim,)), {table.chunk_id: table}, "")
+
+    assert [claim.text for claim in verified.claims] == [row.text]
 
 
 def test_of_a_long_caption_only_the_number_is_shown() -> None:

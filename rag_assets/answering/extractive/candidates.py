@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import chain
 
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
 from rag_assets.core.domain import GROUP_SEPARATOR, Context, ContextPassage, UnitKind
@@ -191,19 +190,24 @@ _TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE
 _MAX_NAME_WORDS = 12
 """A longer cell is prose and names no row."""
 _POINTER, _SOME_TABLE = "The answer may be in {table}", "a table of this paper"
+_ROUND_WORDS = ".,;:?!()\"'“”‘’"
 _LEAST_COMMON_START = 5
 """Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 
 
 def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
-    """The rows that the question names, each once, in the order of the contexts."""
-    asked = terms_of(question)
+    """The rows that the question names, each once, in the order of the contexts; of rows of one table that it names by
+    the same words, those with the fewest other words: "income" is asked of "Income", not of "Net income"."""
+    asked, words = terms_of(question), _words(question)
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
-        for table, row in () if context.is_generated else rows_of(context):
-            if _is_named(row, asked):
-                one = _candidate(context, nth, table, row, asked)
-                found.setdefault((one.paper_id, one.quote), one)
+        for table in () if context.is_generated else tables_in(context.text):
+            rows = [(row, named) for row in table.rows if (named := _named_by(row, asked))]
+            names = [(named, _words(" ".join(_names(row))) - words) for row, named in rows]
+            for (row, named), (_, other) in zip(rows, names, strict=True):
+                if not any(named <= its and left < other for its, left in names):
+                    one = _candidate(context, nth, table, row, asked)
+                    found.setdefault((one.paper_id, one.quote), one)
     return list(found.values())
 
 
@@ -221,12 +225,21 @@ def title_of(table: Table) -> str:
     return whole if len(whole) <= _MAX_TITLE_CHARS else numbered[0] if numbered else ""
 
 
-def _is_named(row: TableRow, asked: Set[str]) -> bool:
-    levels = (level for name in row.names for level in name.split(GROUP_SEPARATOR))
-    names = chain.from_iterable(terms_of(level) for level in levels if len(level.split()) <= _MAX_NAME_WORDS)
-    return any(_holds(asked, term) for term in names) and any(
-        cell.text and (cell.is_value or cell.position) for cell in row.cells
-    )
+def _named_by(row: TableRow, asked: Set[str]) -> Set[str]:
+    """The words of a row's names that are asked for; empty where it holds nothing else."""
+    terms = frozenset[str]().union(*(terms_of(name) for name in _names(row) if len(name.split()) <= _MAX_NAME_WORDS))
+    has_values = any(cell.text and (cell.is_value or cell.position) for cell in row.cells)
+    return {term for term in terms if has_values and _holds(asked, term)}
+
+
+def _names(row: TableRow) -> list[str]:
+    """The names of a row and of its groups, and what its first cell holds: "2024-10-17" is the name of a day."""
+    return [level for name in dict.fromkeys((row.cells[0].text, *row.names)) for level in name.split(GROUP_SEPARATOR)]
+
+
+def _words(text: str) -> Set[str]:
+    """The words as written, "NG+" and "NG" apart."""
+    return {word.strip(_ROUND_WORDS).casefold() for word in text.split()} - {""}
 
 
 def _holds(terms: Set[str], term: str) -> bool:

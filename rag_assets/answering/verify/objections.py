@@ -13,7 +13,7 @@ from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_numbers import misplaced_numbers
+from rag_assets.answering.verify.table_numbers import misplaced_numbers, states_a_row
 from rag_assets.core.text.terms import terms_of
 
 MIN_SHARED = 0.1
@@ -79,14 +79,15 @@ class CheckedClaim:
 
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
     """quotes: those of the claim that were found; at least one."""
-    if any(claim == one.quote for one in quotes):
+    rows = [some for one in quotes for some in one.rows]
+    if any(claim == one.quote for one in quotes) or any(states_a_row(claim, some) for some in rows):
         return CheckedClaim(None)
     numbers = check_numbers(claim, quotes, question)
     texts = [one.quote for one in quotes]
-    is_prose = not any(one.rows for one in quotes)
+    is_prose = not rows
     if numbers.missing:
         objection = _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
-    elif misplaced := misplaced_numbers(claim, [some for one in quotes for some in one.rows]):
+    elif misplaced := misplaced_numbers(claim, rows):
         objection = _objection(Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table")
     elif names := _missing_names(claim, quotes):
         objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")

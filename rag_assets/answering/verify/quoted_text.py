@@ -56,7 +56,8 @@ class TableRow:
         """The texts that name the row: its first cell, then its other cells that hold words."""
         first, *others = self.cells
         names_row = not (first.is_value and first.column)  # "Layers: 6" is a value in the column "Layers"
-        return (*([first.text] if names_row else []), *(cell.text for cell in others if not cell.is_value))
+        named = [cell.text for cell in others if not cell.is_value and any(map(str.isalnum, cell.text))]
+        return (*([first.text] if names_row else []), *named)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Table:
         columns = [cell.column for cell in row.cells]
         alike = [one.cells for one in self.rows if row.names and one.names == row.names]
         texts = {tuple(cell.text for cell in cells) for cells in alike if [cell.column for cell in cells] == columns}
-        return has_columns and self.heading_of(row) in name.text and len(texts) < 2
+        return has_columns and self.heading_of(row).rstrip(": ") in name.text and len(texts) < 2
 
 
 @dataclass(frozen=True)

@@ -131,10 +131,7 @@ def _units(texts: Iterable[str]) -> list[Quantity]:
 
 
 def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
-    """The numbers of the claim, as written, that occur in the quoted cells and belong elsewhere; empty where the claim
-    repeats a quoted row word for word."""
-    if any(_states_a_row(claim, some) for some in rows):
-        return []
+    """The numbers of the claim, as written, that occur in the quoted cells and belong elsewhere."""
     said = _Said.of(claim)
     return list(dict.fromkeys(written for some in _by_table(rows) for written in _Cells(some, said).misplaced()))
 
@@ -253,7 +250,7 @@ def _holds(given: Sequence[Quantity], number: Quantity) -> bool:
     return any(agree(number, other) for other in given)
 
 
-def _states_a_row(claim: str, quoted: QuotedRows) -> bool:
+def states_a_row(claim: str, quoted: QuotedRows) -> bool:
     """Whether a claim repeats a quoted row word for word, below its caption or heading or without."""
     pieces = [piece.strip() for piece in claim.split(SEPARATOR)]
     caption = quoted.table.caption

@@ -119,7 +119,7 @@ class _Table:
         groups = self._groups(row)
         if len(self.grid.named(row)) == 1 and not groups:
             return self.grid.named(row)[0].text
-        name = GROUP_SEPARATOR.join(filter(None, (*groups, texts[0])))
+        name = GROUP_SEPARATOR.join(filter(None, (*(group.rstrip(": ") for group in groups), texts[0])))
         pieces = [
             f"{label}: {text}" if label and text else text
             for label, text in zip(labels, (name, *texts[1:]), strict=True)

@@ -21,12 +21,29 @@ _NUMBER = re.compile(r"\(?(\d{1,2})[.)]?")
 def header_rows(grid: Grid) -> list[int]:
     """The rows that name columns, in order; none where nothing would be left to name.
 
-    Those at the top come first; a run of others further down names the columns anew from there on.
+    Those at the top come first; a run of others further down names the columns anew from there on. The titles of the
+    parts of a table name no columns; where the header of the first part is below its title, so is that of each other.
     """
     first, end = _top(grid)
     body = range(end, len(grid.rows) if end else 0)
     of_values = [any(is_value(grid.texts[row][col]) for row in body) for col in range(grid.n_columns)]
-    return [*range(first, end), *(row for row in body if _begins_anew(grid, row, grid.texts[end - 1], of_values))]
+    titles = _titles_of_parts(grid, first, end)
+    below = [row + 1 for row in titles if row >= end] if titles and titles[0] == first < end - 1 else []
+    of_parts = {at for row in below for at in range(row, row + _n_inferred(Grid(grid.rows[row:])))}
+    return [
+        row
+        for row in range(first, len(grid.rows) if end else 0)
+        if row not in titles
+        and (row < end or row in of_parts or _begins_anew(grid, row, grid.texts[end - 1], of_values))
+    ]
+
+
+def _titles_of_parts(grid: Grid, first: int, end: int) -> list[int]:
+    """Rows with one name only, above the same columns in the header and again further down."""
+    lone = [(row, cell) for row in range(first, len(grid.rows)) if (cell := grid.lone(row)) and cell.col]
+    places = {(cell.col, cell.col_span) for row, cell in lone if row < end and cell.col_span > 1}
+    again = places & {(cell.col, cell.col_span) for row, cell in lone if row > end}
+    return [row for row, cell in lone if (cell.col, cell.col_span) in again]
 
 
 def n_title_rows(grid: Grid) -> int:

@@ -25,7 +25,7 @@ def rows_of(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[str]
 
 def test_a_lone_name_is_part_of_the_names_of_the_rows_below() -> None:
     """ "Right: 7" stands in a table as often as it has groups, each time with another value."""
-    assert written("Site | n", "Nasal wall | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9") == [
+    assert written("Site | n", "Nasal wall: | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9") == [
         "Site: Nasal wall / Right | n: 7",
         "Site: Nasal wall / Left | n: 8",
         "Site: Turbinate / Right | n: 9",
@@ -82,6 +82,23 @@ def test_a_title_inside_a_table_stands_above_the_groups_of_the_first_column() ->
         f"Scale: {study} / {name}"
         for study in ("Study 1", "Study 2")
         for name in ("Domains / Openness", "Facets / Trust")
+    ]
+
+
+def test_a_title_of_a_part_of_a_table_names_no_column() -> None:
+    """Two tables are printed as one, each below its title and with a header of its own."""
+    lines = [
+        " | Intercepts | ", "Effect | Symbol | Mean", "Alpha | a | 1.2", "Beta | b | 2.3",
+        " | Paths | ", "Path | Outcome | Median", "Gamma | c | 3.4",
+    ]  # fmt: skip
+    cells = [replace(cell, col_span=1 + (cell.text in ("Intercepts", "Paths"))) for cell in cells_of("\n".join(lines))]
+
+    read = rows_of([cell for cell in cells if cell.text or cell.col < 2], rows_are_lines=True)
+
+    assert read == [
+        "Effect: Intercepts / Alpha | Symbol: a | Mean: 1.2",
+        "Effect: Intercepts / Beta | Symbol: b | Mean: 2.3",
+        "Path: Paths / Gamma | Outcome: c | Median: 3.4",
     ]
 
 

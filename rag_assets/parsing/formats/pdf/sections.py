@@ -113,7 +113,8 @@ def _ends_front(entry: ZoneEntry, *, has_abstract: bool) -> bool:
 
 
 def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
-    """The zone that a heading opens, in the zone before it."""
+    """The zone that a heading opens, in the zone before it. Behind the reference list it opens an appendix, whatever
+    its name; parts of the list itself are known by their form."""
     text = entry.text.strip()
     if zone_named(text) is Zone.ANNEX:
         return Zone.ANNEX
@@ -125,4 +126,4 @@ def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
         return Zone.ANNEX if number.style == "letter" else Zone.BODY
     if zone in _CLOSING and is_plain_section_name(text):
         return Zone.BODY
-    return zone
+    return Zone.ANNEX if zone is Zone.BACK else zone

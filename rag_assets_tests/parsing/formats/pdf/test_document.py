@@ -198,18 +198,21 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) ->
     def second(canvas: Canvas) -> None:
         top = heading(canvas, "References", top=50)
         top = lines(canvas, ["[1] Author, A. (2019). On rivers. Journal of Tests 1, 1-2."], top=top)
-        top = heading(canvas, "Appendix A Details", top=top)
+        top = heading(canvas, "A Ponds and Lakes", top=top)
+        top = lines(canvas, prose("pond", 4), top=top)
+        top = heading(canvas, "Appendix B Details", top=top)
         lines(canvas, prose("detail", 4), top=top)
 
     document = parse(write_pdf(tmp_path / "paper.pdf", [first, second]))
 
     assert document.title == "Ferritin in Small Rivers"
-    placed = {word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "detail")}
+    placed = {word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "pond", "detail")}
     assert [(block.zone, block.section_path) for block in placed.values()] == [
         (Zone.FRONT, ("Abstract",)),
         (Zone.BODY, ("1 Introduction",)),
         (Zone.BODY, ("2 Methods", "2.1 Samples")),
-        (Zone.ANNEX, ("Appendix A Details",)),
+        (Zone.ANNEX, ("A Ponds and Lakes",)),
+        (Zone.ANNEX, ("Appendix B Details",)),
     ]
     assert block_with(document, "On rivers").zone is Zone.BACK
     assert block_with(document, "2.1 Samples").kind is BlockKind.HEADING
