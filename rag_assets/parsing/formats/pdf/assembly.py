@@ -80,6 +80,8 @@ def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) 
 def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
+    if group.kind is GroupKind.FORMULA:
+        return BlockKind.FORMULA
     if group.is_aside or _is_footnote(group, body, above):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":

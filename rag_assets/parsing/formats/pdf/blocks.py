@@ -15,6 +15,7 @@ from statistics import median
 
 from rag_assets.core.domain import Box
 from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.parsing.formats.pdf.formulas import formula_lines
 from rag_assets.parsing.formats.pdf.layout import Line
 
 _EXTRA_LEADING = 0.35
@@ -35,6 +36,7 @@ class GroupKind(StrEnum):
     TEXT = "text"
     ITEM = "item"
     ROWS = "rows"
+    FORMULA = "formula"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class LineGroup:
     lines: tuple[Line, ...]
     is_aside: bool = False
     """True for text at an angle to the page's other text (a label of an axis, a stamp in the margin)."""
+
+    @property
+    def is_prose(self) -> bool:
+        """Words in lines, no table and no formula."""
+        return self.kind in (GroupKind.TEXT, GroupKind.ITEM)
 
     @property
     def page(self) -> int:
@@ -108,11 +115,20 @@ def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
 
 def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
     usual_gap = _usual_gap([line for line in lines if not line.table])
-    for is_table, run in groupby(lines, key=lambda line: line.table is not None):
-        if is_table:
-            yield from (LineGroup(GroupKind.ROWS, (line,)) for line in run)
+    formulas = formula_lines(lines, usual_gap)
+
+    def kind(numbered: tuple[int, Line]) -> GroupKind:
+        at, line = numbered
+        return GroupKind.ROWS if line.table else GroupKind.FORMULA if at in formulas else GroupKind.TEXT
+
+    for own, run in groupby(enumerate(lines), key=kind):
+        alike = [line for _, line in run]
+        if own is GroupKind.ROWS:
+            yield from (LineGroup(own, (line,)) for line in alike)
+        elif own is GroupKind.FORMULA:
+            yield LineGroup(own, tuple(alike))
         else:
-            yield from _text_groups(list(run), usual_gap)
+            yield from _text_groups(alike, usual_gap)
 
 
 def _usual_gap(lines: Sequence[Line]) -> float:

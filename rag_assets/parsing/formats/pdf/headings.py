@@ -54,7 +54,7 @@ def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[L
 
 
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
-    if GroupKind.ROWS in (above.kind, group.kind) or group.kind is GroupKind.ITEM or above.is_aside or group.is_aside:
+    if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
     last, first = above.lines[-1], group.lines[0]
     gap = first.top - last.bottom
@@ -225,7 +225,7 @@ def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: Body
 
 
 def _is_prose(group: LineGroup, body: BodyStyle) -> bool:
-    is_text = group.kind is not GroupKind.ROWS and not group.is_aside and caption_kind(group) is None
+    is_text = group.is_prose and not group.is_aside and caption_kind(group) is None
     is_set_apart = len(group.lines) <= _MAX_LINES and stands_out(group, body)
     return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE and not is_set_apart
 
@@ -237,7 +237,7 @@ def _is_under(group: LineGroup, above: LineGroup) -> bool:
 
 def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     text = group.plain_text.strip()
-    if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
+    if not group.is_prose or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
     is_name = is_plain_section_name(text)
     smallest = _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
@@ -255,7 +255,7 @@ def caption_kind(group: LineGroup) -> str | None:
     A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that starts with "Figure 3"
     is not one.
     """
-    return None if group.kind is GroupKind.ROWS else kind_of_caption(group.plain_text, group.lines[0].bold)
+    return kind_of_caption(group.plain_text, group.lines[0].bold) if group.is_prose else None
 
 
 def kind_of_caption(text: str, bold: float) -> str | None:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.blocks import LineGroup
 
 _LARGER = 1.1
 _MAX_WORDS_OF_EMPHASIS = 14
@@ -25,7 +25,7 @@ class BodyStyle:
     def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
         """The style most characters of paragraphs have; of all text where there are no paragraphs."""
         upright = [group for group in groups if not group.is_aside]
-        prose = [g for g in upright if g.kind is not GroupKind.ROWS and len(g.lines) > 1] or upright
+        prose = [g for g in upright if g.is_prose and len(g.lines) > 1] or upright
         sizes: Counter[float] = Counter()
         bold: Counter[float] = Counter()
         fonts: dict[float, Counter[str]] = defaultdict(Counter)
