@@ -32,6 +32,8 @@ _SIZE_TOLERANCE = 0.06
 _FULL_LINE_EMS = 2.0
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
 _MAX_FLOATS_PASSED = 12
+_FEWEST_WORDS, _BESIDE_WORDS = 4, ".,;:()[]-"
+"""An address or the footer of one page has fewer words, and no sentence to go on with."""
 
 
 @dataclass
@@ -139,7 +141,7 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
     """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
     joined: list[_Gathered] = []
     for block in blocks:
-        earlier = _open_paragraph(joined) if block.kind is BlockKind.PARAGRAPH else None
+        earlier = _open_paragraph(joined, block.groups[0]) if block.kind is BlockKind.PARAGRAPH else None
         if earlier is not None and _continues(earlier, block.groups[0]):
             earlier.groups.extend(block.groups)
         else:
@@ -147,22 +149,26 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
     return joined
 
 
-def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
-    """The last piece of prose, if only floats follow it."""
+def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
+    """The last piece of prose before `group`, if only floats and text that is set otherwise stand between."""
     for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
-        if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+        is_text = block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST)
+        if is_text and _is_set_alike(block.groups[-1], group):
             return block
-        if block.kind not in _FLOATING:
+        if not is_text and block.kind not in _FLOATING:
             return None
     return None
 
 
+def _is_set_alike(one: LineGroup, other: LineGroup) -> bool:
+    return abs(one.size - other.size) <= _SIZE_TOLERANCE * max(one.size, other.size)
+
+
 def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     above = earlier.groups[-1]
-    if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
-        return False
     last, first = above.lines[-1], group.lines[0]
-    if opens_box(first.text):
+    n_words = sum(word.strip(_BESIDE_WORDS).isalpha() for word in above.plain_text.split())
+    if opens_box(first.text) or n_words < _FEWEST_WORDS:
         return False
     if _goes_on(last.text, first.text):
         return True

@@ -19,8 +19,9 @@ _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
 _GUTTER_RANGE, _GUTTER_STEPS = (0.2, 0.8), 121
 _MIN_PROSE_LINES = 3
-_PROSE_FILL = 0.55
-"""A segment that fills this share of its side of the gutter is a line of prose, not a number in a table."""
+_PROSE_FILL, _PROSE_EMS = 0.55, 11.0
+"""A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
+of prose, not a number in a table."""
 _BAND_GAP_EMS = 0.9
 _MIN_ROW_OVERLAP = 0.5
 _CELL_GAP_EMS, _SIDE_GAP_EMS = 1.3, 2.0
@@ -112,12 +113,13 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
     lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
+    widths, ems = rights - lefts, np.array([s.size for s in segments]) * _PROSE_EMS
     start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
     places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
     x = places[:, None]
     is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
-    left_prose = is_left & (rights - lefts >= _PROSE_FILL * (x - start))
-    right_prose = is_right & (rights - lefts >= _PROSE_FILL * (start + width - x))
+    left_prose = is_left & (widths >= np.minimum(_PROSE_FILL * (x - start), ems))
+    right_prose = is_right & (widths >= np.minimum(_PROSE_FILL * (start + width - x), ems))
     evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
     crossing = (~is_left & ~is_right).sum(axis=1)
     best = evidence.max()
@@ -187,9 +189,13 @@ def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
 def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
     """Whether each side has at least three lines of prose."""
     start, end = min(s.left for s in piece), max(s.right for s in piece)
-    left = [s for s in piece if s.right <= gutter and s.right - s.left >= _PROSE_FILL * (gutter - start)]
-    right = [s for s in piece if s.left >= gutter and s.right - s.left >= _PROSE_FILL * (end - gutter)]
+    left = [s for s in piece if s.right <= gutter and _fills(s, gutter - start)]
+    right = [s for s in piece if s.left >= gutter and _fills(s, end - gutter)]
     return min(len(left), len(right)) >= _MIN_PROSE_LINES
+
+
+def _fills(segment: Segment, width: float) -> bool:
+    return segment.right - segment.left >= min(_PROSE_FILL * width, _PROSE_EMS * segment.size)
 
 
 def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
