@@ -92,6 +92,8 @@ def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]
             right = [s for s in band.segments if _centre(s) >= gutter]
             for side in (right, left) if _is_right_to_left(band.segments) else (left, right):
                 yield from _regions(side, cuts_left - 1)
+        elif len(bands) > 1:
+            yield from _regions(band.segments, cuts_left - 1)
         else:
             yield band.segments
 
