@@ -31,7 +31,7 @@ _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
 _SIZE_TOLERANCE = 0.06
 _FULL_LINE_EMS = 2.0
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
-_MAX_FLOATS_PASSED = 12
+_MAX_PASSED, _MAX_PAGES_PASSED = 80, 2
 _FEWEST_WORDS, _BESIDE_WORDS = 4, ".,;:()[]-"
 """An address or the footer of one page has fewer words, and no sentence to go on with."""
 
@@ -151,7 +151,9 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
     """The last piece of prose before `group`, if only floats and text that is set otherwise stand between."""
-    for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
+    for block in reversed(blocks[-_MAX_PASSED:]):
+        if group.page - block.groups[-1].page > _MAX_PAGES_PASSED:
+            return None
         is_text = block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST)
         if is_text and _is_set_alike(block.groups[-1], group):
             return block

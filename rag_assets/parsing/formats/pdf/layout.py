@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from rag_assets.parsing.formats.pdf.text import Layer, Segment
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
-_GUTTER_RANGE, _GUTTER_STEPS = (0.2, 0.8), 121
+_GUTTER_RANGE, _GUTTER_STEPS = (0.15, 0.85), 141
 _MIN_PROSE_LINES = 3
-_PROSE_FILL, _PROSE_EMS = 0.55, 11.0
+_PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
 """A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
 of prose, not a number in a table."""
 _BAND_GAP_EMS = 0.9
@@ -83,7 +84,9 @@ def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]
     """Single columns of segments, in reading order."""
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
-    if gutter is None or not any(_is_prose_in_columns(band.segments, gutter) for band in bands):
+    if gutter is None or not any(
+        band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands
+    ):
         yield segments
         return
     for band in bands:
@@ -115,13 +118,13 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
     lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
-    widths, ems = rights - lefts, np.array([s.size for s in segments]) * _PROSE_EMS
+    widths, sizes = rights - lefts, np.array([s.size for s in segments])
     start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
     places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
     x = places[:, None]
     is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
-    left_prose = is_left & (widths >= np.minimum(_PROSE_FILL * (x - start), ems))
-    right_prose = is_right & (widths >= np.minimum(_PROSE_FILL * (start + width - x), ems))
+    left_prose = is_left & (widths >= _width_of_prose(x - start, sizes))
+    right_prose = is_right & (widths >= _width_of_prose(start + width - x, sizes))
     evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
     crossing = (~is_left & ~is_right).sum(axis=1)
     best = evidence.max()
@@ -191,13 +194,16 @@ def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
 def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
     """Whether each side has at least three lines of prose."""
     start, end = min(s.left for s in piece), max(s.right for s in piece)
-    left = [s for s in piece if s.right <= gutter and _fills(s, gutter - start)]
-    right = [s for s in piece if s.left >= gutter and _fills(s, end - gutter)]
-    return min(len(left), len(right)) >= _MIN_PROSE_LINES
+    sides = [
+        [s for s in piece if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)],
+        [s for s in piece if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)],
+    ]
+    return min(map(len, sides)) >= _MIN_PROSE_LINES
 
 
-def _fills(segment: Segment, width: float) -> bool:
-    return segment.right - segment.left >= min(_PROSE_FILL * width, _PROSE_EMS * segment.size)
+def _width_of_prose(side: Any, size: Any) -> Any:
+    """Least width of a line of prose in a column of that width (or in one of several there) and in that font size."""
+    return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
 
 
 def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
