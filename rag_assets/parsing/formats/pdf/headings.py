@@ -24,8 +24,8 @@ _SMALL_CAPITALS = 0.65
 _MAX_WORDS = 20
 _MAX_LINES = 4
 _MAX_LEVEL = 6
-_TOUCHING = 0.75
-"""White space between two lines of one heading, in heights of a line, at most."""
+_TOUCHING, _SPACED = 0.75, 1.3
+"""White space between two lines of one heading, at most: in heights of a line, and compared with lines of the body."""
 _MAX_PASSED = 12
 _WORDS_OF_PROSE = 8
 _NAMED_LEVELS = (
@@ -58,7 +58,8 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
         return False
     last, first = above.lines[-1], group.lines[0]
     gap = first.top - last.bottom
-    is_below = last.frame == first.frame and abs(gap) <= _TOUCHING * min(last.height, first.height)
+    touching = max(_TOUCHING, _SPACED * body.gap)  # manuscripts leave a line between two lines
+    is_below = last.frame == first.frame and abs(gap) <= touching * min(last.height, first.height)
     if not is_below or min(last.right, first.right) <= max(last.left, first.left):
         return False
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):

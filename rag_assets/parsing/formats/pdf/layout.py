@@ -77,7 +77,9 @@ class Line:
 
 def lines_in_reading_order(layer: Layer) -> list[Line]:
     """The lines of a layer, in the order a reader takes them."""
-    return [line for region in _regions(list(layer.segments), _MAX_CUTS) for line in _lines_of(region, layer.frame)]
+    usual = median([s.size for s in layer.segments] or [1.0])
+    regions = _regions(list(layer.segments), _MAX_CUTS)
+    return [line for region in regions for line in _lines_of(region, layer.frame, usual)]
 
 
 def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]:
@@ -238,19 +240,21 @@ def _is_right_to_left(row: Sequence[Segment]) -> bool:
     return n_right_to_left * 2 > sum(c.isalpha() for c in text)
 
 
-def _lines_of(segments: Sequence[Segment], frame: Frame) -> Iterator[Line]:
+def _lines_of(segments: Sequence[Segment], frame: Frame, usual: float) -> Iterator[Line]:
     if not segments:
         return
-    beside = _beside_larger_text(segments)
+    beside = _beside_larger_text(segments, usual)
     for part in ([s for s in segments if s not in beside], [s for s in segments if s in beside]):
         if part:
             column = Column(min(s.left for s in part), max(s.right for s in part))
             yield from (_line(row, column, frame) for row in _rows(part))
 
 
-def _beside_larger_text(segments: Sequence[Segment]) -> set[Segment]:
-    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row."""
-    usual = median(s.size for s in segments)
+def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segment]:
+    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row.
+
+    `usual` is the font size of most segments of the page.
+    """
     large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
     pairs = [
         (small, large)
