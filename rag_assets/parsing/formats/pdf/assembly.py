@@ -33,7 +33,7 @@ _FULL_LINE_EMS = 2.0
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
 _MAX_PASSED, _MAX_PAGES_PASSED = 80, 2
 _FEWEST_WORDS, _BESIDE_WORDS = 4, ".,;:()[]-"
-"""An address or the footer of one page has fewer words, and no sentence to go on with."""
+"""An address or a label has fewer words, and no sentence to go on with."""
 
 
 @dataclass
@@ -150,12 +150,12 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
-    """The last piece of prose before `group`, if only floats and text that is set otherwise stand between."""
+    """The last piece of prose set like `group`, if only floats and text that is no such prose stand between."""
     for block in reversed(blocks[-_MAX_PASSED:]):
         if group.page - block.groups[-1].page > _MAX_PAGES_PASSED:
             return None
         is_text = block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST)
-        if is_text and _is_set_alike(block.groups[-1], group):
+        if is_text and _is_set_alike(block.groups[-1], group) and (block.kind is BlockKind.LIST or _is_prose(block)):
             return block
         if not is_text and block.kind not in _FLOATING:
             return None
@@ -166,11 +166,17 @@ def _is_set_alike(one: LineGroup, other: LineGroup) -> bool:
     return abs(one.size - other.size) <= _SIZE_TOLERANCE * max(one.size, other.size)
 
 
+def _is_prose(block: _Gathered) -> bool:
+    """Whether a paragraph is no caption, copyright line, address or label."""
+    first, last = block.groups[0], block.groups[-1]
+    n_words = sum(word.strip(_BESIDE_WORDS).isalpha() for word in last.plain_text.split())
+    return n_words >= _FEWEST_WORDS and caption_kind(first) is None and not opens_box(first.plain_text)
+
+
 def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     above = earlier.groups[-1]
     last, first = above.lines[-1], group.lines[0]
-    n_words = sum(word.strip(_BESIDE_WORDS).isalpha() for word in above.plain_text.split())
-    if opens_box(first.text) or n_words < _FEWEST_WORDS:
+    if opens_box(first.text):
         return False
     if _goes_on(last.text, first.text):
         return True
