@@ -20,6 +20,7 @@ _MIN_PAGES = 2
 _MIN_PAGES_OF_ONE_SIDE = 3
 _PAGE_NUMBER = "0"
 _DIGITS = re.compile(r"\d+")
+_NUMBERS_BESIDE = re.compile(rf"^(?:{_PAGE_NUMBER} )+|(?: {_PAGE_NUMBER})+$")
 _ROMAN_NUMBER = re.compile(r"[ivxl]+")
 _OPENS_BOX = re.compile(
     r"\W{0,4}(?:"
@@ -81,12 +82,12 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
 
 
 def folded_line(text: str) -> str:
-    """What makes two running lines alike: case, white space and all digits folded, the page number beside the text left
-    out; a lone roman number is a digit."""
+    """What makes two running lines alike: case, white space and all digits folded, numbers beside the text left out (one
+    of them is the page's); a lone roman number is a digit."""
     folded = _DIGITS.sub(_PAGE_NUMBER, " ".join(text.casefold().split()))
     if _ROMAN_NUMBER.fullmatch(folded):
         return _PAGE_NUMBER
-    return folded.removeprefix(f"{_PAGE_NUMBER} ").removesuffix(f" {_PAGE_NUMBER}")
+    return _NUMBERS_BESIDE.sub("", folded)
 
 
 def _in_their_rows(page: Sequence[PlacedLine], found: Set[int]) -> set[int]:
