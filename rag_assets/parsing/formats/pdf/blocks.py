@@ -7,7 +7,7 @@ heading, and whether it goes on in the next column, is decided later with the wh
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -16,7 +16,7 @@ from statistics import median
 from rag_assets.core.domain import Box
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.formulas import formula_lines
-from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.layout import Column, Line, is_right_to_left
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
@@ -156,15 +156,20 @@ def _n_words(line: Line) -> int:
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:
-    current: list[Line] = []
-    for index, line in enumerate(lines):
-        below = lines[index + 1] if index + 1 < len(lines) else None
-        if current and _begins_group(current, line, below, usual_gap):
-            yield _group(current)
-            current = []
-        current.append(line)
-    if current:
-        yield _group(current)
+    seen = list(map(_mirrored, lines)) if is_right_to_left(lines) else lines
+    start = 0
+    for index in range(1, len(seen)):
+        below = seen[index + 1] if index + 1 < len(seen) else None
+        if _begins_group(seen[start:index], seen[index], below, usual_gap):
+            yield _group(lines[start:index])
+            start = index
+    yield _group(lines[start:])
+
+
+def _mirrored(line: Line) -> Line:
+    """A line of right-to-left text as if it ran the other way: its beginning is on the left."""
+    column = Column(-line.column.right, -line.column.left)
+    return replace(line, left=-line.right, right=-line.left, column=column)
 
 
 def _group(lines: Sequence[Line]) -> LineGroup:

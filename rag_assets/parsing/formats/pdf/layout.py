@@ -95,7 +95,7 @@ def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]
         if band.is_in_columns:
             left = [s for s in band.segments if _centre(s) < gutter]
             right = [s for s in band.segments if _centre(s) >= gutter]
-            for side in (right, left) if _is_right_to_left(band.segments) else (left, right):
+            for side in (right, left) if is_right_to_left(band.segments) else (left, right):
                 yield from _regions(side, cuts_left - 1)
         elif len(bands) > 1:
             yield from _regions(band.segments, cuts_left - 1)
@@ -219,7 +219,7 @@ def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
         else:
             rows.append([segment])
     for row in rows:
-        row.sort(key=lambda s: s.left, reverse=_is_right_to_left(row))
+        row.sort(key=lambda s: s.left, reverse=is_right_to_left(row))
     return rows
 
 
@@ -234,8 +234,9 @@ def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
     return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
 
 
-def _is_right_to_left(row: Sequence[Segment]) -> bool:
-    text = "".join(s.text for s in row)
+def is_right_to_left(row: Sequence[Segment] | Sequence["Line"]) -> bool:
+    """Whether most letters of a row, or of a column of lines, are Hebrew or Arabic."""
+    text = "".join(part.text for part in row)
     n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
     return n_right_to_left * 2 > sum(c.isalpha() for c in text)
 

@@ -1,8 +1,7 @@
 """Characters that a PDF's font names otherwise than it shows them."""
 
-from pathlib import Path
-
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
@@ -49,7 +48,7 @@ def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:
     ],
     ids=["a ligature at U+F001", "a ligature at U+F002", "a space hidden under a ligature"],
 )
-def test_ligatures_are_the_letters_they_show(tmp_path: Path, shown: str, meaning: dict[str, str], text: str) -> None:
+def test_ligatures_are_the_letters_they_show(shown: str, meaning: dict[str, str], text: str) -> None:
     """Otherwise "five" is found under no word that a reader would ask for."""
     file = RawFile("paper", "paper.pdf", pdf_of(shown, meaning))
 
@@ -62,3 +61,12 @@ def test_lam_and_alef_keep_their_order() -> None:
     file = RawFile("paper", "paper.pdf", pdf_of("(edcba) Tj", letters))
 
     assert parse_pdf(file, ParsingSettings()).blocks[0].text == "السلام"
+
+
+def test_lines_that_run_from_right_to_left_begin_on_the_right() -> None:
+    """Their ragged left edges were taken for the indents of new paragraphs, and each line was one."""
+    full, last = " ".join(["aaaa"] * 12), " ".join(["aaaa"] * 9)
+    apart = stringWidth(full, "Helvetica", 12) - stringWidth(last, "Helvetica", 12)
+    file = RawFile("paper", "paper.pdf", pdf_of(f"({full}) Tj {apart} -14 Td ({last}) Tj", {"a": "س"}))
+
+    assert [len(block.text.split()) for block in parse_pdf(file, ParsingSettings()).blocks] == [21]
