@@ -17,7 +17,8 @@ class ParseLimits(StageSettings):
     timeout_s: float = Field(
         120.0,
         gt=0,
-        description="Seconds of processor time one file may take; then its worker is killed. Ten times that by the clock.",
+        description="Seconds of processor time one file may take, or ten times that by the clock; then its worker is "
+        "killed.",
     )
     max_memory_mb: int = Field(2048, gt=0, description="Address space a worker may add for one file, in MB.")
 

@@ -80,7 +80,7 @@ def _send(answers: IO[bytes], value: object) -> None:
 
 
 def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> Any:
-    """The result of `work(item)`, or a Failure, within its limits of processor time and memory; this process ends with the first."""
+    """The result of `work(item)`, or a Failure, within its limits; at that of processor time, this process ends."""
     try:
         with contextlib.ExitStack() as limited:
             if limits:

@@ -86,9 +86,7 @@ def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]
     """Single columns of segments, in reading order."""
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
-    if gutter is None or not any(
-        band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands
-    ):
+    if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
         yield segments
         return
     for band in bands:

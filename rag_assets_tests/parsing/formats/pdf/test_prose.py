@@ -44,7 +44,7 @@ def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
     assert "Where p = 0.05 + 0.01 the mills of the river x = 1." in [text for _, text in found]
 
 
-@pytest.mark.parametrize("between", ["(c) Lund 2020. All rights are reserved by them.", "Table 4: Mills and their years."])
+@pytest.mark.parametrize("between", ["(c) Lund 2020. All rights are reserved.", "Table 4: Mills and their years."])
 def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between: str) -> None:
     """Half sentences at the ends of columns say half of what the authors wrote."""
 
@@ -76,7 +76,7 @@ def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> No
 
 
 def test_a_footer_is_furniture_with_its_number_on_either_side(tmp_path: Path) -> None:
-    """The journal's name stood in the middle of a sentence: one of its pages has the number before it, the next after."""
+    """The journal's name stood in the middle of a sentence: left pages number it before, right ones after."""
 
     def page(number: int) -> Draw:
         def draw(canvas: Canvas) -> None:
