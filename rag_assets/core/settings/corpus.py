@@ -14,7 +14,12 @@ class ParseLimits(StageSettings):
     max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
     max_depth: int = Field(200, gt=0, description="Deepest nesting of XML, HTML or JSON that is followed.")
-    timeout_s: float = Field(120.0, gt=0, description="Seconds one file may take; then its worker is killed.")
+    timeout_s: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds of processor time one file may take, or ten times that by the clock; then its worker is "
+        "killed.",
+    )
     max_memory_mb: int = Field(2048, gt=0, description="Address space a worker may add for one file, in MB.")
 
 

@@ -1,6 +1,7 @@
 """Work in processes of this machine that can be killed: each item has a time and a memory limit.
 
-This side starts the workers, hands out items, watches the clock and replaces workers; `worker_process` is the other.
+This side starts the workers, hands out items and replaces workers; `worker_process` is the other. A worker's own
+processor time is limited, so that a busy machine stops no file; the clock only ends one that waits for something.
 A worker is a plain subprocess with a pipe of its own: concurrent.futures cannot stop a single item; pebble can, but
 its workers import the main program anew (1.7 s of CPU when that is Dagster's command), and one that hangs outlives a
 killed parent.
@@ -30,6 +31,10 @@ _COMMAND = "from rag_assets.core.workforce.worker_process import serve; serve()"
 _START_TIMEOUT_S = 120.0
 _WAITING_PER_WORKER = 2
 """Items that are under way or ready for a worker: more would only take memory."""
+_CLOCK_PER_CPU = 10
+"""Times of its processor time that an item may take by the clock."""
+_ENDED_BY_CPU_LIMIT = -getattr(signal, "SIGPROF", 1000)
+"""Exit code of a process that its processor time ended; no exit code where there is no such signal."""
 
 
 class LocalProcesses:
@@ -120,20 +125,18 @@ class KillableWorker:
     def run(self, message: bytes, limits: Limits | None) -> Any:
         """What the work of `message_of` returned, or its Failure. limits: those of the message."""
         process = self._process or self._start()
-        timeout_s = limits.timeout_s if limits else threading.TIMEOUT_MAX
-        deadline_s = time.monotonic() + timeout_s
-        answer = _ask(process, message, timeout_s)
+        clock_s = _CLOCK_PER_CPU * limits.timeout_s if limits else threading.TIMEOUT_MAX
+        deadline_s = time.monotonic() + clock_s
+        answer = _ask(process, message, clock_s)
         is_late = time.monotonic() >= deadline_s
         if self._is_closed:
             raise _Closed
         if answer is not None:
             result = answer.value
         elif is_late:
-            result = Failure(
-                f"was stopped after {timeout_s:g} s (parsing.limits.timeout_s). Raise the limit if the file is worth "
-                "the wait, or mend it.",
-                is_worker_lost=True,
-            )
+            result = _stopped(f"{clock_s:g} s by the clock, {_CLOCK_PER_CPU} times parsing.limits.timeout_s")
+        elif limits and process.wait() == _ENDED_BY_CPU_LIMIT:
+            result = _stopped(f"{limits.timeout_s:g} s of processor time (parsing.limits.timeout_s)")
         else:
             result = _crashed(process)
         if is_late or (isinstance(result, Failure) and result.is_worker_lost):
@@ -191,6 +194,12 @@ def _ask(process: "subprocess.Popen[bytes]", message: bytes, timeout_s: float) -
         timer.cancel()
         timer.join()
     return answer if isinstance(answer, Answer) else None
+
+
+def _stopped(when: str) -> Failure:
+    return Failure(
+        f"was stopped after {when}. Raise the limit if the file is worth the wait, or mend it.", is_worker_lost=True
+    )
 
 
 def _crashed(process: "subprocess.Popen[bytes]") -> Failure:

@@ -80,9 +80,12 @@ def _send(answers: IO[bytes], value: object) -> None:
 
 
 def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> Any:
-    """The result of `work(item)`, or a Failure, in this process: the limit of memory is kept, that of time is not."""
+    """The result of `work(item)`, or a Failure, within its limits; at that of processor time, this process ends."""
     try:
-        with _memory_limit(limits.max_memory_mb) if limits else contextlib.nullcontext():
+        with contextlib.ExitStack() as limited:
+            if limits:
+                limited.enter_context(_cpu_limit(limits.timeout_s))
+                limited.enter_context(_memory_limit(limits.max_memory_mb))
             return work(item)
     except MemoryError:
         most = f"{limits.max_memory_mb} MB of" if limits else "there is"
@@ -102,6 +105,22 @@ def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> A
             is_worker_lost=False,
             raised=error if isinstance(error, OSError) else None,
         )
+
+
+@contextlib.contextmanager
+def _cpu_limit(seconds: float) -> Iterator[None]:
+    """Let the system end this process with SIGPROF when it has computed for so long, whatever else the machine does.
+
+    Windows has no such timer: there only the parent's clock ends a worker.
+    """
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 @contextlib.contextmanager

@@ -16,8 +16,10 @@ from rag_assets.core.domain import TITLE_PAGE_HEADING, Zone
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, schema_problems
+from rag_assets.core.text.references import looks_like_reference
 from rag_assets.corpus.chunking.stats import lost_text
 
+_LEAST_REFERENCES = 2
 QUARANTINED_KEY = "quarantined"
 """Key in a table's provenance: the papers without rows in it because they broke a promise."""
 
@@ -99,6 +101,21 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
     return chunks.filter(pa.array(overlaps, pa.bool_()))
 
 
+def reading_as_references(chunks: pa.Table) -> pa.Table:
+    """Chunks outside the back matter that are a list of references by the form of their lines."""
+    found = []
+    for text in chunks["text"].to_pylist():
+        lines = [line for line in text.split("\n") if line.strip()]
+        n = sum(map(looks_like_reference, lines))
+        found.append(n >= _LEAST_REFERENCES and 2 * n >= len(lines))
+    return chunks.filter(pa.array(found, pa.bool_()))
+
+
+def with_half_a_page_range(chunks: pa.Table) -> pa.Table:
+    """Chunks with a first page and no last one, or the reverse."""
+    return chunks.filter(pc.xor(pc.is_null(chunks["page_start"]), pc.is_null(chunks["page_end"])))
+
+
 def without_page(chunks: pa.Table) -> pa.Table:
     """Chunks without a proven page; a title page has none, since its statements may come from other files."""
     is_placeable = pc.not_equal(chunks["section_title"], TITLE_PAGE_HEADING)
@@ -120,6 +137,8 @@ def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSetti
         yield f"has {n} chunks with the same id as another (ids_unique)"
     if (n := len(from_back_matter(chunks, blocks))) > 0:
         yield f"has {n} chunks that reach into its reference list (no_back_matter)"
+    if (n := len(with_half_a_page_range(chunks))) > 0:
+        yield f"has {n} chunks with only one end of their page range (pages_whole)"
 
 
 def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
@@ -157,6 +176,19 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
         "No chunk comes from the reference list.",
         lambda candidate: (
             from_back_matter(candidate.chunks, candidate.blocks).select(["chunk_id", "section_title"]).to_pylist()
+        ),
+    ),
+    Promise(
+        "no_references",
+        "No chunk is a list of references by its form. Where one is, the paper's list was not found by its heading.",
+        lambda candidate: reading_as_references(candidate.chunks).select(["chunk_id", "section_title"]).to_pylist(),
+        "warning",
+    ),
+    Promise(
+        "pages_whole",
+        "A chunk with a first page has a last one.",
+        lambda candidate: (
+            with_half_a_page_range(candidate.chunks).select(["chunk_id", "page_start", "page_end"]).to_pylist()
         ),
     ),
     Promise(

@@ -6,7 +6,7 @@ correspondence, dates) is recognised by its first words.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -20,6 +20,7 @@ _MIN_PAGES = 2
 _MIN_PAGES_OF_ONE_SIDE = 3
 _PAGE_NUMBER = "0"
 _DIGITS = re.compile(r"\d+")
+_NUMBERS_BESIDE = re.compile(rf"^(?:{_PAGE_NUMBER} )+|(?: {_PAGE_NUMBER})+$")
 _ROMAN_NUMBER = re.compile(r"[ivxl]+")
 _OPENS_BOX = re.compile(
     r"\W{0,4}(?:"
@@ -71,19 +72,33 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
     for (text, edge), occurrences in _by_text_and_edge(pages).items():
         alike = _without_model(occurrences) if edge == "top" else occurrences
         if len(pages) < _FEW_PAGES and text != _PAGE_NUMBER:  # the same text twice may be no header
-            alike = [o for o in alike if o.place is None or not _MARGIN < o.place < 1 - _MARGIN]
+            alike = [o for o in alike if o.place is None or _is_in_margin(o.place)]
         on = {occurrence.page for occurrence in alike}
         is_one_side = len({page % 2 for page in on}) == 1 and _are_at_one_place(alike)
         if _is_frequent(on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE):
             for occurrence in alike:
                 found[occurrence.page].add(occurrence.line)
-    return [frozenset(lines) for lines in found]
+    return [frozenset(lines | _in_their_rows(page, lines)) for page, lines in zip(pages, found, strict=True)]
 
 
 def folded_line(text: str) -> str:
-    """What makes two running lines alike: case, white space and all digits folded; a lone roman number is a digit."""
+    """What makes two running lines alike: case, white space and all digits folded, and numbers beside the text left out,
+    since one of them is the page's; a lone roman number is a digit."""
     folded = _DIGITS.sub(_PAGE_NUMBER, " ".join(text.casefold().split()))
-    return _PAGE_NUMBER if _ROMAN_NUMBER.fullmatch(folded) else folded
+    if _ROMAN_NUMBER.fullmatch(folded):
+        return _PAGE_NUMBER
+    return _NUMBERS_BESIDE.sub("", folded)
+
+
+def _in_their_rows(page: Sequence[PlacedLine], found: Set[int]) -> set[int]:
+    """The lines in the margin that are printed in one row with a running line."""
+    rows = [place for index in found if (place := page[index].place) is not None and _is_in_margin(place)]
+    edges = [(index, page[index].place) for index, _ in _edge_lines(len(page))]
+    return {i for i, place in edges if place is not None and any(abs(place - row) <= _SAME_PLACE for row in rows)}
+
+
+def _is_in_margin(place: float) -> bool:
+    return not _MARGIN < place < 1 - _MARGIN
 
 
 def _by_text_and_edge(pages: Sequence[Sequence[PlacedLine]]) -> dict[tuple[str, Edge], list[_Occurrence]]:
@@ -116,7 +131,7 @@ def _are_at_one_place(occurrences: Sequence[_Occurrence]) -> bool:
     places = [occurrence.place for occurrence in occurrences if occurrence.place is not None]
     are_known = len(places) == len(occurrences) > 0
     is_same = are_known and max(places) - min(places) <= _SAME_PLACE
-    return is_same and not _MARGIN < places[0] < 1 - _MARGIN
+    return is_same and _is_in_margin(places[0])
 
 
 def _is_frequent(on: set[int], n_pages: int, share: float, fewest_of_side: int) -> bool:

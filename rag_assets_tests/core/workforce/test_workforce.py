@@ -70,10 +70,20 @@ def test_a_deadly_file_costs_only_itself(workforce: Workforce) -> None:
         "crashed the worker that read it (SIGSEGV). Mend or remove the file; the other files are not affected.",
         "crashed the worker that read it (SIGKILL, perhaps for want of memory). Mend or remove the file; the other "
         "files are not affected.",
-        "was stopped after 2 s (parsing.limits.timeout_s). Raise the limit if the file is worth the wait, or mend it.",
+        "was stopped after 2 s of processor time (parsing.limits.timeout_s). Raise the limit if the file is worth the "
+        "wait, or mend it.",
         "needed more than 400 MB of memory (parsing.limits.max_memory_mb). Raise the limit or split the file.",
     ]
     assert all(result.is_worker_lost for result in found if isinstance(result, Failure))
+
+
+def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(workforce: Workforce) -> None:
+    """By the clock alone, big reports were stopped on a busy machine; one that waits for ever must end all the same."""
+    found = dict(workforce.map(time.sleep, [0.3, 60.0], ParseLimits(timeout_s=0.1)))
+
+    assert found[0.3] is None
+    assert isinstance(found[60.0], Failure)
+    assert "by the clock" in found[60.0].reason
 
 
 def test_a_refused_file_comes_back_with_its_reason_and_the_worker_lives_on(workforce: Workforce) -> None:

@@ -8,7 +8,9 @@ from rag_assets.corpus.chunking.promises import (
     from_back_matter,
     longer_than_model_reads,
     outside_token_bounds,
+    reading_as_references,
     repeated_ids,
+    with_half_a_page_range,
     without_page,
 )
 from rag_assets.corpus.chunking.stats import chunk_stats
@@ -80,6 +82,22 @@ def test_chunks_that_reach_into_back_matter_are_found(chunks: pa.Table, blocks: 
 
     assert from_back_matter(at_its_edge, blocks).num_rows == 0
     assert ids(from_back_matter(inside, blocks)) == ids(chunks)[:1]
+
+
+def test_chunks_that_read_as_references_are_found(chunks: pa.Table) -> None:
+    """Where no heading names the list, the titles in it are quoted as findings of this paper."""
+    cited = "Doe J, Roe K. Iron and ferritin. J Iron 2020; 12: 33-39.\nLund A. Sheep. J Wool 2011; 3: 1-9."
+    prose = "Doe J. and Roe K. measured iron in 2020.\nIt fell in all groups.\nNo one knows why."
+
+    assert ids(reading_as_references(changed(chunks, "text", [cited, prose, "Iron."]))) == ids(chunks)[:1]
+
+
+def test_chunks_with_half_a_page_range_are_found(chunks: pa.Table) -> None:
+    """A citation with one end of its pages is "p. 3-None"."""
+    _, second, third = ids(chunks)
+    halves = changed(changed(chunks, "page_start", [3, 3, None]), "page_end", [3, None, 4])
+
+    assert ids(with_half_a_page_range(halves)) == [second, third]
 
 
 def test_chunks_without_a_page_are_found(chunks: pa.Table) -> None:

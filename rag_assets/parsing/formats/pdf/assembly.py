@@ -31,7 +31,9 @@ _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
 _SIZE_TOLERANCE = 0.06
 _FULL_LINE_EMS = 2.0
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
-_MAX_FLOATS_PASSED = 12
+_MAX_PASSED, _MAX_PAGES_PASSED = 80, 2
+_FEWEST_WORDS, _BESIDE_WORDS = 4, ".,;:()[]-"
+"""An address or a label has fewer words, and no sentence to go on with."""
 
 
 @dataclass
@@ -80,6 +82,8 @@ def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) 
 def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
+    if group.kind is GroupKind.FORMULA:
+        return BlockKind.FORMULA
     if group.is_aside or _is_footnote(group, body, above):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":
@@ -137,7 +141,7 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
     """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
     joined: list[_Gathered] = []
     for block in blocks:
-        earlier = _open_paragraph(joined) if block.kind is BlockKind.PARAGRAPH else None
+        earlier = _open_paragraph(joined, block.groups[0]) if block.kind is BlockKind.PARAGRAPH else None
         if earlier is not None and _continues(earlier, block.groups[0]):
             earlier.groups.extend(block.groups)
         else:
@@ -145,20 +149,32 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
     return joined
 
 
-def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
-    """The last piece of prose, if only floats follow it."""
-    for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
-        if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
+    """The last piece of prose set like `group`, if only floats and text that is no such prose stand between."""
+    for block in reversed(blocks[-_MAX_PASSED:]):
+        if group.page - block.groups[-1].page > _MAX_PAGES_PASSED:
+            return None
+        is_text = block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST)
+        if is_text and _is_set_alike(block.groups[-1], group) and (block.kind is BlockKind.LIST or _is_prose(block)):
             return block
-        if block.kind not in _FLOATING:
+        if not is_text and block.kind not in _FLOATING:
             return None
     return None
 
 
+def _is_set_alike(one: LineGroup, other: LineGroup) -> bool:
+    return abs(one.size - other.size) <= _SIZE_TOLERANCE * max(one.size, other.size)
+
+
+def _is_prose(block: _Gathered) -> bool:
+    """Whether a paragraph is no caption, copyright line, address or label."""
+    first, last = block.groups[0], block.groups[-1]
+    n_words = sum(word.strip(_BESIDE_WORDS).isalpha() for word in last.plain_text.split())
+    return n_words >= _FEWEST_WORDS and caption_kind(first) is None and not opens_box(first.plain_text)
+
+
 def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     above = earlier.groups[-1]
-    if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
-        return False
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False

@@ -7,7 +7,7 @@ heading, and whether it goes on in the next column, is decided later with the wh
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -15,7 +15,8 @@ from statistics import median
 
 from rag_assets.core.domain import Box
 from rag_assets.core.text.section_names import is_plain_section_name
-from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.formulas import formula_lines
+from rag_assets.parsing.formats.pdf.layout import Column, Line, is_right_to_left
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
@@ -35,6 +36,7 @@ class GroupKind(StrEnum):
     TEXT = "text"
     ITEM = "item"
     ROWS = "rows"
+    FORMULA = "formula"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class LineGroup:
     lines: tuple[Line, ...]
     is_aside: bool = False
     """True for text at an angle to the page's other text (a label of an axis, a stamp in the margin)."""
+
+    @property
+    def is_prose(self) -> bool:
+        """Words in lines, no table and no formula."""
+        return self.kind in (GroupKind.TEXT, GroupKind.ITEM)
 
     @property
     def page(self) -> int:
@@ -108,11 +115,20 @@ def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
 
 def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
     usual_gap = _usual_gap([line for line in lines if not line.table])
-    for is_table, run in groupby(lines, key=lambda line: line.table is not None):
-        if is_table:
-            yield from (LineGroup(GroupKind.ROWS, (line,)) for line in run)
+    formulas = formula_lines(lines, usual_gap)
+
+    def kind(numbered: tuple[int, Line]) -> GroupKind:
+        at, line = numbered
+        return GroupKind.ROWS if line.table else GroupKind.FORMULA if at in formulas else GroupKind.TEXT
+
+    for own, run in groupby(enumerate(lines), key=kind):
+        alike = [line for _, line in run]
+        if own is GroupKind.ROWS:
+            yield from (LineGroup(own, (line,)) for line in alike)
+        elif own is GroupKind.FORMULA:
+            yield LineGroup(own, tuple(alike))
         else:
-            yield from _text_groups(list(run), usual_gap)
+            yield from _text_groups(alike, usual_gap)
 
 
 def _usual_gap(lines: Sequence[Line]) -> float:
@@ -140,15 +156,20 @@ def _n_words(line: Line) -> int:
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:
-    current: list[Line] = []
-    for index, line in enumerate(lines):
-        below = lines[index + 1] if index + 1 < len(lines) else None
-        if current and _begins_group(current, line, below, usual_gap):
-            yield _group(current)
-            current = []
-        current.append(line)
-    if current:
-        yield _group(current)
+    seen = list(map(_mirrored, lines)) if is_right_to_left(lines) else lines
+    start = 0
+    for index in range(1, len(seen)):
+        below = seen[index + 1] if index + 1 < len(seen) else None
+        if _begins_group(seen[start:index], seen[index], below, usual_gap):
+            yield _group(lines[start:index])
+            start = index
+    yield _group(lines[start:])
+
+
+def _mirrored(line: Line) -> Line:
+    """A line of right-to-left text as if it ran the other way: its beginning is on the left."""
+    column = Column(-line.column.right, -line.column.left)
+    return replace(line, left=-line.right, right=-line.left, column=column)
 
 
 def _group(lines: Sequence[Line]) -> LineGroup:

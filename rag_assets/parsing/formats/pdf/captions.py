@@ -48,7 +48,7 @@ def _caption(groups: Sequence[LineGroup], index: int) -> list[int]:
     if len(label.plain_text.split()) > _LABEL_WORDS or index + 1 == len(groups):
         return [index]
     text = groups[index + 1]
-    is_text = text.page == label.page and text.kind is not GroupKind.ROWS and len(text.lines) <= _MOST_TITLE_LINES
+    is_text = text.page == label.page and text.is_prose and len(text.lines) <= _MOST_TITLE_LINES
     return [index, index + 1] if is_text else [index]
 
 

@@ -24,8 +24,8 @@ _SMALL_CAPITALS = 0.65
 _MAX_WORDS = 20
 _MAX_LINES = 4
 _MAX_LEVEL = 6
-_TOUCHING = 0.75
-"""White space between two lines of one heading, in heights of a line, at most."""
+_TOUCHING, _SPACED = 0.75, 1.3
+"""White space between two lines of one heading, at most: in heights of a line, and compared with lines of the body."""
 _MAX_PASSED = 12
 _WORDS_OF_PROSE = 8
 _NAMED_LEVELS = (
@@ -54,11 +54,12 @@ def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[L
 
 
 def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
-    if GroupKind.ROWS in (above.kind, group.kind) or group.kind is GroupKind.ITEM or above.is_aside or group.is_aside:
+    if not above.is_prose or group.kind is not GroupKind.TEXT or above.is_aside or group.is_aside:
         return False
     last, first = above.lines[-1], group.lines[0]
     gap = first.top - last.bottom
-    is_below = last.frame == first.frame and abs(gap) <= _TOUCHING * min(last.height, first.height)
+    touching = max(_TOUCHING, _SPACED * body.gap)  # manuscripts leave a line between two lines
+    is_below = last.frame == first.frame and abs(gap) <= touching * min(last.height, first.height)
     if not is_below or min(last.right, first.right) <= max(last.left, first.left):
         return False
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
@@ -225,7 +226,7 @@ def opening_text(groups: Sequence[LineGroup], may_be: Sequence[bool], body: Body
 
 
 def _is_prose(group: LineGroup, body: BodyStyle) -> bool:
-    is_text = group.kind is not GroupKind.ROWS and not group.is_aside and caption_kind(group) is None
+    is_text = group.is_prose and not group.is_aside and caption_kind(group) is None
     is_set_apart = len(group.lines) <= _MAX_LINES and stands_out(group, body)
     return is_text and len(group.plain_text.split()) >= _WORDS_OF_PROSE and not is_set_apart
 
@@ -237,7 +238,7 @@ def _is_under(group: LineGroup, above: LineGroup) -> bool:
 
 def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     text = group.plain_text.strip()
-    if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
+    if not group.is_prose or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
     is_name = is_plain_section_name(text)
     smallest = _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
@@ -255,7 +256,7 @@ def caption_kind(group: LineGroup) -> str | None:
     A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that starts with "Figure 3"
     is not one.
     """
-    return None if group.kind is GroupKind.ROWS else kind_of_caption(group.plain_text, group.lines[0].bold)
+    return kind_of_caption(group.plain_text, group.lines[0].bold) if group.is_prose else None
 
 
 def kind_of_caption(text: str, bold: float) -> str | None:

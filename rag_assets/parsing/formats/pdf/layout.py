@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from rag_assets.parsing.formats.pdf.text import Layer, Segment
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
-_GUTTER_RANGE, _GUTTER_STEPS = (0.2, 0.8), 121
+_GUTTER_RANGE, _GUTTER_STEPS = (0.15, 0.85), 141
 _MIN_PROSE_LINES = 3
-_PROSE_FILL = 0.55
-"""A segment that fills this share of its side of the gutter is a line of prose, not a number in a table."""
+_PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
+"""A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
+of prose, not a number in a table."""
 _BAND_GAP_EMS = 0.9
 _MIN_ROW_OVERLAP = 0.5
 _CELL_GAP_EMS, _SIDE_GAP_EMS = 1.3, 2.0
@@ -75,22 +77,26 @@ class Line:
 
 def lines_in_reading_order(layer: Layer) -> list[Line]:
     """The lines of a layer, in the order a reader takes them."""
-    return [line for region in _regions(list(layer.segments), _MAX_CUTS) for line in _lines_of(region, layer.frame)]
+    usual = median([s.size for s in layer.segments] or [1.0])
+    regions = _regions(list(layer.segments), _MAX_CUTS)
+    return [line for region in regions for line in _lines_of(region, layer.frame, usual)]
 
 
 def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]:
     """Single columns of segments, in reading order."""
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
-    if gutter is None or not any(_is_prose_in_columns(band.segments, gutter) for band in bands):
+    if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
         yield segments
         return
     for band in bands:
         if band.is_in_columns:
             left = [s for s in band.segments if _centre(s) < gutter]
             right = [s for s in band.segments if _centre(s) >= gutter]
-            for side in (right, left) if _is_right_to_left(band.segments) else (left, right):
+            for side in (right, left) if is_right_to_left(band.segments) else (left, right):
                 yield from _regions(side, cuts_left - 1)
+        elif len(bands) > 1:
+            yield from _regions(band.segments, cuts_left - 1)
         else:
             yield band.segments
 
@@ -112,12 +118,13 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
     lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
+    widths, sizes = rights - lefts, np.array([s.size for s in segments])
     start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
     places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
     x = places[:, None]
     is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
-    left_prose = is_left & (rights - lefts >= _PROSE_FILL * (x - start))
-    right_prose = is_right & (rights - lefts >= _PROSE_FILL * (start + width - x))
+    left_prose = is_left & (widths >= _width_of_prose(x - start, sizes))
+    right_prose = is_right & (widths >= _width_of_prose(start + width - x, sizes))
     evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
     crossing = (~is_left & ~is_right).sum(axis=1)
     best = evidence.max()
@@ -187,9 +194,16 @@ def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
 def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
     """Whether each side has at least three lines of prose."""
     start, end = min(s.left for s in piece), max(s.right for s in piece)
-    left = [s for s in piece if s.right <= gutter and s.right - s.left >= _PROSE_FILL * (gutter - start)]
-    right = [s for s in piece if s.left >= gutter and s.right - s.left >= _PROSE_FILL * (end - gutter)]
-    return min(len(left), len(right)) >= _MIN_PROSE_LINES
+    sides = [
+        [s for s in piece if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)],
+        [s for s in piece if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)],
+    ]
+    return min(map(len, sides)) >= _MIN_PROSE_LINES
+
+
+def _width_of_prose(side: Any, size: Any) -> Any:
+    """Least width of a line of prose in a column of that width (or in one of several there) and in that font size."""
+    return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
 
 
 def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
@@ -203,7 +217,7 @@ def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
         else:
             rows.append([segment])
     for row in rows:
-        row.sort(key=lambda s: s.left, reverse=_is_right_to_left(row))
+        row.sort(key=lambda s: s.left, reverse=is_right_to_left(row))
     return rows
 
 
@@ -218,25 +232,28 @@ def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
     return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
 
 
-def _is_right_to_left(row: Sequence[Segment]) -> bool:
-    text = "".join(s.text for s in row)
+def is_right_to_left(row: Sequence[Segment] | Sequence["Line"]) -> bool:
+    """Whether most letters of a row, or of a column of lines, are Hebrew or Arabic."""
+    text = "".join(part.text for part in row)
     n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
     return n_right_to_left * 2 > sum(c.isalpha() for c in text)
 
 
-def _lines_of(segments: Sequence[Segment], frame: Frame) -> Iterator[Line]:
+def _lines_of(segments: Sequence[Segment], frame: Frame, usual: float) -> Iterator[Line]:
     if not segments:
         return
-    beside = _beside_larger_text(segments)
+    beside = _beside_larger_text(segments, usual)
     for part in ([s for s in segments if s not in beside], [s for s in segments if s in beside]):
         if part:
             column = Column(min(s.left for s in part), max(s.right for s in part))
             yield from (_line(row, column, frame) for row in _rows(part))
 
 
-def _beside_larger_text(segments: Sequence[Segment]) -> set[Segment]:
-    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row."""
-    usual = median(s.size for s in segments)
+def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segment]:
+    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row.
+
+    `usual` is the font size of most segments of the page.
+    """
     large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
     pairs = [
         (small, large)

@@ -3,8 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.blocks import LineGroup
 
 _LARGER = 1.1
 _MAX_WORDS_OF_EMPHASIS = 14
@@ -20,12 +22,14 @@ class BodyStyle:
     size: float
     is_bold: bool
     font: str = ""
+    gap: float = 0.0
+    """White space between two of its lines, in heights of a line."""
 
     @classmethod
     def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
         """The style most characters of paragraphs have; of all text where there are no paragraphs."""
         upright = [group for group in groups if not group.is_aside]
-        prose = [g for g in upright if g.kind is not GroupKind.ROWS and len(g.lines) > 1] or upright
+        prose = [g for g in upright if g.is_prose and len(g.lines) > 1] or upright
         sizes: Counter[float] = Counter()
         bold: Counter[float] = Counter()
         fonts: dict[float, Counter[str]] = defaultdict(Counter)
@@ -38,7 +42,14 @@ class BodyStyle:
             return cls(10.0, is_bold=False)
         size = sizes.most_common(1)[0][0]
         font = max(fonts[size], key=fonts[size].__getitem__, default="")
-        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size], font=font)
+        gaps = [
+            (below.top - above.bottom) / above.height
+            for group in prose
+            for above, below in pairwise(group.lines)
+            if round(group.size * 2) / 2 == size
+        ]
+        gap = median(gaps) if gaps else 0.0
+        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size], font=font, gap=gap)
 
 
 @dataclass(frozen=True, slots=True)

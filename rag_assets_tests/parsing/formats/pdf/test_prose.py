@@ -1,0 +1,121 @@
+"""What stands between the lines and pieces of a PDF's prose: formulas, floats, furniture, other columns."""
+
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.domain import BlockKind, Document
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import Draw, lines, prose, write_pdf
+
+
+def parse(folder: Path, *pages: Draw) -> Document:
+    path = write_pdf(folder / "paper.pdf", pages)
+    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
+
+
+def kinds(document: Document) -> list[tuple[BlockKind, str]]:
+    return [(block.kind, block.text) for block in document.blocks]
+
+
+def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
+    """Its pieces, a limit, a fraction, a number, were paragraphs that answers quoted."""
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, [*prose("moss", 3)[:2], "and the loss of all the mills is the sum"], top=60)
+        lines(canvas, ["N"], left=152, top=top + 8, size=6)
+        lines(canvas, ["L(x) = 1 + x"], left=120, top=top + 14)
+        lines(canvas, ["(7)"], left=270, top=top + 14)
+        lines(canvas, ["i<N"], left=150, top=top + 24, size=6)
+        lines(canvas, ["where x < 1 is the share of the mills that stand still", "on their first day."], top=top + 44)
+
+    def below(canvas: Canvas) -> None:
+        draw(canvas)
+        lines(canvas, ["Where p = 0.05 + 0.01 the mills of the river", "x = 1."], top=300)
+
+    found = kinds(parse(tmp_path, below))
+
+    assert [kind for kind, _ in found].count(BlockKind.FORMULA) == 1
+    formula = next(text for kind, text in found if kind is BlockKind.FORMULA)
+    assert sorted(formula.split()) == sorted("N L(x) = 1 + x (7) i<N".split())
+    assert "Where p = 0.05 + 0.01 the mills of the river x = 1." in [text for _, text in found]
+
+
+@pytest.mark.parametrize("between", ["(c) Lund 2020. All rights are reserved.", "Table 4: Mills and their years."])
+def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between: str) -> None:
+    """Half sentences at the ends of columns say half of what the authors wrote."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
+        lines(canvas, [between], top=700, size=10 if between.startswith("Table") else 7)
+        lines(canvas, ["why they grind no flour in spring.", *prose("slate", 12)], left=320, top=60)
+
+    texts = [block.text for block in parse(tmp_path, draw).blocks]
+
+    assert any("stand still and why they grind no flour in spring." in text for text in texts)
+    assert between in texts
+
+
+def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """Read across, the sentences of two columns were one, and nothing in them could be quoted."""
+
+    def draw(canvas: Canvas) -> None:
+        for nth, topic in enumerate(("moss", "slate", "mills")):
+            text = [f"The {topic} on roof {n} of the {topic} house" for n in range(30)]
+            lines(canvas, [*text, f"ends with {topic}."], left=40 + 180 * nth, top=60, size=8)
+
+    text = parse(tmp_path, draw).text
+
+    assert [text.index(f"ends with {topic}") for topic in ("moss", "slate", "mills")] == sorted(
+        text.index(f"ends with {topic}") for topic in ("moss", "slate", "mills")
+    )
+    assert "The moss on roof 1 of the moss house The moss on roof 2" in text
+
+
+def test_a_footer_is_furniture_with_its_number_on_either_side(tmp_path: Path) -> None:
+    """The journal's name stood in the middle of a sentence: left pages number it before, right ones after."""
+
+    def page(number: int) -> Draw:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, prose(f"left{number}", 15), top=60)
+            lines(canvas, prose(f"right{number}", 15), left=320, top=60)
+            name = "Mill Letters Vol 7"
+            lines(canvas, [f"{number} {name}" if number % 2 else f"{name} {number}"], top=770, size=8)
+            if number == 3:
+                lines(canvas, ["May of the year"], left=400, top=770, size=8)
+
+        return draw
+
+    text = parse(tmp_path, *(page(number) for number in range(1, 5))).text
+
+    assert "Mill Letters" not in text
+    assert "May of the year" not in text, "it stands in the row of the footer"
+
+
+def test_a_title_beside_small_print_is_whole(tmp_path: Path) -> None:
+    """The copyright line beside a title was a part of it, and what follows was none."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["The mills of the river, their years,", "and whatever they have ground"], top=60, size=18)
+        lines(canvas, ["(c) The Authors 2019"], left=450, top=66, size=7)
+        top = lines(canvas, ["Abstract"], top=130, font="Helvetica-Bold")
+        lines(canvas, prose("moss", 20), top=top + 4)
+        lines(canvas, prose("slate", 20), left=320, top=top + 4)
+
+    assert parse(tmp_path, draw).title == "The mills of the river, their years, and whatever they have ground"
+
+
+def test_the_lines_of_a_title_may_stand_as_far_apart_as_those_of_the_text(tmp_path: Path) -> None:
+    """Manuscripts leave a line free between two: their titles were cut after the first."""
+
+    def draw(canvas: Canvas) -> None:
+        for nth, line in enumerate(["The mills of the river", "and what they grind"]):
+            lines(canvas, [line], left=150, top=60 + 42 * nth, size=18)
+        top = lines(canvas, ["Abstract"], top=170, font="Helvetica-Bold")
+        for nth, line in enumerate(prose("moss", 12)):
+            lines(canvas, [line], top=top + 10 + 24 * nth)
+
+    assert parse(tmp_path, draw).title == "The mills of the river and what they grind"
