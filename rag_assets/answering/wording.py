@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
@@ -63,7 +64,7 @@ def remarks(result: QAResult) -> list[str]:
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
     found += _missing_notes(result.missing_names)
     if result.single_source and len(result.named_papers) != 1:
-        n_papers = len(result.sources_used)
+        n_papers = n_works(result.claims)
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
     found += _left_out_note(result)
     return [*found, RULES_ALONE_NOTE] if result.unjudged else found

@@ -20,7 +20,7 @@ from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 
 ASSETS = {
-    "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings", "chroma_index",
+    "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings", "chroma_index",
     "bm25_index", "index_meta",
 }  # fmt: skip
 HIT_KEYS = [
@@ -199,7 +199,7 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
     ("arguments", "assets"),
     [
         (["run", "--select", "bm25_index,index_meta+"], {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"}),
-        (["chunk"], {"parsed_index", "blocks", "chunks"}),
+        (["chunk"], {"parsed_index", "papers", "blocks", "chunks"}),
         pytest.param(["index", "build"], ASSETS, marks=pytest.mark.whole),
         (["qa"], {*ASSETS, "qa"}),
     ],

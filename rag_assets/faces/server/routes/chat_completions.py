@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Container, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StrictBool
 
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, nearest_heading, place_of, told_beside
-from rag_assets.core.domain import Claim, QAResult
+from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.engine import Event, Finished
 from rag_assets.faces.answered import sound_result
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
@@ -115,8 +115,8 @@ class Models(BaseModel):
 def turns_of(messages: Sequence[Message], papers: Container[str]) -> list[Turn]:
     """The questions among earlier messages with their answers, oldest first; follow-ups as rules read them.
 
-    papers: ids of the published ones. What an answer cites is read from the places in its text, "(smith2020, p. 3)":
-    "who wrote it?" asks of that paper.
+    papers: ids of the published ones. What an answer cites is read from the places in its text, "(smith2020,
+    Smith 2020, p. 3)": "who wrote it?" asks of that paper.
     """
     turns: list[Turn] = []
     for message, reply in pairwise(messages[-_MAX_EARLIER:]):
@@ -171,8 +171,16 @@ def _paragraphs(result: QAResult) -> list[str]:
 
 
 def _cited(claim: Claim) -> str:
-    places = dict.fromkeys(_escaped(place_of(citation)) for citation in claim.citations)
+    places = dict.fromkeys(_escaped(place_of(_with_id(citation))) for citation in claim.citations)
     return f"{_escaped(claim.text)} ({'; '.join(places)})"
+
+
+def _with_id(citation: Citation) -> Citation:
+    """The citation with the id of its paper before its name, "smith2020, Smith 2020": this text is all that a client
+    sends back, and `turns_of` reads the papers from it."""
+    name = citation.cited_as.replace(" (", " ").removesuffix(")")
+    is_named = bool(name) and name != citation.paper_id
+    return replace(citation, cited_as=f"{citation.paper_id}, {name}") if is_named else citation
 
 
 def _escaped(text: str) -> str:

@@ -68,8 +68,9 @@ export function remarks(answer) {
   ].filter(Boolean);
 }
 
-function fewSources({ sources_used: papers }) {
-  return papers?.length > 1 ? `Only ${papers.length} ${FEW_SOURCES}` : SINGLE_SOURCE;
+function fewSources({ claims }) {
+  const works = new Set(claims.flatMap(({ citations }) => citations.map((one) => one.work || one.paper_id)));
+  return works.size > 1 ? `Only ${works.size} ${FEW_SOURCES}` : SINGLE_SOURCE;
 }
 
 function leftOutWords(n) {
