@@ -20,8 +20,8 @@ from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 
 ASSETS = {
-    "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings", "chroma_index",
-    "bm25_index", "index_meta",
+    "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings",
+    "chroma_index", "bm25_index", "index_meta",
 }  # fmt: skip
 HIT_KEYS = [
     "rank",
