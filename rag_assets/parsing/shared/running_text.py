@@ -82,7 +82,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
 
 
 def folded_line(text: str) -> str:
-    """What makes two running lines alike: case, white space and all digits folded, and numbers beside the text left out,
+    """What makes two running lines alike: case, white space and all digits folded, and no numbers beside the text,
     since one of them is the page's; a lone roman number is a digit."""
     folded = _DIGITS.sub(_PAGE_NUMBER, " ".join(text.casefold().split()))
     if _ROMAN_NUMBER.fullmatch(folded):
