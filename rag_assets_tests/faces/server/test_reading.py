@@ -31,7 +31,8 @@ def got(live: Live, path: str) -> Any:
 
 def first_sentence(live: Live) -> dict[str, Any]:
     """Chunk and offsets of a sentence of the paper with a PDF."""
-    section = got(live, f"/api/papers/{DRAWN}")["sections"][0]
+    sections = got(live, f"/api/papers/{DRAWN}")["sections"]
+    section = next(one for one in sections if one["page_start"])  # the title page has none
     text = got(live, f"/api/chunks/{section['chunk_ids'][0]}")["text"]
     return {"chunk_id": section["chunk_ids"][0], "start": 0, "end": text.index(". ") + 1, "text": text}
 
