@@ -233,6 +233,7 @@ def test_a_pdf_with_an_unread_page_is_read_again_when_ocr_may_do_better(corpus: 
     write_pdf(corpus.papers / "a.pdf", [page_of("Ferritin fell in all of them."), picture])
 
     corpus.update()
+    assert corpus.row("a")["n_pages_unread"] == 1
     assert corpus.update().is_noop
 
     corpus.settings = ParsingSettings(limits=ParseLimits(timeout_s=240))
