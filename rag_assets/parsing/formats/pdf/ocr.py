@@ -7,7 +7,8 @@ import importlib.util
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from statistics import median
+from itertools import accumulate
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.parsing.formats.pdf.glyphs import FontStyle, Geometry, Glyph
@@ -51,8 +52,8 @@ class PageReader:
             scale = min(_PIXELS_PER_POINT, _MAX_PIXELS / max(frame.shown_width, frame.shown_height))
             picture = page.render(scale=scale).to_numpy()
         found = self._loaded()(picture)
-        lines = [line for line in found.word_results if line and line[0][2] is not None]
-        return list(_glyphs([[(text, box) for text, _, box in line] for line in lines], scale))
+        read = zip(found.txts or (), found.word_results, strict=False)  # without any line, the words are a placeholder
+        return list(_glyphs([_whole_words(text, [(word, box) for word, _, box in line]) for text, line in read], scale))
 
     def _loaded(self) -> Any:
         if self._engine is None:
@@ -70,7 +71,24 @@ class PageReader:
 
 
 _Word = tuple[str, Sequence[Sequence[float]]]
-"""Its text, and the corners (x, y) of its box in pixels from the top left of the page."""
+"""Its text, and the corners (x, y) of its boxes in pixels from the top left of the page."""
+
+
+def _whole_words(text: str, words: Sequence[_Word]) -> list[_Word]:
+    """The words of a line as its text has them: rapidocr cuts words of large type between letters ("M odel")."""
+    if "".join(word for word, _ in words) != "".join(text.split()):
+        return list(words)
+    ends = set(accumulate(map(len, text.split())))
+    whole: list[_Word] = []
+    n_letters = 0
+    for word, corners in words:
+        if whole and n_letters not in ends:
+            before, its_corners = whole.pop()
+            word, corners = before + word, [*its_corners, *corners]
+            n_letters -= len(before)
+        whole.append((word, corners))
+        n_letters += len(word)
+    return whole
 
 
 def _glyphs(lines: Sequence[Sequence[_Word]], scale: float) -> Iterator[Glyph]:
@@ -94,7 +112,7 @@ def _glyphs(lines: Sequence[Sequence[_Word]], scale: float) -> Iterator[Glyph]:
 
 
 def _edges(line: Sequence[_Word], scale: float) -> tuple[float, float]:
-    """Mean top and bottom of the words of a line, in points: of the upper and the lower two corners of each."""
+    """Mean top and bottom of the words of a line, in points: of the upper and the lower half of their corners."""
     heights = [sorted(y for _, y in corners) for _, corners in line]
-    top = sum(ys[0] + ys[1] for ys in heights) / (2 * len(heights) * scale)
-    return top, sum(ys[-1] + ys[-2] for ys in heights) / (2 * len(heights) * scale)
+    top = fmean(fmean(ys[: len(ys) // 2]) for ys in heights)
+    return top / scale, fmean(fmean(ys[len(ys) // 2 :]) for ys in heights) / scale

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from reportlab.lib.utils import ImageReader
@@ -65,3 +66,22 @@ def test_without_the_extra_the_install_command_is_named(tmp_path: Path, monkeypa
     assert str(caught.value) == (
         "has no text layer (2 pages of images). To have pictures of text read by OCR: pip install 'rag_assets[ocr]'"
     )
+
+
+def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Large type is cut so ("M odel"), and large type is titles and headings."""
+    import rapidocr
+
+    def box(left: int) -> list[list[int]]:
+        return [[left, 100], [left + 40, 100], [left + 40, 140], [left, 140]]
+
+    class Engine:
+        def __init__(self, params: dict[str, object]) -> None: ...
+
+        def __call__(self, picture: object) -> SimpleNamespace:
+            words = (("A", 1.0, box(100)), ("M", 1.0, box(160)), ("odel", 1.0, box(204)), ("fits.", 1.0, box(260)))
+            return SimpleNamespace(txts=("A Model fits.",), word_results=(words,))
+
+    monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
+
+    assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == ["A Model fits."]
