@@ -47,8 +47,8 @@ class ParseJob:
     """Does the work on papers, within `settings.limits`."""
 
     def after_failure(self, paper: Paper) -> str:
-        """Fingerprint of a paper when one of its files fails: it includes the limits and the installed extras, because
-        with others that file may succeed."""
+        """Fingerprint of a paper when one of its files, or a page, cannot be read: it includes the limits and the
+        installed extras, because with others that may succeed."""
         return fingerprint(paper.fingerprint, self._may_let_it_succeed)
 
     @cached_property
@@ -262,7 +262,12 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
             notes.append(_no_pages_from(attempt.pdf, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
-    return MadeDocument(packed_document(document), replace(document, blocks=()), len(document.blocks), bool(notes))
+    return MadeDocument(
+        packed_document(document),
+        replace(document, blocks=()),
+        len(document.blocks),
+        bool(notes or document.n_pages_unread),
+    )
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:

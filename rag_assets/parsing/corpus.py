@@ -137,6 +137,7 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
         "used_fallback": (document.file_path, document.source)
         != (first.relative, first.format and first.format.source),
         "notes": list(document.notes),
+        "n_pages_unread": document.n_pages_unread,
         "words_lost": document.words_lost,
         "status": PARSED,
         "fingerprint": parsed.fingerprint,
@@ -273,6 +274,14 @@ class BlocksCandidate:
 def readings_that_differ(index: pa.Table) -> pa.Table:
     """(paper_id, words_lost, notes) of papers that a service read, where it or our own reader lost many words."""
     return index.filter(pc.greater(index["words_lost"], _MOST_WORDS_LOST)).select(["paper_id", "words_lost", "notes"])
+
+
+def share_missing(row: Mapping[str, Any]) -> float:
+    """Share of a paper (a row of the parsed index) that is known to be missing, 0 to 1: all of a quarantined one, else
+    its pages without text or the words that one of two readings lost, whichever is more."""
+    if row["status"] != PARSED:
+        return 1.0
+    return max((row["n_pages_unread"] or 0) / max(row["n_pages"] or 0, 1), row["words_lost"] or 0.0)
 
 
 PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [

@@ -23,6 +23,8 @@ PARSER_VERSION = 16
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
+_OCR = "rapidocr"
+"""Reads the pages of PDFs that have no text layer."""
 _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 """A UTF-8 byte order mark and white space."""
 
@@ -48,7 +50,7 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=6),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=7),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
@@ -140,8 +142,9 @@ def parser_of(known: Format) -> Parse:
 
 
 def installed_extras() -> list[str]:
-    """The optional dependencies of formats that are installed; what failed for want of one is tried again with it."""
-    return sorted({known.needs for known in FORMATS if known.needs and importlib.util.find_spec(known.needs)})
+    """The optional dependencies of parsers that are installed; what failed for want of one is tried again with it."""
+    wanted = {_OCR, *(known.needs for known in FORMATS if known.needs)}
+    return sorted(name for name in wanted if importlib.util.find_spec(name))
 
 
 def sniff(name: str, head: bytes) -> Format:

@@ -28,7 +28,7 @@ from rag_assets.parsing.corpus import (
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.papers.pdf import lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import lines, page_of, picture, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
@@ -226,6 +226,18 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     once_there = corpus.update()
 
     assert once_there.changed == ("a",)
+
+
+def test_a_pdf_with_an_unread_page_is_read_again_when_ocr_may_do_better(corpus: Corpus) -> None:
+    """The rest of the paper was read well, so nothing else would ever make it be read again."""
+    write_pdf(corpus.papers / "a.pdf", [page_of("Ferritin fell in all of them."), picture])
+
+    corpus.update()
+    assert corpus.row("a")["n_pages_unread"] == 1
+    assert corpus.update().is_noop
+
+    corpus.settings = ParsingSettings(limits=ParseLimits(timeout_s=240))
+    assert corpus.update().changed == ("a",)
 
 
 def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpus) -> None:

@@ -198,6 +198,8 @@ class Document:
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
     """What a reader should know: a fallback that was used, a repair that was made."""
+    n_pages_unread: int = 0
+    """Pages of a PDF where something is printed and no text was found; OCR, or more time for it, may find some."""
     words_lost: float | None = None
     """For a PDF that a service read: the share of the words that this reading or our own lost, whichever lost more."""
 

@@ -79,6 +79,7 @@ PARSED_INDEX = _schema(
     ("n_dropped_running", _INT, "Blocks that were left out as running headers, footers or other noise."),
     ("used_fallback", _BOOL, "Whether the preferred file could not be used and another one was read."),
     ("notes", pa.list_(_STRING), "What a reader should know: a fallback that was used, a repair that was made."),
+    ("n_pages_unread", _INT, "Pages of a PDF where something is printed and no text was found: pictures without OCR."),
     ("words_lost", _FLOAT, "Share of words that a service's reading of the PDF, or our own, lost; null for others."),
     ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),

@@ -15,7 +15,7 @@ from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
-from rag_assets.parsing.corpus import readings_that_differ
+from rag_assets.parsing.corpus import readings_that_differ, share_missing
 from rag_assets.search.indexing.stores import published_indexes
 
 NOT_TOLD = "the model found nothing that says it"
@@ -63,13 +63,14 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 
 
 def doubtful_readings(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper that was not read from its best file, or whose reading by a service differs much from our own."""
+    """Every paper that was not read from its best file, has pages without text, or whose reading by a service differs
+    much from our own; the one that lacks most is first."""
     index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
     differing = set(readings_that_differ(index)["paper_id"].to_pylist())
     return [
         {"paper_id": row["paper_id"], "file": row["file_path"], "reason": " ".join(row["notes"])}
-        for row in index.select(["paper_id", "file_path", "used_fallback", "notes"]).to_pylist()
-        if row["used_fallback"] or row["paper_id"] in differing
+        for row in sorted(index.to_pylist(), key=share_missing, reverse=True)
+        if row["used_fallback"] or row["n_pages_unread"] or row["paper_id"] in differing
     ]
 
 

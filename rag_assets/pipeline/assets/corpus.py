@@ -15,7 +15,7 @@ from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
+from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, share_missing
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
@@ -111,8 +111,8 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
 
 
 def _papers(index: pa.Table) -> str:
-    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error", "notes"]
-    rows = index.select(columns).to_pylist()
+    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_pages_unread", "words_lost", "n_blocks"]
+    rows = sorted(index.select([*columns, "status", "error", "notes"]).to_pylist(), key=share_missing, reverse=True)
     for row in rows:
         row["paper_id"], row["notes"] = short_id(row["paper_id"]), " ".join(row["notes"])
     return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

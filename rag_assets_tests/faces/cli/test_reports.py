@@ -58,7 +58,7 @@ def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
     ]
 
 
-def test_readings_that_are_not_the_best_are_told_with_their_reason(settings: Settings) -> None:
+def test_doubtful_readings_are_told_with_their_reason_the_worst_first(settings: Settings) -> None:
     """A paper that lost its half is searched as if it were whole, and nobody would look."""
     common = {"status": "parsed", "used_fallback": False, "notes": ["Read by GROBID 1."]}
     rows: list[dict[str, Any]] = [
@@ -66,10 +66,13 @@ def test_readings_that_are_not_the_best_are_told_with_their_reason(settings: Set
         common | {"paper_id": "b", "file_path": "b.pdf", "words_lost": 0.01},
         common | {"paper_id": "c", "file_path": "c.pdf", "used_fallback": True, "notes": ["It is full.", "So."]},
         common | {"paper_id": "d", "file_path": "d.pdf"},
+        common
+        | {"paper_id": "e", "file_path": "e.pdf", "n_pages": 4, "n_pages_unread": 3, "notes": ["No text layer."]},
     ]
     write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
 
     assert doubtful_readings(settings) == [
+        {"paper_id": "e", "file": "e.pdf", "reason": "No text layer."},
         {"paper_id": "a", "file": "a.pdf", "reason": "Read by GROBID 1."},
         {"paper_id": "c", "file": "c.pdf", "reason": "It is full. So."},
     ]

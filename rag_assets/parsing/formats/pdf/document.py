@@ -1,6 +1,7 @@
 """PDF files with a text layer, read with PDFium and without any model.
 
-A scanned PDF is refused with advice; it never becomes an empty document.
+Pages without one are read by OCR where that is installed. A scan without is refused with advice; it never becomes an
+empty document.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -16,6 +17,7 @@ from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.headings import with_headings_joined
 from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.ocr import INSTALL, PageReader, is_installed
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.styles import BodyStyle
 from rag_assets.parsing.formats.pdf.tables import lines_with_tables
@@ -48,8 +50,10 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     DocumentLimit when it has too many pages or characters. Single pages without text are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
-        pages, lines = read_pages(pdf, lines_with_tables)
-        _demand_text(pdf, pages)
+        ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
+        pages, lines = read_pages(pdf, lines_with_tables, ocr)
+        missing = _why_missing(ocr)
+        _demand_text(pdf, pages, missing)
         kept, n_dropped = without_running_text(lines, settings.running_header_share)
         if not any(page.upright or page.asides for page in kept):
             if n_images := _n_image_pages(pdf, pages):  # scans whose only text is a stamp on every page
@@ -81,12 +85,13 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         page_labels=labels if any(labels) else (),
         n_source_chars=max(0, n_lines - n_back),
         n_dropped_running=n_dropped,
-        notes=_notes(pages),
+        n_pages_unread=len(_unread(pages)),
+        notes=_notes(pages, missing),
     )
 
 
 def read_pages(
-    pdf: "PdfDocument", lines_of: Callable[[PageText], Sequence[Sequence[Line]]]
+    pdf: "PdfDocument", lines_of: Callable[[PageText], Sequence[Sequence[Line]]], ocr: PageReader | None = None
 ) -> tuple[list[PageText], list[PageLines]]:
     """Each page without its segments, and its lines as `lines_of` finds them in each layer.
 
@@ -96,7 +101,7 @@ def read_pages(
     lines: list[PageLines] = []
     n_chars = 0
     for index in range(len(pdf)):
-        page = read_page(pdf, index)
+        page = read_page(pdf, index, ocr)
         n_chars += page.n_chars
         if n_chars > MAX_CHARS:
             raise DocumentLimit(
@@ -141,18 +146,22 @@ def _box(line: Line) -> Box:
     return line.frame.box(line.left, line.top, line.right, line.bottom)
 
 
-def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
+def _why_missing(ocr: PageReader | None) -> str:
+    if ocr is None:
+        return f"To have pictures of text read by OCR: {INSTALL}"
+    if ocr.is_late:
+        return "OCR had no time left: raise parsing.limits.timeout_s."
+    return "OCR found no words there."
+
+
+def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText], missing: str) -> None:
     if any(page.n_chars for page in pages):
         return
     n_images = _n_image_pages(pdf, pages)
     if n_images:
-        raise UnreadableDocument(
-            f"has no text layer ({_counted(n_images, 'page')} of images): run OCR first (e.g. with the docling "
-            "extra) and put the result in its place."
-        )
+        raise UnreadableDocument(f"has no text layer ({_counted(n_images, 'page')} of images). {missing}")
     raise UnreadableDocument(
-        f"has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. "
-        "If there is something to read on them, run OCR first (e.g. with the docling extra)."
+        f"has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. {missing}"
     )
 
 
@@ -182,10 +191,16 @@ def _title(
     return joined([line.text for line in group.lines], vocabulary)
 
 
-def _notes(pages: Sequence[PageText]) -> tuple[str, ...]:
+def _unread(pages: Sequence[PageText]) -> list[int]:
+    return [page.number for page in pages if page.is_readable and not page.n_chars and page.has_content]
+
+
+def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
     notes = []
-    if without_text := [page.number for page in pages if page.is_readable and not page.n_chars and page.has_content]:
-        notes.append(f"No text layer on {_page_list(without_text)}: what stands there is missing; OCR would add it.")
+    if by_ocr := [page.number for page in pages if page.is_by_ocr]:
+        notes.append(f"Read by OCR: {_page_list(by_ocr)}. Letters and digits may be wrong: compare with the page.")
+    if without_text := _unread(pages):
+        notes.append(f"No text layer on {_page_list(without_text)}: what stands there is missing. {missing}")
     if unreadable := [page.number for page in pages if not page.is_readable]:
         notes.append(f"PDFium could not read {_page_list(unreadable)}: what stands there is missing.")
     if cut := [page.number for page in pages if page.n_chars_left_out]:

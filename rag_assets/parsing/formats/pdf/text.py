@@ -18,6 +18,7 @@ from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
+from rag_assets.parsing.formats.pdf.ocr import PageReader
 from rag_assets.parsing.shared.superscripts import raised_after
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class PageText:
     """Characters whose font does not state which they are."""
     has_content: bool = False
     """Something is printed on it: text, images or drawings."""
+    is_by_ocr: bool = False
+    """Its text was read from its picture."""
     is_readable: bool = True
     """False where PDFium cannot load the page."""
     drawings: PageDrawings = field(default_factory=PageDrawings)
@@ -110,8 +113,9 @@ class PageText:
         return replace(self, layers=(), drawings=PageDrawings())
 
 
-def read_page(pdf: "PdfDocument", index: int) -> PageText:
-    """The text of page `index` (0-based). A page that PDFium cannot load comes back empty and not readable."""
+def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
+    """The text of page `index` (0-based), by `ocr` if it has none of its own. A page that PDFium cannot load comes back
+    empty and not readable."""
     from pypdfium2 import PdfiumError, raw
 
     try:
@@ -121,6 +125,9 @@ def read_page(pdf: "PdfDocument", index: int) -> PageText:
             geometry = Geometry.of(page, index + 1)
             glyphs = glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry)
             drawings = drawings_of(page, geometry)
+        is_by_ocr = bool(ocr and has_content and all(glyph.text.isspace() for glyph in glyphs))
+        if ocr and is_by_ocr:
+            glyphs = ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE]
     except PdfiumError:
         return PageText(index + 1, is_readable=False)
     return PageText(
@@ -129,6 +136,7 @@ def read_page(pdf: "PdfDocument", index: int) -> PageText:
         n_chars=sum(not glyph.text.isspace() for glyph in glyphs),
         n_chars_left_out=max(0, n_chars - MAX_CHARS_PER_PAGE),
         has_content=has_content,
+        is_by_ocr=is_by_ocr and bool(glyphs),
         drawings=drawings,
         n_garbled=sum(glyph.text == "�" or "\ue000" <= glyph.text <= "\uf8ff" for glyph in glyphs),
     )

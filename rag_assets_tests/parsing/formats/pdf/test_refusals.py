@@ -1,5 +1,6 @@
 """PDF files that cannot be used, or not whole: the reason, in words that say what to do."""
 
+import sys
 from pathlib import Path
 from random import Random
 
@@ -30,14 +31,9 @@ def refusal(path: Path, limits: ParseLimits | None = None) -> str:
     return str(caught.value)
 
 
-def test_a_scan_is_refused_with_advice(tmp_path: Path) -> None:
-    """An empty success would hide that a whole paper is missing from every answer."""
-    path = write_pdf(tmp_path / "scan.pdf", [picture, picture])
-
-    assert refusal(path) == (
-        "has no text layer (2 pages of images): run OCR first (e.g. with the docling extra) and put the result "
-        "in its place."
-    )
+@pytest.fixture(autouse=True)
+def _without_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
 
 
 def test_a_scan_with_a_stamp_on_every_page_is_a_scan(tmp_path: Path) -> None:
@@ -58,7 +54,10 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
 
     document = parse(path)
 
-    assert document.notes == ("No text layer on pages 2-3: what stands there is missing; OCR would add it.",)
+    assert document.notes == (
+        "No text layer on pages 2-3: what stands there is missing. To have pictures of text read by OCR: "
+        "pip install 'rag_assets[ocr]'",
+    )
 
 
 def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:

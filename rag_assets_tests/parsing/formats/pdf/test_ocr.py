@@ -1,0 +1,87 @@
+"""Pages that are pictures of text: what OCR reads there, where it stands, and what is said when it cannot read."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.domain import BlockKind, Document
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, picture, write_pdf
+
+SENTENCE = "Ferritin fell by 12 percent within four weeks."
+
+
+def scanned(canvas: Canvas) -> None:
+    """A picture of one sentence on two lines, laid in a little askew."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    page = Image.new("L", (int(WIDTH * 2), int(HEIGHT * 2)), color=255)
+    words = SENTENCE.split()
+    for n, line in enumerate((words[:5], words[5:])):
+        ImageDraw.Draw(page).text((160, 800 + 50 * n), " ".join(line), fill=0, font=ImageFont.load_default(size=36))
+    canvas.drawImage(ImageReader(page.rotate(0.7, fillcolor=255)), 0, 0, WIDTH, HEIGHT)
+
+
+def parse(path: Path, timeout_s: float = 120.0) -> Document:
+    settings = ParsingSettings(limits=ParseLimits(timeout_s=timeout_s))
+    return parse_pdf(RawFile(path.stem, path.name, path.read_bytes()), settings)
+
+
+def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_path: Path) -> None:
+    """Everything after the parser (quotes, pages, marks on the page) rests on words with boxes."""
+    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]))
+
+    read = next(block for block in document.blocks if "Ferritin" in block.text)
+    assert (read.text, read.kind, read.spans[0].page_start) == (SENTENCE, BlockKind.PARAGRAPH, 2)
+    box = read.spans[0].boxes[0]
+    assert (box.left, box.top) == pytest.approx((160 / 1200, 800 / 1600), abs=0.03)
+    assert document.notes == ("Read by OCR: page 2. Letters and digits may be wrong: compare with the page.",)
+    assert document.n_pages_unread == 0
+
+
+def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
+    """A file that takes longer than its limit is stopped and lost; its other pages need not be."""
+    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]), 1e-9)
+
+    assert document.n_pages_unread == 1
+    assert document.notes == (
+        "No text layer on page 2: what stands there is missing. OCR had no time left: raise parsing.limits.timeout_s.",
+    )
+
+
+def test_without_the_extra_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has scans must learn from the refusal alone what to do."""
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+
+    with pytest.raises(UnreadableDocument) as caught:
+        parse(write_pdf(tmp_path / "scan.pdf", [picture, picture]))
+
+    assert str(caught.value) == (
+        "has no text layer (2 pages of images). To have pictures of text read by OCR: pip install 'rag_assets[ocr]'"
+    )
+
+
+def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Large type is cut so ("M odel"), and large type is titles and headings."""
+    import rapidocr
+
+    def box(left: int) -> list[list[int]]:
+        return [[left, 100], [left + 40, 100], [left + 40, 140], [left, 140]]
+
+    class Engine:
+        def __init__(self, params: dict[str, object]) -> None: ...
+
+        def __call__(self, picture: object) -> SimpleNamespace:
+            words = (("A", 1.0, box(100)), ("M", 1.0, box(160)), ("odel", 1.0, box(204)), ("fits.", 1.0, box(260)))
+            return SimpleNamespace(txts=("A Model fits.",), word_results=(words,))
+
+    monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
+
+    assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == ["A Model fits."]
