@@ -85,9 +85,8 @@ def from_rules(source: Source) -> dict[str, Any] | None:
         sentence = source.text[start:end].strip()
         defined = _DEFINITION.match(sentence)
         if defined and not _POINTING.search(defined[1]):
-            return _row(
-                source, f"What {defined[2]} {defined[0].rsplit(f' {defined[2]} ', 1)[0]}?", sentence, "", "rough"
-            )
+            term = re.sub("^(?:The|An?) ", lambda article: article[0].lower(), sentence[: defined.end(1)])
+            return _row(source, f"What {defined[2]} {term}?", sentence, "", "rough")
     if not _USUAL.match(source.section):
         return _row(source, f'What is said about "{source.section.lstrip("0123456789. ")}"?', "", "", "rough")
     return None
