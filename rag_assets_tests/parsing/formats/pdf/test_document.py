@@ -206,7 +206,9 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) ->
     document = parse(write_pdf(tmp_path / "paper.pdf", [first, second]))
 
     assert document.title == "Ferritin in Small Rivers"
-    placed = {word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "pond", "detail")}
+    placed = {
+        word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "pond", "detail")
+    }
     assert [(block.zone, block.section_path) for block in placed.values()] == [
         (Zone.FRONT, ("Abstract",)),
         (Zone.BODY, ("1 Introduction",)),
