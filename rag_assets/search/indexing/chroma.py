@@ -185,9 +185,8 @@ class ChromaFiles:
                 report(start + len(some), len(to_build))
             if plan.to_drop and not to_build:
                 store.rewrite_one()
-        if plan.to_drop:
-            with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
-                connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
+        with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
+            connection.execute("VACUUM")  # until then, free pages hold what was deleted, or waited for the save
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
         """Passages that are not the same in the database and in the file for exact search: by id and fingerprint all of

@@ -1,6 +1,7 @@
 """The vector store on disk."""
 
 import socket
+import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
+from rag_assets.search.indexing.chroma import COLLECTION, DATABASE_FILE, ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors, VectorStore
@@ -110,6 +111,8 @@ def test_the_graph_is_saved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     TARGET.write(folder, {one.passage_id: one for one in rows}, saved)
 
     assert graphs[0] == graphs[1] != graphs[2], "not before the last batch"
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,), "an edit copies the file"
     before = snapshot(folder)
     with closing(ChromaStore.open(folder)) as store:
         assert len(store.vectors([one.passage_id for one in rows])) == len(rows)
