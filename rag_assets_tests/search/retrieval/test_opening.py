@@ -17,6 +17,7 @@ from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PAPERS, PROFILES, REFERENCES, to_table
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
 from rag_assets.search.embedding.providers import embedder_facts
