@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -213,22 +213,28 @@ def _flush(path: Path) -> None:
 CHECKSUM_KEY = "checksum"
 
 
-_known: dict[Path, tuple[tuple[int, ...], str]] = {}
-"""Inode, size and times of the files that were read, with their checksums."""
+_known: dict[tuple[Path, Callable[[Path], str]], tuple[tuple[int, ...], str]] = {}
+"""Inode, size and times of the files that were read, with what was found in them."""
 
 
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, 64 hex digits.
+def found_in(path: Path, read: Callable[[Path], str]) -> str:
+    """What `read` finds in a file.
 
-    A file is read in full once per process, and again only when its inode, size or times changed. So bytes that the
-    disk loses without a write are noticed by the next process. Raises OSError when the file cannot be read.
+    A file is read once per process, and again only when its inode, size or times changed. So bytes that the disk loses
+    without a write are noticed by the next process. Raises OSError when the file cannot be looked at, and what `read`
+    raises.
     """
     path = path.absolute()
     found = path.stat()
     before = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    if path not in _known or _known[path][0] != before:
-        _known[path] = (before, file_sha256(path))
-    return _known[path][1]
+    if (path, read) not in _known or _known[path, read][0] != before:
+        _known[path, read] = (before, read(path))
+    return _known[path, read][1]
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits; see `found_in`."""
+    return found_in(path, file_sha256)
 
 
 def flush_folder(folder: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import PaperFacts
 from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
-from rag_assets.core.incremental import data_version, fingerprint, is_being_written
+from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance, required_table
@@ -184,11 +184,10 @@ def corpus_version(settings: Settings) -> str:
     """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
     what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
     StoreRefused when a server does not answer."""
-    chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"])
     return fingerprint(
-        data_version(fingerprints_by(chunks, "paper_id")),
-        _version_of(settings.paths.profiles),
-        _version_of(settings.paths.references),
+        _version_of(settings.paths.chunks),
+        _version_if_any(settings.paths.profiles),
+        _version_if_any(settings.paths.references),
         [
             manifest.version if (manifest := index.manifest()) and index.is_intact() else None
             for index in published_indexes(settings)
@@ -196,10 +195,19 @@ def corpus_version(settings: Settings) -> str:
     )
 
 
-def _version_of(table: Path) -> str | None:
-    """Data version of a table; None when there is none that can be used."""
+def _version_of(table: Path) -> str:
+    """Data version of a table, which is read again only when its file changed. Raises MissingInput."""
+    return found_in(table, _read_version) if table.exists() else _read_version(table)
+
+
+def _read_version(table: Path) -> str:
+    return data_version(fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id"))
+
+
+def _version_if_any(table: Path) -> str | None:
+    """None when there is no table that can be used."""
     try:
-        return data_version(fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id"))
+        return _version_of(table)
     except MissingInput:
         return None
 

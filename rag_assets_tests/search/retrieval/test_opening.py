@@ -2,21 +2,27 @@
 
 import logging
 import shutil
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from filelock import FileLock
 
+from rag_assets.core import table_files
 from rag_assets.core.errors import MissingInput, StaleIndex
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PAPERS, PROFILES, REFERENCES, to_table
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.retrieval.opening import open_searcher
+from rag_assets.search.retrieval import opening
+from rag_assets.search.retrieval.opening import corpus_version, open_searcher
 from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
@@ -171,3 +177,24 @@ def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> No
 
     with pytest.raises(StaleIndex, match="has passages of chunk 'bridge'"):
         open_searcher(settings, Connections(settings.model_access))
+
+
+def test_a_question_reads_only_the_tables_that_changed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every question asks for the version; reading each table for it would cost more with every paper."""
+    read, paths = list[str](), settings.paths
+
+    def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
+        read.append(path.stem)
+        return table_files.read_columns(path, columns)
+
+    monkeypatch.setattr(opening, "read_columns", read_columns)
+    before = corpus_version(settings)
+    assert read == ["chunks", "profiles", "references"]
+
+    assert corpus_version(settings) == before
+    assert read == ["chunks", "profiles", "references"]
+
+    write_table(to_table([asdict(profile_of("new", "", [])) | {"fingerprint": "1"}], PROFILES), paths.profiles, {})
+
+    assert corpus_version(settings) != before
+    assert read == ["chunks", "profiles", "references", "profiles"]
