@@ -81,6 +81,7 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
             "cache/passages.parquet",
             "cache/profiles.parquet",
             "cache/references.parquet",
+            "cache/papers.parquet",
         }
         if name.startswith("index/"):
             assert "rag-assets" in says, name

@@ -28,8 +28,8 @@ from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_testing.world import World
 
 ORDER = [
-    "parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "index_meta", "qa",
-    "smoke_eval",
+    "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "index_meta",
+    "qa", "smoke_eval",
 ]  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def test_an_unmounted_papers_folder_empties_nothing(world: World) -> None:
     published = world.bytes_of(world.paths.qa)
 
     assert_withheld(world, "parsed_index.most_papers_stay", published=published, reason="ferritin")
-    confirmed = world.run(*ORDER[:6], execution={"allow_removal": True})
+    confirmed = world.run(*ORDER[:7], execution={"allow_removal": True})
     papers.rmdir()
     away.rename(papers)
     back = world.run()

@@ -11,6 +11,7 @@ from rag_assets_tests.search.indexing.folders import indexed
 
 ASSETS = {
     "parsed_index",
+    "papers",
     "blocks",
     "chunks",
     "summaries",

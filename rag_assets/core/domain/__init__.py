@@ -59,6 +59,7 @@ from rag_assets.core.domain.spans import (
     last_page,
     page_label,
     page_numbers,
+    page_range,
     span_at,
     spans_between,
 )

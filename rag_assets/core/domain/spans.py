@@ -52,6 +52,12 @@ def last_page(spans: Sequence[Span]) -> int | None:
     return spans[-1].page_end if spans else None
 
 
+def page_range(spans: Sequence[Span]) -> tuple[int, int] | tuple[None, None]:
+    """First and last page; neither where one of them is not known."""
+    first, last = first_page(spans), last_page(spans)
+    return (None, None) if first is None or last is None else (first, last)
+
+
 def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
     """The runs that say where a text stands: those of the document, and captions whose page is known.
 

@@ -11,10 +11,9 @@ from rag_assets.core.domain import (
     Block,
     BlockKind,
     Chunk,
-    first_page,
     known_spans,
-    last_page,
     n_text_chars,
+    page_range,
 )
 from rag_assets.core.incremental import fingerprint as hash_of
 from rag_assets.core.settings import ChunkingSettings
@@ -23,7 +22,7 @@ from rag_assets.corpus.chunking.planned_chunks import PATH_SEPARATOR, PlannedChu
 from rag_assets.corpus.chunking.sections import Run, read_runs
 from rag_assets.corpus.chunking.units import Unit
 
-CHUNKER_VERSION = 14
+CHUNKER_VERSION = 15
 """Raise it when the same blocks and settings give other chunks than before."""
 
 
@@ -50,7 +49,7 @@ def chunk_paper(
     for at, (one, counted) in enumerate(zip(runs, _fitting_chunks(runs, settings, counter), strict=True)):
         for nth, (planned, n_tokens) in enumerate(counted, start=1):
             made = planned.rendered
-            own = known_spans(made.spans, made.own_start)
+            page_start, page_end = page_range(known_spans(made.spans, made.own_start))
             kinds = {unit.kind for unit in one.units[planned.first : planned.last]} - {BlockKind.HEADING}
             chunks.append(
                 Chunk(
@@ -60,8 +59,8 @@ def chunk_paper(
                     chunk_id=_chunk_id(paper_id, planned, repeats),
                     text=made.text,
                     n_tokens=n_tokens,
-                    page_start=first_page(own),
-                    page_end=last_page(own),
+                    page_start=page_start,
+                    page_end=page_end,
                     file_path=file_path,
                     source=source,
                     ordinal=len(chunks),

@@ -14,9 +14,8 @@ from rag_assets.core.domain import (
     ChunkUnit,
     Passage,
     UnitKind,
-    first_page,
     known_spans,
-    last_page,
+    page_range,
     spans_between,
 )
 from rag_assets.core.incremental import fingerprint
@@ -33,7 +32,7 @@ from rag_assets.corpus.chunking.cuts import (
     leading_piece,
 )
 
-PASSAGER_VERSION = 9
+PASSAGER_VERSION = 10
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
 """The first paragraph of a file may have been read as its title; its words would be searched with every passage."""
@@ -129,8 +128,7 @@ def _fitting_summary(summary: str, part: PlannedPassage, limits: ReadingLimits) 
 def _passage(chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, summary: str) -> Passage:
     first, last = part.units[0], part.units[-1]
     start, end = first.start, last.end
-    located = known_spans(spans_between(chunk.spans, start, end))
-    page_start, page_end = first_page(located), last_page(located)
+    page_start, page_end = page_range(known_spans(spans_between(chunk.spans, start, end)))
     section_title, section_path = chunk.section_at(start)
     headings = heading_text(title, section_path)
     kept = (section_title, chunk.chunk_id, chunk.paper_id, part.text, page_start, page_end, headings, summary)

@@ -13,7 +13,7 @@ from rag_assets.core.tables import PAPERS, records_from
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.title_page import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate, update_papers
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, packed_document
 
 RECORDS = {
     "lund": Record(title="Iron in mountain sheep", authors=(Person("Lund", "Ada"),), year=2019, doi="10.1234/iron.7"),
@@ -28,7 +28,8 @@ class Corpus:
         self.papers.mkdir()
         self.store = DocumentStore(folder / "kept.sqlite3")
         for paper, record in RECORDS.items():
-            self.store.put(f"of {paper}", Document(paper, "", Source.TEI, f"{paper}.xml", (), header=record))
+            document = Document(paper, "", Source.TEI, f"{paper}.xml", (), header=record)
+            self.store.put(f"of {paper}", packed_document(document))
 
     def update(self) -> UpdatePlan:
         rows = [
@@ -109,9 +110,12 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
     """Nobody looks at ten thousand records by hand."""
     copy = replace(RECORDS["moe"], authors=(Person("Moe", "Bo"),))
     corpus.store.put(
-        "of ek", Document("ek", "", Source.TEI, "ek.xml", (), header=replace(copy, title="Copper in Valley Goats"))
+        "of ek",
+        packed_document(
+            Document("ek", "", Source.TEI, "ek.xml", (), header=replace(copy, title="Copper in Valley Goats"))
+        ),
     )
-    corpus.store.put("of moe", Document("moe", "", Source.TEI, "moe.xml", (), header=copy))
+    corpus.store.put("of moe", packed_document(Document("moe", "", Source.TEI, "moe.xml", (), header=copy)))
     (corpus.papers / "b.bib").write_text("@article{")
     corpus.update()
 
