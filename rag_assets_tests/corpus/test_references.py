@@ -106,13 +106,14 @@ def test_a_paper_has_one_way_to_refer() -> None:
         ("Introduction", "The present study extends earlier work [1].", False),
         ("Methods", "Iron was measured as described before [1].", False),
         ("Site and sampling", "Iron was measured as described before [1].", False),
+        ("4 Comparing fairly", "Iron was measured as described before [1].", True),
         ("Discussion", "Others found less iron in wet soils, i.e. after rain [1].", True),
     ],
 )
 def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
     section: str, sentence: str, is_reported: bool
 ) -> None:
-    """ "Site and sampling" comes behind "Methods" here, and is read as a part of it."""
+    """ "Site and sampling" comes behind "Methods" here, and is read as a part of it; a numbered section is none."""
     blocks = [
         paragraph("Soils were dug.", "Methods"),
         paragraph(f"Snow lay. {sentence}", section),

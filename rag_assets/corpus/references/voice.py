@@ -1,8 +1,8 @@
 """Whose finding a sentence tells: the paper's own, or one that it reports of the works it cites.
 
 A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it stands in
-the methods or results. A section without a usual name ("Participants") is of the kind of the last one with a usual
-name before it, since readers of PDFs often lose the nesting.
+the methods or results. A section without a usual name and without a number ("Participants") is of the kind of the last one
+with a usual name before it, since readers of PDFs often lose the nesting.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, SectionKind
+from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import section_kinds
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.corpus.references.mentions import Mention
@@ -38,7 +39,9 @@ def sentences_with_mentions(blocks: Sequence[Block], mentions: Sequence[Sequence
     """For each block of a paper, in order, its sentences with a mention."""
     kinds: frozenset[SectionKind] = frozenset()
     for block, own in zip(blocks, mentions, strict=True):
-        kinds = section_kinds(block.section_path) - {SectionKind.OTHER} or kinds
+        own_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
+        if own_kinds or any(map(heading_number, block.section_path)):
+            kinds = own_kinds
         yield list(_said(block.text, own, is_own_section=bool(kinds & _OWN_SECTIONS))) if own else []
 
 
