@@ -171,6 +171,7 @@ def _without_latex(text: str) -> str:
 
     plain = text
     if _LATEX.search(text):
+        logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # it logs each macro that lacks its argument
         try:
             plain = LatexNodes2Text(math_mode="verbatim").latex_to_text(text)
         except (RecursionError, ValueError, KeyError, IndexError):  # as pylatexenc reports broken LaTeX
