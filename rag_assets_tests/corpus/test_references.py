@@ -80,6 +80,8 @@ def test_an_entry_has_years_and_a_doi() -> None:
         ("It falls ¹,³ by 10² m².", {"¹,³": (1, 3)}),
         ("It falls (Lund & Moe, 2019).", {"Lund & Moe, 2019": (1,)}),
         ("Moe and van der Berg's (2021b) basalt", {"Moe and van der Berg's (2021b": (2,)}),
+        ("(Moe, & Van Der Berg, 2021b)", {"Moe, & Van Der Berg, 2021b": (2,)}),
+        ("For example, Lund and Moe (2019) saw it; see Roe, 2021a.", {"Lund and Moe (2019": (1,), "Roe, 2021a": (3,)}),
         ("Moe et al. (2021) and Roe (2021a)", {"Moe et al. (2021": (2,), "Roe (2021a": (3,)}),
         ("In May 2019 [7] it fell.", {}),
     ],

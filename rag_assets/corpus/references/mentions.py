@@ -18,10 +18,10 @@ _RAISED = re.compile(r"(?<![^\W\d_])(?<!\d)[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰�
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RANGE = re.compile(r"(\d+)(?:\s?[–—-]\s?(\d+))?")
 _WORD = r"[^\W\d_][\w’'-]{1,40}"
-_NAME = rf"(?:[a-z]{{1,3}} ){{0,2}}{_WORD}"
+_NAME = rf"(?:[A-Za-z]{{1,3}} ){{0,2}}{_WORD}"
 _YEAR = r"(?:1[6-9]|20)\d\d[a-z]?"
 _AUTHORS_YEAR = re.compile(
-    rf"(?P<first>{_WORD})(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
+    rf"(?<![^\W\d_])(?P<first>(?![a-z]){_WORD})(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
     rf"(?:[’']s?)?[,\s]{{0,3}}[(\[]?(?P<years>{_YEAR}(?:(?:,|;| and) ?{_YEAR}){{0,4}})"
 )
 _YEARS = re.compile(_YEAR)
