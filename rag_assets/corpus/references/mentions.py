@@ -21,7 +21,8 @@ _WORD = r"[^\W\d_][\w’'-]{1,40}"
 _NAME = rf"(?:[A-Za-z]{{1,3}} ){{0,2}}{_WORD}"
 _YEAR = r"(?:1[6-9]|20)\d\d[a-z]?"
 _AUTHORS_YEAR = re.compile(
-    rf"(?<![^\W\d_])(?P<first>(?![a-z]){_WORD})(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
+    rf"(?<![^\W\d_])(?P<first>(?![a-z]){_WORD})"
+    rf"(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
     rf"(?:[’']s?)?[,\s]{{0,3}}[(\[]?(?P<years>{_YEAR}(?:(?:,|;| and) ?{_YEAR}){{0,4}})"
 )
 _YEARS = re.compile(_YEAR)
