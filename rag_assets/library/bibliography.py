@@ -34,6 +34,8 @@ _VENUE_FIELDS = {"article": "journal", "techreport": "institution", "phdthesis":
 _LATEX = {"\\": r"\textbackslash{}", "{": "", "}": "", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 """How characters are written in BibTeX; some of its readers fail on braces, which say nothing but the case of words."""
 _LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
+_ENDS_A_FIELD = str.maketrans(dict.fromkeys("{}\\"))
+"""Left out of ids, which are written without LaTeX: with a brace one would go on as another field."""
 _PUBLISHED_BY = ("report", "book", "thesis")
 """Types whose venue is who published them."""
 _STYLE_NAME = re.compile(r"[\w-]{1,100}")
@@ -148,8 +150,8 @@ def _bibtex_entry(key: str, record: Record) -> str:
         "volume": _latex(record.volume or ""),
         "number": _latex(record.issue or ""),
         "pages": _latex(record.pages or "").replace("-", "--"),
-        "doi": record.doi or "",
-        "eprint": record.arxiv or "",
+        "doi": (record.doi or "").translate(_ENDS_A_FIELD),
+        "eprint": (record.arxiv or "").translate(_ENDS_A_FIELD),
         "archiveprefix": "arXiv" if record.arxiv else "",
     }
     fields = "".join(f",\n  {name} = {{{value}}}" for name, value in stated.items() if value)

@@ -54,6 +54,16 @@ def test_bibtex_is_accepted_by_two_readers(tmp_path: Path) -> None:
     assert set(BibTeX(str(tmp_path / "a.bib"))) == {"lund_2019", "group"}
 
 
+def test_an_id_in_bibtex_cannot_add_a_field(tmp_path: Path) -> None:
+    """DOIs come from files of strangers."""
+    record = Record(title="Iron", doi="10.1234/iron},\nnote={forged", arxiv="2206.01062\\}")
+
+    (tmp_path / "a.bib").write_text(bibliography({"iron": record}, "bibtex"))
+
+    [entry] = bibtexparser.parse_file(str(tmp_path / "a.bib")).entries
+    assert [field.key for field in entry.fields] == ["title", "doi", "eprint", "archiveprefix"]
+
+
 @pytest.mark.parametrize(
     ("style", "first"),
     [

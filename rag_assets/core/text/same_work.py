@@ -8,6 +8,9 @@ from rag_assets.core.domain import Record
 from rag_assets.core.text.folding import letters_of
 
 _LEAST_TITLE_CHARS = 12
+_MOST_COMPARED = 20
+"""Papers of one title that a further one is compared with; a title of more, "Supplementary information", names no work
+and would cost time by the square of their number."""
 _ALIKE = 85.0
 """Likeness of two abstracts from which they are versions of one text, 0 to 100."""
 
@@ -25,7 +28,7 @@ def same_works(records: Mapping[str, Record]) -> dict[str, str]:
         earlier = (
             one
             for key in keys
-            for one in first.get(key, ())
+            for one in first.get(key, ())[:_MOST_COMPARED]
             if key[0] != "title" or _are_versions(records[one], records[paper_id])
         )
         if one := next(earlier, None):

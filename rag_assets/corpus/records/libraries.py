@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.core.domain import Person, Record
+from rag_assets.core.text.display import legible
 from rag_assets.corpus.records.identifiers import arxiv_ids_in, normal_arxiv, normal_doi, normal_pmid
 from rag_assets.parsing.discovery import library_files
 
@@ -171,6 +172,7 @@ def _without_latex(text: str) -> str:
 
     plain = text
     if _LATEX.search(text):
+        logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # it logs each macro that lacks its argument
         try:
             plain = LatexNodes2Text(math_mode="verbatim").latex_to_text(text)
         except (RecursionError, ValueError, KeyError, IndexError):  # as pylatexenc reports broken LaTeX
@@ -281,7 +283,9 @@ def _keywords(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str | None:
-    return " ".join(str(value)[:_MAX_VALUE_CHARS].split()) or None if isinstance(value, str | int) else None
+    if not isinstance(value, str | int):
+        return None
+    return " ".join(legible(str(value)[:_MAX_VALUE_CHARS]).split()) or None
 
 
 def _year(text: str | None) -> int | None:

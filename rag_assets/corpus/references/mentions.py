@@ -18,10 +18,11 @@ _RAISED = re.compile(r"(?<![^\W\d_])(?<!\d)[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰�
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RANGE = re.compile(r"(\d+)(?:\s?[–—-]\s?(\d+))?")
 _WORD = r"[^\W\d_][\w’'-]{1,40}"
-_NAME = rf"(?:[a-z]{{1,3}} ){{0,2}}{_WORD}"
+_NAME = rf"(?:[A-Za-z]{{1,3}} ){{0,2}}{_WORD}"
 _YEAR = r"(?:1[6-9]|20)\d\d[a-z]?"
 _AUTHORS_YEAR = re.compile(
-    rf"(?P<first>{_WORD})(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
+    rf"(?<![^\W\d_])(?P<first>(?![a-z]){_WORD})"
+    rf"(?P<more>(?:,? et al\.?| and colleagues|(?:, {_NAME}){{0,8}},? (?:and|&) {_NAME})?)"
     rf"(?:[’']s?)?[,\s]{{0,3}}[(\[]?(?P<years>{_YEAR}(?:(?:,|;| and) ?{_YEAR}){{0,4}})"
 )
 _YEARS = re.compile(_YEAR)
@@ -76,13 +77,15 @@ def _numbers_in(written: str) -> tuple[int, ...]:
 
 def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
     """Entries by the name they begin with and their year; of several, those that hold the other names as well."""
-    by_year: dict[str, list[tuple[int, list[str]]]] = {}
+    years: set[str] = set()
+    entries: dict[tuple[str, str], list[tuple[int, list[str]]]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", _plain(reference.text))
-        for year in set(reference.years):
-            by_year.setdefault(year, []).append((reference.number, words))
-            if year[-1].isalpha():
-                by_year.setdefault(year[:4], []).append((reference.number, words))
+        own_years = set(reference.years)
+        for year in own_years | {year[:4] for year in own_years}:
+            years.add(year)
+            for word in set(words[:_AUTHOR_WORDS]):
+                entries.setdefault((word, year), []).append((reference.number, words))
 
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
@@ -90,8 +93,8 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
             names = [_plain(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
             if not match["first"][0].isupper():
                 continue
-            years = [year if year in by_year else year[:4] for year in _YEARS.findall(match["years"])]
-            numbers = [number for year in years for number in _named(names, by_year.get(year, ()))]
+            written_years = (year if year in years else year[:4] for year in _YEARS.findall(match["years"]))
+            numbers = [n for year in written_years for n in _named(names, entries.get((names[0], year), ()))]
             if numbers:
                 yield Mention(match.start(), match.end(), tuple(dict.fromkeys(numbers)))
 
@@ -100,11 +103,15 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
 _AUTHOR_WORDS = 6
 """The first author's family name is among the first words of an entry, before or behind the given names."""
+_MOST_ALIKE = 20
+"""A name with a year says nothing if more entries share it; this bounds the work on a hostile list."""
 
 
 def _named(names: Sequence[str], entries: Sequence[tuple[int, list[str]]]) -> list[int]:
-    found = [(number, words) for number, words in entries if names[0] in words[:_AUTHOR_WORDS]]
-    whole = [(number, words) for number, words in found if all(name in words for name in names)]
+    """entries: those with the first name and the year."""
+    if len(entries) > _MOST_ALIKE:
+        return []
+    whole = [(number, words) for number, words in entries if all(name in words for name in names)]
     first = [(number, words) for number, words in whole if words[:1] == names[:1]]
     return [number for number, _ in first or whole]
 

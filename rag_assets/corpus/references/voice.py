@@ -6,6 +6,7 @@ with a usual name before it, since readers of PDFs often lose the nesting.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -46,8 +47,16 @@ def sentences_with_mentions(blocks: Sequence[Block], mentions: Sequence[Sequence
 
 
 def _said(text: str, mentions: Sequence[Mention], *, is_own_section: bool) -> Iterator[Said]:
+    """mentions: in the order of the text."""
+    waiting = deque(mentions)
     for start, end in sentence_spans(text):
-        numbers = [number for one in mentions if one.start < end and one.end > start for number in one.numbers]
+        while waiting and waiting[0].end <= start:
+            waiting.popleft()
+        numbers: list[int] = []
+        for one in waiting:
+            if one.start >= end:
+                break
+            numbers += one.numbers
         if numbers:
             is_own = is_own_section or _OWN_VOICE.search(text, start, end) is not None
             yield Said(start, end, tuple(dict.fromkeys(numbers)), not is_own)

@@ -77,3 +77,12 @@ def test_libraries_in_subfolders_are_found_and_links_out_are_not_followed(tmp_pa
 
     assert {entry.library for entry in found.entries} == {"sub/x.bib"}
     assert [one["file"] for one in found.problems] == ["sub/x.bib"]
+
+
+def test_half_a_character_in_csl_json_is_replaced(tmp_path: Path) -> None:
+    """No table can hold it: one entry would end every run."""
+    (tmp_path / "a.csl.json").write_text(r'[{"id": "a", "title": "Iron \ud800", "author": [{"family": "Lund\udfff"}]}]')
+
+    [entry], problems = read_library(tmp_path / "a.csl.json", "a.csl.json")
+
+    assert (entry.record.title, entry.record.authors[0].family, problems) == ("Iron \ufffd", "Lund\ufffd", [])
