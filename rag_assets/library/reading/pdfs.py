@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -179,8 +179,8 @@ class PagePlace:
     boxes: tuple[Box, ...]
     """In reading order; empty if only the page is known."""
     is_exact: bool
-    """Whether the boxes are the lines of the quote, found in the PDF's own text; else they are those of its paragraph
-    or table, as the source gives them."""
+    """Whether the boxes are the lines of the quote, found in the PDF's own text, and the figure whose caption it is;
+    else they are those of its paragraph or table, as the source gives them."""
 
 
 class Places:
@@ -199,7 +199,8 @@ class Places:
         labels = _labels(chunk.spans)
         boxes = self._lines(chunk, start, end, pages)
         is_exact = bool(boxes)
-        boxes = boxes or all_boxes(spans)
+        own = all_boxes(spans)
+        boxes = (*boxes, *_pictures(own, boxes)) if is_exact else own
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(
             PagePlace(page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact)
@@ -219,6 +220,22 @@ class Places:
         except (NotFound, UnreadableDocument) as error:
             logger.warning("The place of a quote is that of its paragraph: %s", error)
             return ()
+
+
+def _pictures(own: Sequence[Box], lines: Sequence[Box]) -> Iterator[Box]:
+    """Of the boxes that the source gives for a quote, those on pages with lines of it where none of them stands: the
+    figure above or below its caption."""
+    pages = {line.page for line in lines}
+    for box in own:
+        if box.page in pages and not any(
+            line.page == box.page
+            and line.left < box.right
+            and box.left < line.right
+            and line.top < box.bottom
+            and box.top < line.bottom
+            for line in lines
+        ):
+            yield box
 
 
 def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
