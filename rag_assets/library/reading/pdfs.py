@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.core.domain import Box, Chunk, Span, all_boxes, spans_between
+from rag_assets.core.domain import Box, Chunk, Source, Span, UnitKind, all_boxes, spans_between
 from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import Kept, kept_file
@@ -199,8 +199,7 @@ class Places:
         labels = _labels(chunk.spans)
         boxes = self._lines(chunk, start, end, pages)
         is_exact = bool(boxes)
-        own = all_boxes(spans)
-        boxes = (*boxes, *_pictures(own, boxes)) if is_exact else own
+        boxes = (*boxes, *_pictures(chunk, start, spans)) if is_exact else all_boxes(spans)
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(
             PagePlace(page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact)
@@ -222,20 +221,13 @@ class Places:
             return ()
 
 
-def _pictures(own: Sequence[Box], lines: Sequence[Box]) -> Iterator[Box]:
-    """Of the boxes that the source gives for a quote, those on pages with lines of it where none of them stands: the
-    figure above or below its caption."""
-    pages = {line.page for line in lines}
-    for box in own:
-        if box.page in pages and not any(
-            line.page == box.page
-            and line.left < box.right
-            and box.left < line.right
-            and line.top < box.bottom
-            and box.top < line.bottom
-            for line in lines
-        ):
-            yield box
+def _pictures(chunk: Chunk, start: int, spans: Sequence[Span]) -> Iterator[Box]:
+    """The places of the figures whose caption is quoted: our own reader of PDFs gives a run of text one box, and a
+    caption those of its figures after it."""
+    is_row = any(unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end)
+    if chunk.source == Source.PDF and not is_row:
+        for span in spans:
+            yield from span.boxes[1:]
 
 
 def wordings(text: str, start: int, end: int) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _LEADING, _ALIGNED = 0.8, 1.0
 """White space above the next line of prose, and how far its beginning may be moved, in heights of it."""
 _THIN, _ACROSS = 3.0, 0.9
 """Height in points and share of the width of the text: a rule across the page."""
-_MOST_STEPS = 200
+_MOST_STEPS, _MOST_FIGURES = 60, 40
 
 Boxes = NDArray[np.float64]
 """One row per rectangle: left, top, right, bottom in points of a frame."""
@@ -69,7 +69,7 @@ def figures_of(
     pieces = np.concatenate([ink, words])
     reach = np.concatenate([np.full(len(ink), _REACH), _TEXT_REACH * heights])
     found = []
-    for caption in captions.of_figures:
+    for caption in captions.of_figures[:_MOST_FIGURES]:
         area = _area_beside(caption, ink, pieces, reach, barriers)
         if area is not None:
             found.append(Figure(caption, area))
