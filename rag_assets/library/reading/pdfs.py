@@ -9,14 +9,14 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.core.domain import Box, Chunk, Span, all_boxes, spans_between
+from rag_assets.core.domain import Box, Chunk, Source, Span, UnitKind, all_boxes, spans_between
 from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import Kept, kept_file
@@ -179,8 +179,8 @@ class PagePlace:
     boxes: tuple[Box, ...]
     """In reading order; empty if only the page is known."""
     is_exact: bool
-    """Whether the boxes are the lines of the quote, found in the PDF's own text; else they are those of its paragraph
-    or table, as the source gives them."""
+    """Whether the boxes are the lines of the quote, found in the PDF's own text, and the figure whose caption it is;
+    else they are those of its paragraph or table, as the source gives them."""
 
 
 class Places:
@@ -199,7 +199,7 @@ class Places:
         labels = _labels(chunk.spans)
         boxes = self._lines(chunk, start, end, pages)
         is_exact = bool(boxes)
-        boxes = boxes or all_boxes(spans)
+        boxes = (*boxes, *_pictures(chunk, start, spans)) if is_exact else all_boxes(spans)
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(
             PagePlace(page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact)
@@ -219,6 +219,15 @@ class Places:
         except (NotFound, UnreadableDocument) as error:
             logger.warning("The place of a quote is that of its paragraph: %s", error)
             return ()
+
+
+def _pictures(chunk: Chunk, start: int, spans: Sequence[Span]) -> Iterator[Box]:
+    """The places of the figures whose caption is quoted: our own reader of PDFs gives a run of text one box, and a
+    caption those of its figures after it."""
+    is_row = any(unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end)
+    if chunk.source == Source.PDF and not is_row:
+        for span in spans:
+            yield from span.boxes[1:]
 
 
 def wordings(text: str, start: int, end: int) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 """The marks on a page lie on the quoted sentence."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pypdfium2 import PdfDocument
 
-from rag_assets.core.domain import UnitKind
+from rag_assets.core.domain import Box, Source, Span, UnitKind
 from rag_assets.core.incremental import file_sha256
 from rag_assets.library.reading.page_rendering import PdfFile
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
@@ -13,7 +14,7 @@ from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, write_pdf
 from rag_assets_testing.reading_back import letters, words_under
 from rag_assets_testing.world import World
-from rag_assets_tests.library.reading.conftest import DRAWN
+from rag_assets_tests.library.reading.conftest import DRAWN, opened
 
 REPEATED = "The samples were frozen at once."
 
@@ -133,3 +134,21 @@ def test_words_that_stand_apart_all_over_the_page_are_not_marked(tmp_path: Path)
     path = write_pdf(tmp_path / "page.pdf", [page])
 
     assert find_on_pages(search(path, "The samples were never kept anywhere near the frozen others of the year.")) == ()
+
+
+def test_with_a_quoted_caption_its_figure_is_marked(reader: Reader, world: World) -> None:
+    """A caption says little without its picture: the box the parser found for it is marked beside the words."""
+    caption = "Figure 2: Yield of the mills by year."
+    path = write_pdf(world.paths.papers / f"{DRAWN}.pdf", [page_of("An earlier line of the text.", caption)])
+    own, picture = Box(1, 0.05, 0.05, 0.9, 0.2), Box(1, 0.1, 0.3, 0.9, 0.6)
+    some = reader.chunk(reader.paper(DRAWN).sections[0].chunk_ids[0])
+    chunk = replace(
+        some, source=Source.PDF, text=caption, units=(), spans=(Span(0, len(caption), 1, 1, (own, picture)),)
+    )
+
+    with opened(world) as changed:
+        (place,) = changed._places.of(chunk, 0, len(caption))
+
+    assert place.is_exact
+    assert place.boxes[-1] == picture
+    assert letters(words_under(path, place.boxes[:-1])) == letters(caption)

@@ -250,7 +250,7 @@ def _joined_groups(groups: Sequence[LineGroup], vocabulary: Vocabulary) -> tuple
     text = text.removesuffix(SOFT_HYPHEN)
     ends = [*starts[1:], len(text)][: len(groups)]
     return text, tuple(
-        Span(start, end, group.page, group.page, (group.box(),))
+        Span(start, end, group.page, group.page, group.boxes())
         for group, start, end in zip(groups, starts, ends, strict=True)
         if end > start
     )

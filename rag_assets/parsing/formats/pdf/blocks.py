@@ -95,6 +95,10 @@ class LineGroup:
     def box(self) -> Box:
         return self.lines[0].frame.box(self.left, min(line.top for line in self.lines), self.right, self.bottom)
 
+    def boxes(self) -> tuple[Box, ...]:
+        """Its box, and those of the figures it is the caption of."""
+        return self.box(), *(line.frame.box(*line.picture) for line in self.lines if line.picture)
+
 
 def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
     """Group the lines of one layer of a page, given in reading order."""

@@ -60,6 +60,8 @@ class Drawings:
     shades: tuple[Rectangle, ...] = ()
     """Filled rectangles higher than a rule: the background of rows."""
     figures: tuple[Rectangle, ...] = ()
+    ink: tuple[Rectangle, ...] = ()
+    """The places of all paths and pictures but backgrounds."""
 
 
 @dataclass
@@ -69,13 +71,14 @@ class PageDrawings:
     lines: list[Rectangle] = field(default_factory=list)
     shades: list[Rectangle] = field(default_factory=list)
     figures: list[Rectangle] = field(default_factory=list)
+    ink: list[Rectangle] = field(default_factory=list)
 
     def in_frame(self, frame: Frame) -> Drawings:
         """The drawings as text of this frame sees them."""
         back = (-frame.quarter_turns) % 4
-        lines, shades, figures = (
+        lines, shades, figures, ink = (
             [turned(box, back, frame.shown_width, frame.shown_height) for box in boxes]
-            for boxes in (self.lines, self.shades, self.figures)
+            for boxes in (self.lines, self.shades, self.figures, self.ink)
         )
         across = [
             Rule((top + bottom) / 2, left, right) for left, top, right, bottom in lines if right - left >= bottom - top
@@ -83,7 +86,7 @@ class PageDrawings:
         down = [
             Rule((left + right) / 2, top, bottom) for left, top, right, bottom in lines if right - left < bottom - top
         ]
-        return Drawings(_joined(across), _joined(down), tuple(shades), tuple(figures))
+        return Drawings(_joined(across), _joined(down), tuple(shades), tuple(figures), tuple(ink))
 
 
 def drawings_of(page: "PdfPage", geometry: Geometry) -> PageDrawings:
@@ -94,12 +97,16 @@ def drawings_of(page: "PdfPage", geometry: Geometry) -> PageDrawings:
     page_area = frame.shown_width * frame.shown_height
     for n_before, (kind, item, matrix) in enumerate(_objects(page.raw, geometry)):
         if n_before >= _MOST_OBJECTS or len(found.lines) > _MOST_LINES:
-            return PageDrawings(figures=found.figures)
+            return PageDrawings(figures=found.figures, ink=found.ink)
+        area = _bounds(item, matrix, geometry)
+        is_background = _size(area) >= _PAGE_SHARE * page_area
+        if not is_background:
+            found.ink.append(area)
         if kind == raw.FPDF_PAGEOBJ_PATH:
             lines, shades = _path(item, matrix, geometry)
             found.lines += lines
             found.shades += shades
-        elif _EMPTY_SHARE * page_area < _size(area := _bounds(item, matrix, geometry)) < _PAGE_SHARE * page_area:
+        elif _EMPTY_SHARE * page_area < _size(area) and not is_background:
             found.figures.append(area)
     return found
 

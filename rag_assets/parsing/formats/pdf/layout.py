@@ -65,6 +65,8 @@ class Line:
     cell_rights: tuple[float, ...] = ()
     segments: tuple[Segment, ...] = ()
     table: Printed | None = None
+    picture: tuple[float, float, float, float] | None = None
+    """In the first line of a figure's caption: the place of the figure."""
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from operator import not_
 from unicodedata import category
 
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
+from rag_assets.parsing.formats.pdf.figure_regions import figures_of, picture_of
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
 from rag_assets.parsing.formats.pdf.printed_table import Printed
@@ -32,11 +33,21 @@ def lines_with_tables(page: PageText) -> list[list[Line]]:
         drawings = page.drawings.in_frame(layer.frame)
         captions = Captions.among(layer.segments)
         others = [other.seen_from(layer.frame) for other in layers[nth + 1 :]]
-        tables = _ruled_tables(layer, drawings, captions, [segment for other in others for segment in other])
+        sideways = [segment for other in others for segment in other]
+        tables = _ruled_tables(layer, drawings, captions, sideways)
+        named = [table.area for table in tables if captions.is_captioned(table.area)]
+        figures, outside = figures_of(layer.segments, sideways, drawings, captions, named)
+        drawings = replace(drawings, figures=(*drawings.figures, *(figure.area for figure in figures)))
+        tables = [table for table in tables if table.area in named or not is_in_figure(table.area, drawings)]
+        layer = replace(layer, segments=outside)
         for at, seen in enumerate(others, nth + 1):
-            is_label = [any(_is_beside(segment, table.area) for table in tables) for segment in seen]
+            is_label = [
+                any(_is_beside(segment, table.area) for table in tables) or any(one.holds(segment) for one in figures)
+                for segment in seen
+            ]
             layers[at] = replace(layers[at], segments=tuple(compress(layers[at].segments, map(not_, is_label))))
-        lines.append(_lines(layer, tables, drawings, captions))
+        read = _lines(layer, tables, drawings, captions)
+        lines.append([replace(line, picture=picture_of(line, figures)) for line in read] if figures else read)
     return lines
 
 
