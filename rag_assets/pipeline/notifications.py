@@ -67,7 +67,11 @@ def _sender(target: str, variables: Mapping[str, str]) -> Callable[[Notice], Non
 
 def _url(target: str, variable: str, variables: Mapping[str, str], schemes: Sequence[str]) -> str:
     url = variables.get(variable, "")
-    if urlsplit(url).scheme not in schemes:
+    try:
+        scheme = urlsplit(url).scheme
+    except ValueError:  # "http://[bad"
+        scheme = ""
+    if scheme not in schemes:
         example = f"{schemes[-1]}://..."
         raise InvalidSettings(
             f"automation.notify names {target}: set {variable} in the environment or .env ({example})."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag_assets.core.errors import InvalidFilter
 from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
@@ -84,6 +85,9 @@ def _write(template: "Callable[[], Template]", settings: Settings, out: Path | N
 
     found = template()
     with open_engine(settings) as engine:
+        for where in {section.settings.where for section in found.sections if section.settings.papers == "all"}:
+            if not engine.papers(where):
+                raise InvalidFilter(f"No paper passes the filter {where}: there is nothing to ask.")
         written = ReportWriter(engine, settings).written(found, rendering.counting("questions"))
     content = render(written)
     if out is None:

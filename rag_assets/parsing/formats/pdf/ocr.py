@@ -42,7 +42,8 @@ class PageReader:
         """A page was left out because the time was used up."""
 
     def glyphs(self, pdf: "PdfDocument", index: int) -> list[Glyph]:
-        """The characters of page `index` (0-based), with a space after each word; none once the time is used up."""
+        """The characters of page `index` (0-based), with a space after each word; none of a page that cannot be
+        read, and none once the time is used up."""
         if time.monotonic() > self._stops_at:
             self.is_late = True
             return []
@@ -51,7 +52,12 @@ class PageReader:
             frame = geometry.frame(0)
             scale = min(_PIXELS_PER_POINT, _MAX_PIXELS / max(frame.shown_width, frame.shown_height))
             picture = page.render(scale=scale).to_numpy()
-        found = self._loaded()(picture)
+        try:
+            found = self._loaded()(picture)
+        except MemoryError:
+            raise
+        except Exception:  # rapidocr's errors have no class in common: one page that it cannot read costs no other
+            return []
         read = zip(found.txts or (), found.word_results, strict=False)  # without any line, the words are a placeholder
         return list(_glyphs([_whole_words(text, [(word, box) for word, _, box in line]) for text, line in read], scale))
 

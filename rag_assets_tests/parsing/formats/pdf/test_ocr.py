@@ -46,6 +46,19 @@ def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_pa
     assert document.n_pages_unread == 0
 
 
+def test_a_page_that_ocr_cannot_read_costs_no_other(tmp_path: Path) -> None:
+    """A strip with a picture, of no height that could be looked at, ended the whole paper."""
+
+    def strip(canvas: Canvas) -> None:
+        canvas.setPageSize((14_400, 1))
+        picture(canvas)
+
+    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), strip]))
+
+    assert [block.text for block in document.blocks] == ["A page with text of its own."]
+    assert document.n_pages_unread == 1
+
+
 def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
     """A file that takes longer than its limit is stopped and lost; its other pages need not be."""
     document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]), 1e-9)
