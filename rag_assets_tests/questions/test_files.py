@@ -34,7 +34,7 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
         ('{"id": "", "question": "x"}', "line 1: id: String should have at least 1 character"),
         (
             '{"id": "a", "question": "x", "where": "bogus:1"}',
-            'no field "bogus". Known are paper, source, section, page. ',
+            'no field "bogus". Known are paper, source, section, page, author, year, venue, type, language. ',
         ),
         ("not json", "line 1: the line: Invalid JSON"),
         (

@@ -135,6 +135,12 @@ class PaperFacts:
     """Id of the first paper that is the same work, often this one: a preprint and its published version are one."""
     cited_as: str = ""
     """As a text cites it, "Lund & Moe (2019)"; the id of the paper where its authors are not known."""
+    venue: str = ""
+    """Journal, conference or series."""
+    type: str = ""
+    """As CSL names it: article-journal."""
+    language: str = ""
+    """Code of ISO 639."""
 
 
 @dataclass(frozen=True, slots=True)

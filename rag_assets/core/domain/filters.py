@@ -1,7 +1,8 @@
 """Which passages a search may return, as a value and in the syntax that people write.
 
-`paper:smith2020,"jones 2021" section:results page:3-7 -source:text`: blanks part conditions, all of which must hold;
-commas part values, one of which is enough; a minus excludes. How passages are chosen by it is in `retrieval.filtering`.
+`paper:smith2020,"jones 2021" section:results page:3-7 -source:text year:2019-`: blanks part conditions, all of which
+must hold; commas part values, one of which is enough; a minus excludes. How passages are
+chosen by it is in `retrieval.filtering`.
 """
 
 import re
@@ -19,7 +20,7 @@ _CONDITION = re.compile(r'(?P<minus>-?)(?P<field>[^\s:"]*):(?P<values>(?:"[^"]*"
 _UP_TO_COMMA = re.compile(r'((?:[^",]|"[^"]*")*),')
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _NEEDS_QUOTES = re.compile(r'[\s",]|^$')
-_PAGES = re.compile(r"(?P<first>\d{1,9})(?:(?P<range>-)(?P<last>\d{1,9})?)?")
+_RANGE = re.compile(r"(?P<first>\d{1,9})(?:(?P<range>-)(?P<last>\d{1,9})?)?")
 Enumerated = TypeVar("Enumerated", bound=StrEnum)
 
 
@@ -34,11 +35,21 @@ class FilterField(StrEnum):
     """What the headings above the passage say it is."""
     PAGE = "page"
     """Physical pages, from 1."""
+    AUTHOR = "author"
+    """The family name of an author, or the whole name, in the paper's record."""
+    YEAR = "year"
+    """When the paper appeared."""
+    VENUE = "venue"
+    """Words of the journal, conference or series."""
+    TYPE = "type"
+    """What kind of publication it is, as CSL names it: article-journal."""
+    LANGUAGE = "language"
+    """The code of ISO 639: en."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageRange:
-    """Pages `first` to `last`; physical, 1-based."""
+class NumberRange:
+    """Pages (physical, 1-based) or years, `first` to `last`."""
 
     first: int
     last: int | None
@@ -50,7 +61,7 @@ class PageRange:
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
 
-Value = str | Source | SectionKind | PageRange
+Value = str | Source | SectionKind | NumberRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +151,15 @@ def _split(text: str, word: str) -> list[str]:
 
 
 def _value(field: FilterField, value: str, word: str) -> Value:
-    if field is FilterField.PAPER:
-        return value
-    if field is FilterField.PAGE:
-        return _page_range(value, word)
-    return _one_of(Source, value, word) if field is FilterField.SOURCE else _one_of(SectionKind, value, word)
+    match field:
+        case FilterField.PAGE | FilterField.YEAR:
+            return _range(field, value, word)
+        case FilterField.SOURCE:
+            return _one_of(Source, value, word)
+        case FilterField.SECTION:
+            return _one_of(SectionKind, value, word)
+        case _:
+            return value
 
 
 def _one_of(kinds: type[Enumerated], value: str, word: str) -> Enumerated:
@@ -154,15 +169,16 @@ def _one_of(kinds: type[Enumerated], value: str, word: str) -> Enumerated:
     return kinds(value.casefold())
 
 
-def _page_range(value: str, word: str) -> PageRange:
-    match = _PAGES.fullmatch(value)
+def _range(field: FilterField, value: str, word: str) -> NumberRange:
+    match = _RANGE.fullmatch(value)
     if match is None:
-        raise InvalidFilter.at(word, "pages are written 3, 3-7 or 3- (to the end)")
+        examples = "3, 3-7 or 3- (to the end)" if field is FilterField.PAGE else "2019, 2019-2021 or 2019- (and later)"
+        raise InvalidFilter.at(word, f"{field}s are written {examples}")
     first = int(match["first"])
     last = int(match["last"]) if match["last"] else None if match["range"] else first
     if first < 1 or (last is not None and last < first):
-        raise InvalidFilter.at(word, "pages count from 1, and the first of two is not behind the second")
-    return PageRange(first, last)
+        raise InvalidFilter.at(word, f"{field}s count from 1, and the first of two is not behind the second")
+    return NumberRange(first, last)
 
 
 def _why_unreadable(word: str) -> str:

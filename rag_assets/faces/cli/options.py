@@ -54,7 +54,8 @@ WhereOption = Annotated[
         "--where",
         metavar="FILTER",
         callback=_a_filter,
-        help="Search only what passes a filter of paper:ID, source:FORMAT, section:KIND and page:FROM-TO; commas part "
+        help="Search only what passes a filter of paper:ID, author:NAME, year:FROM-TO, venue:WORDS, type:TYPE, "
+        "language:CODE, source:FORMAT, section:KIND and page:FROM-TO; commas part "
         'values, a minus excludes, e.g. "section:results,discussion page:3-7 -source:text".',
     ),
 ]

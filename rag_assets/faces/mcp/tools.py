@@ -49,7 +49,9 @@ Where = Annotated[
     Field(
         description=f'Search only what passes a filter, e.g. "{EXAMPLE}". Blanks part conditions, all of which must '
         "hold; commas part values, one of which is enough; a minus excludes. Fields: paper (an id), "
-        f"source ({', '.join(Source)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1).",
+        f"source ({', '.join(Source)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1), "
+        "author (family name or whole name), year (2019, 2019-2021 or 2019-), venue (words of it), type (of CSL), "
+        "language (of ISO 639).",
     ),
 ]
 HowMuchEffort = Annotated[

@@ -116,7 +116,7 @@ class Asked(BaseModel):
     where: str | None = Field(
         None,
         max_length=10_000,
-        description="A filter, such as section:results page:3-7 -source:text; see docs/searching.md.",
+        description="A filter, such as author:Smith year:2019- section:results; see docs/searching.md.",
     )
 
     def as_question(self, read: Callable[[str], Question] = asked) -> Question:

@@ -1,11 +1,11 @@
 """A filter becomes the passages that a search may return.
 
-Papers are handed to the indexes by id. What an index does not keep (format, kind of section, pages) is looked up in the
-published tables, once per library, and handed over as a set of passages.
+Papers are handed to the indexes by id, those found by their records too. What an index does not keep (format, kind of
+section, pages) is looked up in the published tables, once per library, and handed over as a set of passages.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rag_assets.core.domain import Condition, Filter, FilterField, PageRange, SectionKind
+from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, PaperFacts, SectionKind, Value
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.section_names import section_kinds
 from rag_assets.questions import Kind, read
 from rag_assets.search.indexing.protocols import Scope
@@ -22,6 +23,15 @@ from rag_assets.search.retrieval.library import Library
 logger = logging.getLogger(__name__)
 _FILTERS_KEPT = 4
 _NO_PAGE = -1
+_OF_RECORDS: Mapping[FilterField, Callable[[PaperFacts], Sequence[str]]] = {
+    FilterField.AUTHOR: lambda paper: paper.authors,
+    FilterField.YEAR: lambda paper: [paper.year],
+    FilterField.VENUE: lambda paper: [paper.venue],
+    FilterField.TYPE: lambda paper: [paper.type],
+    FilterField.LANGUAGE: lambda paper: [paper.language],
+}
+"""What the record of a paper says; an empty text is not known."""
+_OF_PAPERS = {FilterField.PAPER, *_OF_RECORDS}
 Mask = npt.NDArray[np.bool_]
 """By place in the library."""
 
@@ -32,23 +42,25 @@ class PassageFilters:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._masks: Mapping[FilterField, Callable[[Condition], Mask]] = {
-            FilterField.PAPER: lambda one: _is_one_of(self._papers, lambda paper: paper in one.values),
             FilterField.SOURCE: lambda one: _is_one_of(self._sources, lambda source: source in one.values),
             FilterField.SECTION: lambda one: self.of_kinds(
                 frozenset(kind for kind in one.values if isinstance(kind, SectionKind))
             ),
             FilterField.PAGE: self._of_pages,
+            **dict.fromkeys(_OF_PAPERS, self._of_papers),
         }
         self._kept_scope = lru_cache(_FILTERS_KEPT)(self._scope)
         self._kept_mask = lru_cache(_FILTERS_KEPT)(self._mask)
+        self._kept_papers = lru_cache(_FILTERS_KEPT)(self._papers_named)
         self._kept_kinds = lru_cache(_FILTERS_KEPT)(self._of_kinds)
 
     def scope(self, where: Filter) -> Scope | None:
-        """The passages that meet all conditions; None for a filter without any. Warns of papers that do not exist."""
-        for unknown in self._unknown_papers(where):
-            alike = get_close_matches(unknown, self._library.papers, n=1)
+        """The passages that meet all conditions; None for a filter without any. Warns of names that no paper has."""
+        for field, unknown in self._unknown_names(where):
+            alike = get_close_matches(unknown, self._names(field), n=1)
             meant = f"; is {alike[0]} meant?" if alike else ""
-            logger.warning("No paper of the corpus has the id %s%s", unknown, meant)
+            what = "id" if field is FilterField.PAPER else field
+            logger.warning("No paper of the corpus has the %s %s%s", what, unknown, meant)
         return self._kept_scope(where)
 
     def passing(self, where: Filter) -> Mask | None:
@@ -68,18 +80,48 @@ class PassageFilters:
     def _scope(self, where: Filter) -> Scope | None:
         if not where.conditions:
             return None
-        if all(one.field is FilterField.PAPER for one in where.conditions):
-            papers = [
-                paper
-                for paper in sorted(self._library.papers)
-                if all((paper in one.values) is not one.is_excluded for one in where.conditions)
-            ]
-            return Scope(paper_ids=tuple(papers))
+        if all(one.field in _OF_PAPERS for one in where.conditions):
+            papers = self._library.papers
+            for one in where.conditions:
+                papers = papers - self._kept_papers(one) if one.is_excluded else papers & self._kept_papers(one)
+            return Scope(paper_ids=tuple(sorted(papers)))
         return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())))
 
-    def _unknown_papers(self, where: Filter) -> list[str]:
-        named = (str(v) for one in where.conditions if one.field is FilterField.PAPER for v in one.values)
-        return sorted(set(named) - self._library.papers)
+    def _unknown_names(self, where: Filter) -> list[tuple[FilterField, str]]:
+        named = {
+            (one.field, value)
+            for one in where.conditions
+            if one.field in _OF_PAPERS
+            for value in one.values
+            if isinstance(value, str)
+        }
+        return sorted((field, name) for field, name in named if not self._kept_papers(Condition(field, (name,))))
+
+    def _names(self, field: FilterField) -> set[str]:
+        """All names that papers have, those of authors without forenames too."""
+        if field is FilterField.PAPER:
+            return set(self._library.papers)
+        whole = {name for paper in self._library.papers for name in self._said_of(paper, field)}
+        return whole | {name.split()[-1] for name in whole} if field is FilterField.AUTHOR else whole
+
+    def _said_of(self, paper: str, field: FilterField) -> list[str]:
+        return [said for said in _OF_RECORDS[field](self._library.facts_of(paper)) if said.strip()]
+
+    def _papers_named(self, one: Condition) -> frozenset[str]:
+        """The papers that one of the values names; what their records do not say is named by none."""
+        if one.field is FilterField.PAPER:
+            return self._library.papers & set(map(str, one.values))
+        return frozenset(
+            paper
+            for paper in self._library.papers
+            if any(
+                _is_meant(one.field, value, said) for said in self._said_of(paper, one.field) for value in one.values
+            )
+        )
+
+    def _of_papers(self, one: Condition) -> Mask:
+        papers = self._kept_papers(one)
+        return _is_one_of(self._papers, lambda paper: paper in papers)
 
     def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
         return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(section_kinds(path.split(" > "))))
@@ -89,7 +131,7 @@ class PassageFilters:
         first, last = self._pages
         passing = np.zeros(len(first), np.bool_)
         for pages in condition.values:
-            if isinstance(pages, PageRange):
+            if isinstance(pages, NumberRange):
                 passing |= (last >= pages.first) & (first <= (pages.last or np.inf)) & (first != _NO_PAGE)
         return passing
 
@@ -111,6 +153,21 @@ class PassageFilters:
             self._library.passage_column(name).fill_null(_NO_PAGE).to_numpy() for name in ("page_start", "page_end")
         )
         return first, last
+
+
+def _is_meant(field: FilterField, value: Value, said: str) -> bool:
+    """Whether a value names what a record says: accents, case and points do not count."""
+    if isinstance(value, NumberRange):
+        return value.first <= int(said) <= (value.last or int(said))
+    wanted, words = _words(value), _words(said)
+    if field is FilterField.VENUE:
+        return wanted in words
+    return words.endswith(wanted) if field is FilterField.AUTHOR else words == wanted
+
+
+def _words(text: str) -> str:
+    """The words with a blank around each; a text without letters and digits is a word that nothing has."""
+    return f" {' '.join(filter(None, map(letters_of, text.split()))) or text} "
 
 
 def _is_one_of(column: pa.DictionaryArray, is_wanted: Callable[[str], bool]) -> Mask:

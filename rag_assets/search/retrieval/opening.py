@@ -123,6 +123,9 @@ def _facts(paths: Paths) -> dict[str, PaperFacts]:
             doi=record.doi or "",
             cited_as=cited[paper],
             work=same.get(paper, paper),
+            venue=record.venue or "",
+            type=record.type or "",
+            language=record.language or "",
         )
         for paper, record in records.items()
     }

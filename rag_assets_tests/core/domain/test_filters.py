@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.core.domain import Condition, Filter, FilterField, PageRange, SectionKind, Source
+from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, SectionKind, Source
 from rag_assets.core.errors import InvalidFilter
 
 PAPER, SOURCE, SECTION, PAGE = FilterField.PAPER, FilterField.SOURCE, FilterField.SECTION, FilterField.PAGE
@@ -17,7 +17,7 @@ def test_every_field_is_read() -> None:
     assert found.conditions == (
         Condition(PAPER, ("smith2020", "jones2021")),
         Condition(SECTION, (SectionKind.RESULTS,)),
-        Condition(PAGE, (PageRange(3, 7), PageRange(9, 9), PageRange(12, None))),
+        Condition(PAGE, (NumberRange(3, 7), NumberRange(9, 9), NumberRange(12, None))),
         Condition(SOURCE, (Source.TEXT,), is_excluded=True),
     )
 
@@ -45,7 +45,8 @@ def test_papers_are_named_as_their_files_are(text: str, papers: tuple[str, ...] 
     [
         (
             "sction:results",
-            'at sction:results: there is no field "sction", is section meant? Known are paper, source, section, page.',
+            'at sction:results: there is no field "sction", is section meant? Known are paper, source, section, page, '
+            "author, year, venue, type, language.",
         ),
         (
             "page:3 section:result",
@@ -58,6 +59,7 @@ def test_papers_are_named_as_their_files_are(text: str, papers: tuple[str, ...] 
             'at source:word: there is no format "word". Known are tei, text, pdf, ade, docling, markdown.',
         ),
         ("page:vii", "at page:vii: pages are written 3, 3-7 or 3- (to the end)."),
+        ("year:soon", "at year:soon: years are written 2019, 2019-2021 or 2019- (and later)."),
         ("page:0-3", "at page:0-3: pages count from 1, and the first of two is not behind the second."),
         ("page:7-3", "at page:7-3: pages count from 1, and the first of two is not behind the second."),
         (
@@ -90,15 +92,18 @@ def test_an_empty_filter_is_refused(text: str) -> None:
         Filter.parse(text)
 
 
+NAMES = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1)
+RANGES = st.builds(
+    lambda first, n: NumberRange(first, None if n is None else first + n),
+    st.integers(1, 999_999),
+    st.none() | st.integers(0, 9),
+)
 VALUES = {
-    PAPER: st.text(st.characters(blacklist_categories=["Cs"]), min_size=1),
+    **dict.fromkeys(FilterField, NAMES),
     SOURCE: st.sampled_from(Source),
     SECTION: st.sampled_from(SectionKind),
-    PAGE: st.builds(
-        lambda first, n: PageRange(first, None if n is None else first + n),
-        st.integers(1, 999_999),
-        st.none() | st.integers(0, 9),
-    ),
+    PAGE: RANGES,
+    FilterField.YEAR: RANGES,
 }
 CONDITIONS = st.sampled_from(FilterField).flatmap(
     lambda field: st.builds(

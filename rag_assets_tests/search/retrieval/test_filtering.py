@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rag_assets.core.domain import Filter
+from rag_assets.core.domain import Filter, PaperFacts
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import Question
 from rag_assets.search.retrieval.filtering import PassageFilters
@@ -106,3 +106,51 @@ def test_an_unknown_paper_is_told_with_the_nearest_name(folder: Path, caplog: py
         "No paper of the corpus has the id smith202; is smith2020 meant?",
         "No paper of the corpus has the id zzz",
     ]
+
+
+RECORDS = {
+    "smith2020": PaperFacts(
+        authors=("Ada Paré", "Bo Smith"),
+        year="2020",
+        venue="Nature Communications",
+        type="article-journal",
+        language="en",
+    ),
+    "jones2021": PaperFacts(authors=("Smith Jones",), year="2021"),
+}
+
+
+def papers_passing(where: str) -> tuple[str, ...]:
+    library = library_of(CORPUS.chunk_table, CORPUS.passage_table)
+    library.facts = RECORDS
+    scope = PassageFilters(library).scope(Filter.parse(where))
+    assert scope is not None
+    if scope.paper_ids is not None:
+        return scope.paper_ids
+    return tuple(sorted({id_.split("-")[0] for id_ in scope.passage_ids or ()}))
+
+
+@pytest.mark.parametrize(
+    ("where", "papers"),
+    [
+        ("author:smith", ("smith2020",)),
+        ('author:"smith jones",pare', ("jones2021", "smith2020")),
+        ("year:2020", ("smith2020",)),
+        ("year:2021-", ("jones2021",)),
+        ("year:2019-2021 -author:Jones", ("smith2020",)),
+        ("venue:nature type:article-journal language:EN", ("smith2020",)),
+        ("venue:nat", ()),
+        ("-venue:nature", ("jones2021",)),
+        ("author:Smith section:methods", ("smith2020",)),
+        ("author:Jones source:tei", ()),
+    ],
+)
+def test_papers_are_chosen_by_their_records(where: str, papers: tuple[str, ...]) -> None:
+    """A forename is no author, and what a record does not say passes only where it is excluded."""
+    assert papers_passing(where) == papers
+
+
+def test_an_unknown_author_is_told_with_the_nearest_name(caplog: pytest.LogCaptureFixture) -> None:
+    """A misspelt name must not look like an author without papers."""
+    assert papers_passing("author:Smiht year:2020-") == ()
+    assert caplog.messages == ["No paper of the corpus has the author Smiht; is Smith meant?"]

@@ -1,4 +1,4 @@
-// What of the corpus is asked: papers that are ticked, sections, sources, pages. Syntax of `where`: docs/searching.md.
+// What of the corpus is asked: papers that are ticked, an author, years, sections, sources, pages. Syntax of `where`: docs/searching.md.
 
 import { button, byId, counted, el } from "./dom.js";
 
@@ -6,7 +6,8 @@ const SECTIONS = [
   "abstract", "introduction", "background", "methods", "results", "discussion", "conclusion", "appendix", "title-page",
   "other",
 ];
-const PAGE_FIELDS = ["filter-page-first", "filter-page-last"];
+const RANGES = ["year", "page"];
+const endsOf = (field) => [byId(`filter-${field}-first`), byId(`filter-${field}-last`)];
 const CHOSEN_BY_NAME = ["section", "source"];
 
 /** Papers are ticked in the list of papers; everything else is chosen here. onPapersCleared(): untick them there. */
@@ -15,7 +16,9 @@ export class Filters {
     this.papers = new Set();
     this.onPapersCleared = onPapersCleared;
     byId("filter-sections").replaceChildren(...SECTIONS.map((name) => this.chip("section", name)));
-    for (const id of PAGE_FIELDS) byId(id).addEventListener("input", () => this.show());
+    for (const input of [byId("filter-author"), ...RANGES.flatMap(endsOf)]) {
+      input.addEventListener("input", () => this.show());
+    }
   }
 
   /** Sources that occur among the papers; there is nothing to choose from one. */
@@ -40,20 +43,22 @@ export class Filters {
 
   /** As the fields of a question: {paper_ids, where}, each only where something is chosen. */
   scope() {
-    const pages = this.pages();
+    const author = this.author();
     const where = [
+      author && `author:"${author.replaceAll('"', '""')}"`,
       ...CHOSEN_BY_NAME.map((field) => this.chosen(field).length && `${field}:${this.chosen(field).join(",")}`),
-      pages && `page:${pages}`,
+      ...RANGES.map((field) => this.range(field) && `${field}:${this.range(field)}`),
     ].filter(Boolean).join(" ");
     return { ...(this.papers.size ? { paper_ids: [...this.papers] } : {}), ...(where ? { where } : {}) };
   }
 
   show() {
-    const pages = this.pages();
+    const author = this.author();
     const parts = [
       [this.papers.size ? `only ${counted(this.papers.size, "paper")}` : "", () => this.clearPapers()],
       ...CHOSEN_BY_NAME.map((field) => [this.chosen(field).join(", "), () => this.clear(field)]),
-      [pages && pagesInWords(pages), () => this.clearPages()],
+      [author && `papers by ${author}`, () => this.clearInputs([byId("filter-author")])],
+      ...RANGES.map((field) => [rangeInWords(field, this.range(field)), () => this.clearInputs(endsOf(field))]),
     ].filter(([words]) => words);
     const scope = byId("scope");
     scope.hidden = !parts.length;
@@ -70,8 +75,12 @@ export class Filters {
     return [...document.querySelectorAll(`input[data-filter=${field}]:checked`)].map((input) => input.value);
   }
 
-  pages() {
-    const [first, last] = PAGE_FIELDS.map((id) => Number.parseInt(byId(id).value, 10) || null);
+  author() {
+    return byId("filter-author").value.trim();
+  }
+
+  range(field) {
+    const [first, last] = endsOf(field).map((input) => Number.parseInt(input.value, 10) || null);
     if (!first && !last) return "";
     return last ? `${Math.min(first ?? 1, last)}-${Math.max(first ?? 1, last)}` : `${first}-`;
   }
@@ -81,8 +90,8 @@ export class Filters {
     this.show();
   }
 
-  clearPages() {
-    for (const id of PAGE_FIELDS) byId(id).value = "";
+  clearInputs(inputs) {
+    for (const input of inputs) input.value = "";
     this.show();
   }
 
@@ -93,11 +102,12 @@ export class Filters {
   }
 }
 
-/** "3-7" -> "pages 3 to 7", "3-" -> "pages from 3". */
-function pagesInWords(pages) {
-  const [first, last] = pages.split("-");
-  if (first === last) return `page ${first}`;
-  return last ? `pages ${first} to ${last}` : `pages from ${first}`;
+/** "page", "3-7" -> "pages 3 to 7"; "3-" -> "pages from 3". */
+function rangeInWords(field, range) {
+  if (!range) return "";
+  const [first, last] = range.split("-");
+  if (first === last) return `${field} ${first}`;
+  return last ? `${field}s ${first} to ${last}` : `${field}s from ${first}`;
 }
 
 function scopeChip(words, drop) {
