@@ -164,14 +164,11 @@ class LanceVersion:
 
     @cached_property
     def _dataset(self) -> "LanceDataset":
-        """The newest version; written as the published one if a killed run wrote something after it."""
+        """The newest version. What a killed run wrote after the published one is in it: `write` compares all of it with
+        the wanted rows, so nothing of that stays that does not belong there."""
         import lance
 
-        newest = lance.dataset(self._index.folder / self._name)
-        if self._before is not None and newest.version != self._before.version:
-            self._before.restore()
-            newest.checkout_latest()
-        return newest
+        return lance.dataset(self._index.folder / self._name)
 
     def fingerprints(self) -> dict[str, str]:
         return _fingerprints(self._dataset)
