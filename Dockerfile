@@ -6,8 +6,8 @@ RUN python -m venv /opt/rag_assets
 ENV PATH=/opt/rag_assets/bin:$PATH \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
-COPY requirements.lock ./
-RUN python -m pip install --no-deps --require-hashes --requirement requirements.lock
+COPY requirements-image.lock ./
+RUN python -m pip install --no-deps --require-hashes --requirement requirements-image.lock
 # hatch_build.py fetches the weights of the embedding model, pinned by hash, into the wheel, as `make run` does.
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY rag_assets rag_assets

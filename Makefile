@@ -49,8 +49,10 @@ $(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
 # Maintainers only: pins every version with its hashes, and no addresses. Needs uv.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	    --no-emit-index-url --extra build --extra dask --extra postgres --extra telemetry \
-	    --output-file requirements.lock pyproject.toml
+	    --no-emit-index-url --extra build --output-file requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	    --no-emit-index-url --constraints requirements.lock --extra build --extra dask --extra postgres \
+	    --extra telemetry --output-file requirements-image.lock pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	    --no-emit-index-url --extra build --extra dev --output-file requirements-dev.lock pyproject.toml
 

@@ -61,7 +61,7 @@ def test_the_image_holds_no_key_and_installs_what_is_locked() -> None:
     """A key in a layer stays there for ever; an unpinned package is another program tomorrow."""
     assert not re.search(r"^(?:ENV|ARG) .*(?:KEY|TOKEN|SECRET|PASSWORD)", DOCKERFILE, re.MULTILINE)
     [first, second] = [line for line in lines_of("RUN") if "pip install" in line]
-    assert "--require-hashes --requirement requirements.lock" in first
+    assert "--require-hashes --requirement requirements-image.lock" in first
     assert "--no-deps --no-build-isolation ." in second
     assert {line.split()[0] for line in lines_of("FROM")} == {"python:3.11-slim-bookworm"}
     assert "--python-version 3.11" in (PROJECT / "Makefile").read_text("utf-8")
