@@ -1,8 +1,7 @@
 """Parsing papers: the best file of each paper first, the next one when that fails.
 
-`examined` reads, ranks and fingerprints the files of a paper. `parse_papers` sends the files of each attempt to a
-worker, round by round, and keeps every document at once, so that a killed run repeats none. `parse_files` is one
-attempt, in a worker.
+`parse_papers` sends the files of each attempt to a worker, round by round, and keeps every document at once, so that a
+killed run repeats none. `parse_files` is one attempt, in a worker.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,29 +9,23 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from rag_assets.core.domain import BlockKind, Document, PageSource, Source, Zone
+from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
-from rag_assets.parsing.places import ALIGNMENT_VERSION
+from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.examination import is_pdf
 from rag_assets.parsing.registry import (
-    PARSER_VERSION,
-    Format,
-    expected_sources,
     installed_extras,
     parser_of,
-    sniff,
 )
-from rag_assets.parsing.shared.files.raw import RawFile, hashed_content, head_and_sha256
+from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
 from rag_assets.parsing.store import DocumentStore, demand_promises, packed_document
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
 
-_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "docling", "services"}
-"""Settings whose effect on a paper shows in its files, their order and their problems."""
 Report = Callable[[int, int], None]
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
@@ -142,36 +135,6 @@ class Parsed:
     n_blocks: int
 
 
-def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
-    """The paper with its fingerprint and the format and hash of each file, best file first by `settings.source_order`.
-
-    A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second file of one format
-    becomes a paper of its own with a problem, because only one of them can be read.
-    """
-    if paper.problem:
-        return [fingerprinted(paper, settings)]
-    order = settings.source_order
-
-    def rank(file: PaperFile) -> tuple[int, str]:
-        sources = (file.format.source,) if file.format else expected_sources(file.path.name)
-        best = min((order.index(source) for source in sources if source in order), default=len(order))
-        return best, file.relative
-
-    first_of: dict[Format, PaperFile] = {}
-    files: list[PaperFile] = []
-    seconds: list[Paper] = []
-    for file in sorted((_examined_file(file, settings) for file in paper.files), key=rank):
-        if file.format is None or first_of.setdefault(file.format, file) is file:
-            files.append(file)
-            continue
-        problem = (
-            f"{file.relative} is not read: {first_of[file.format].relative} has the same name and the same format. "
-            "Remove one of them, or rename it if it is another paper."
-        )
-        seconds.append(Paper(safe_id(f"{paper.paper_id}/{len(seconds) + 2}"), (file,), problem))
-    return [fingerprinted(one, settings) for one in (replace(paper, files=tuple(files)), *seconds)]
-
-
 def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
     """Parse each examined paper from the best of its files that can be parsed.
 
@@ -270,50 +233,11 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
     )
 
 
-def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The limits count only for papers of which a file failed; why a service failed does not count, since it may word
-    the same failure in another way each time."""
-    files = [
-        (one.relative, one.sha256, one.read_by or one.problem, one.format and (one.format.parse, one.format.version))
-        for one in paper.files
-    ]
-    values = settings.model_dump(mode="json", exclude=_TOLD_BY_FILES)
-    made_from = fingerprint(PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files)
-    return replace(paper, fingerprint=made_from)
-
-
-def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
-    """The file with the format and hash of its content, or the problem.
-
-    Hashed whole every time: size and time of change would miss an edit that keeps both.
-    """
-    if file.problem:
-        return file
-    try:
-        head, sha256 = head_and_sha256(file.path)
-    except OSError as error:
-        return replace(file, problem=CANNOT_BE_OPENED.format(reason=error.strerror))
-    try:
-        known = sniff(file.path.name, head)
-    except UnreadableDocument as error:
-        return replace(file, sha256=sha256, problem=str(error))
-    problem = ""
-    if known.source not in settings.source_order:
-        problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."
-    elif known.source is Source.TEXT and not settings.use_text_txt:
-        problem = "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF."
-    return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
-
-
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
     content = job.store.readings.get(file.sha256) if file.read_by else hashed_content(file.path, file.sha256)
     if content is None:
         raise UnreadableDocument("is not kept any more. Run again.")
     return RawFile(paper.paper_id, file.relative, content)
-
-
-def is_pdf(file: PaperFile) -> bool:
-    return file.format is not None and file.format.source is Source.PDF
 
 
 def _sentence(file: PaperFile, reason: str) -> str:

@@ -16,16 +16,11 @@ from rag_assets.core.errors import InvalidSettings, UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_files, read_files
-from rag_assets.parsing.corpus import (
-    block_table,
-    pages_outside,
-    quarantined,
-    repeated_paper_ids,
-    text_lost,
-    update_parsed_index,
-)
+from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
+from rag_assets.parsing.corpus import block_table, update_parsed_index
 from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.examination import examined
+from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.papers.pdf import lines, page_of, picture, prose, write_pdf

@@ -11,8 +11,9 @@ from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, Source
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import block_table, quarantined, update_parsed_index
+from rag_assets.parsing.corpus import block_table, update_parsed_index
 from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.promises import quarantined
 from rag_assets.parsing.store import DocumentStore, demand_promises
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
 from rag_assets_testing.in_place import in_place

@@ -15,7 +15,7 @@ from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
-from rag_assets.parsing.corpus import readings_that_differ, share_missing
+from rag_assets.parsing.promises import readings_that_differ, share_missing
 from rag_assets.search.indexing.stores import published_indexes
 
 NOT_TOLD = "the model found nothing that says it"

@@ -27,7 +27,7 @@ from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_acco
 from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
-from rag_assets.parsing.corpus import text_lost
+from rag_assets.parsing.promises import text_lost
 from rag_assets.pipeline.assets import corpus
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs

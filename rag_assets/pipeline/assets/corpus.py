@@ -15,8 +15,8 @@ from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, share_missing
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
+from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, share_missing
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore

@@ -9,7 +9,7 @@ from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPERS
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
-from rag_assets.parsing.corpus import PARSED
+from rag_assets.parsing.promises import PARSED
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.corpus import N_PAPERS_SHOWN, parsed_index
 from rag_assets.pipeline.assets.previews import markdown_table, short_id

@@ -15,8 +15,9 @@ from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import PARSED_INDEX_PROMISES, update_parsed_index
+from rag_assets.parsing.corpus import update_parsed_index
 from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.promises import PARSED_INDEX_PROMISES
 from rag_assets.parsing.store import DocumentStore
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.papers.pdf import page_of, prose, write_pdf

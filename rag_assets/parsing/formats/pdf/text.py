@@ -5,13 +5,11 @@ are read from single words. Coordinates are points in a reading frame: origin at
 shown (crop box and page rotation applied), turned so that the text runs from left to right.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from statistics import median
 from typing import TYPE_CHECKING
 
 from rag_assets.core.text.tokens import is_frequent_word
@@ -19,7 +17,7 @@ from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.formats.pdf.ocr import PageReader
-from rag_assets.parsing.shared.superscripts import raised_after
+from rag_assets.parsing.formats.pdf.raised import PlacedCharacter, with_superscripts
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -36,11 +34,6 @@ _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
 )
 _INITIAL, _ONE_FONT = 1.7, 0.9
-_SMALLER = 0.85
-_HIGHER = 0.1
-"""How far above the line a raised character ends, as a share of the font size of the line."""
-_RAISED_TEXT = re.compile(r"[\d,;()*∗†‡§+−–-]*\d[\d,;()*∗†‡§+−–-]*")
-_STOPS = tuple('.,;:!?)]”’"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,25 +148,13 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-@dataclass(frozen=True, slots=True)
-class _PlacedCharacter:
-    """The place of one character of a segment."""
-
-    index: int
-    """Its place among the characters of the segment, spaces included."""
-    size: float
-    """Font size in points."""
-    bottom: float
-    """Lower edge in points from the top of the page."""
-
-
 @dataclass
 class _OpenSegment:
     """A segment while characters are added to it."""
 
     characters: list[str] = field(default_factory=list)
     styles: Counter[FontStyle] = field(default_factory=Counter)
-    placed: list[_PlacedCharacter] = field(default_factory=list)
+    placed: list[PlacedCharacter] = field(default_factory=list)
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0
@@ -187,7 +168,7 @@ class _OpenSegment:
         else:
             self.left, self.right = min(self.left, box[0]), max(self.right, box[2])
             self.top, self.bottom = min(self.top, box[1]), max(self.bottom, box[3])
-        self.placed.append(_PlacedCharacter(len(self.characters), style.size, box[3]))
+        self.placed.append(PlacedCharacter(len(self.characters), style.size, box[3]))
         self.characters.append(text)
         self.styles[style] += 1
         self.glyphs.append(glyph)
@@ -212,7 +193,7 @@ class _OpenSegment:
         for style, count in self.styles.items():
             sizes[style.size] += count
         size = sizes.most_common(1)[0][0]
-        text = _with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES)
+        text = with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES)
         return Segment(
             text=_with_initial(text) if self.placed[0].size >= _INITIAL * size else text,
             left=self.left,
@@ -267,41 +248,3 @@ def _segments(
         current.add(glyph, box)
     if current.styles:
         yield current.closed()
-
-
-def _with_superscripts(characters: Sequence[str], placed: Sequence[_PlacedCharacter], size: float) -> str:
-    """The text of a segment whose font size is `size`, with raised digits as superscript characters.
-
-    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the 9th as 109. Raised
-    characters at the start stay as they are: the number of a footnote or of an affiliation.
-    """
-    parts: list[str] = []
-    at = 0
-    for start, end in _raised_runs(placed, size):
-        parts.append("".join(characters[at:start]))
-        run, at = "".join(characters[start:end]), end
-        if start and _RAISED_TEXT.fullmatch(run):
-            if parts[-1].rstrip().endswith(_STOPS):
-                parts[-1] = parts[-1].rstrip()
-            run = raised_after(parts[-1], run)
-            is_glued = parts[-1].endswith(_STOPS) and "".join(characters[end : end + 1]).isalpha()
-            run += " " if is_glued else ""  # the next sentence follows without a space
-        parts.append(run)
-    return "".join([*parts, *characters[at:]])
-
-
-def _raised_runs(placed: Sequence[_PlacedCharacter], size: float) -> list[tuple[int, int]]:
-    """Runs [start, end) of neighbouring characters that are raised."""
-    small = [character for character in placed if character.size <= _SMALLER * size]
-    if not small:
-        return []
-    line = median(character.bottom for character in placed if character.size > _SMALLER * size)
-    runs: list[tuple[int, int]] = []
-    for character in small:
-        if character.bottom > line - _HIGHER * size:
-            continue
-        if runs and runs[-1][1] == character.index:
-            runs[-1] = (runs[-1][0], character.index + 1)
-        else:
-            runs.append((character.index, character.index + 1))
-    return runs

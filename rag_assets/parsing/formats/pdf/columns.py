@@ -1,0 +1,186 @@
+"""The columns of a page: it is cut where a gutter runs between two columns of prose.
+
+What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is read before the right
+one. Cells in columns are not cut.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Protocol
+
+import numpy as np
+
+from rag_assets.parsing.formats.pdf.text import Segment
+
+_MAX_CUTS = 3
+"""Four columns, or a column inside a column, is the most that is looked for."""
+_GUTTER_RANGE, _GUTTER_STEPS = (0.15, 0.85), 141
+_MIN_PROSE_LINES = 3
+_PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
+"""A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
+of prose, not a number in a table."""
+_BAND_GAP_EMS = 0.9
+_MIN_ROW_OVERLAP = 0.5
+
+
+class _Text(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[list[Segment]]:
+    """Single columns of segments, in reading order."""
+    gutter = _gutter(segments) if cuts_left else None
+    bands = _bands(segments, gutter) if gutter is not None else []
+    if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
+        yield segments
+        return
+    for band in bands:
+        if band.is_in_columns:
+            left = [s for s in band.segments if _centre(s) < gutter]
+            right = [s for s in band.segments if _centre(s) >= gutter]
+            for side in (right, left) if is_right_to_left(band.segments) else (left, right):
+                yield from regions(side, cuts_left - 1)
+        elif len(bands) > 1:
+            yield from regions(band.segments, cuts_left - 1)
+        else:
+            yield band.segments
+
+
+def _centre(segment: Segment) -> float:
+    return (segment.left + segment.right) / 2
+
+
+def _middle(segment: Segment) -> float:
+    return (segment.top + segment.bottom) / 2
+
+
+def _gutter(segments: Sequence[Segment]) -> float | None:
+    """The x, in points, of a gutter between two columns of prose; None if there is no gutter.
+
+    Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to the x crossed by the
+    fewest segments.
+    """
+    if len(segments) < 2 * _MIN_PROSE_LINES:
+        return None
+    lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
+    widths, sizes = rights - lefts, np.array([s.size for s in segments])
+    start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
+    places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
+    x = places[:, None]
+    is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
+    left_prose = is_left & (widths >= _width_of_prose(x - start, sizes))
+    right_prose = is_right & (widths >= _width_of_prose(start + width - x, sizes))
+    evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
+    crossing = (~is_left & ~is_right).sum(axis=1)
+    best = evidence.max()
+    if best < _MIN_PROSE_LINES:
+        return None
+    candidates = np.flatnonzero(evidence == best)
+    candidates = candidates[crossing[candidates] == crossing[candidates].min()]
+    return float(places[candidates[len(candidates) // 2]])
+
+
+@dataclass
+class _Band:
+    """A horizontal slice of a page with a gutter."""
+
+    segments: list[Segment]
+    is_in_columns: bool
+
+
+def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
+    """Slices from top to bottom, each read either down the columns beside the gutter or across it.
+
+    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table between prose is
+    judged by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
+    """
+    bands: list[_Band] = []
+    for piece in _slices(segments, gutter):
+        in_columns = _reads_in_columns(piece, gutter)
+        if in_columns is None:  # nothing in it decides: it goes with the slice above
+            in_columns = bands[-1].is_in_columns if bands else True
+        if bands and bands[-1].is_in_columns == in_columns:
+            bands[-1].segments.extend(piece)
+        else:
+            bands.append(_Band(piece, in_columns))
+    return bands
+
+
+def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
+    slices: list[list[Segment]] = []
+    crossed, floor = True, float("-inf")
+    for segment in sorted(segments, key=_middle):
+        crosses = segment.left < gutter < segment.right
+        is_apart = segment.top - floor > _BAND_GAP_EMS * segment.size
+        if not slices or crosses != crossed or (not crosses and is_apart):
+            slices.append([])
+        slices[-1].append(segment)
+        crossed, floor = crosses, max(floor, segment.bottom)
+    return slices
+
+
+def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
+    """Whether a slice is read down one side of the gutter and then the other; None where nothing decides."""
+    if any(s.left < gutter < s.right for s in piece):
+        return False
+    across = [row for row in rows_of(piece) if row[0].right <= gutter <= row[-1].left]
+    n_prose = sum(_is_prose(row, gutter) for row in across)
+    if across and median(len(row) for row in across) >= 3 and n_prose * 2 <= len(across):
+        return False
+    return True if n_prose or len(across) > 2 else None
+
+
+def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
+    """Whether a row on both sides is a line of prose on each, not a row of cells."""
+    left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
+    return all(sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left) for side in (left, right))
+
+
+def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
+    """Whether each side has at least three lines of prose."""
+    start, end = min(s.left for s in piece), max(s.right for s in piece)
+    sides = [
+        [s for s in piece if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)],
+        [s for s in piece if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)],
+    ]
+    return min(map(len, sides)) >= _MIN_PROSE_LINES
+
+
+def _width_of_prose(side: Any, size: Any) -> Any:
+    """Least width of a line of prose in a column of that width (or in one of several there) and in that font size."""
+    return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
+
+
+def rows_of(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Segments beside each other, rows from top to bottom, each from left to right."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda s: (_middle(s), s.left)):
+        for row in rows[-3:]:
+            if _stand_beside(row, segment):
+                row.append(segment)
+                break
+        else:
+            rows.append([segment])
+    for row in rows:
+        row.sort(key=lambda s: s.left, reverse=is_right_to_left(row))
+    return rows
+
+
+def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
+    tallest = max(row, key=lambda s: s.bottom - s.top)
+    overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
+    least = _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top)
+    if overlap < least or segment.is_float or row[0].is_float:
+        return False
+    # Lines set so tightly that their boxes overlap are still lines: their texts share columns.
+    shared = max(min(s.right, segment.right) - max(s.left, segment.left) for s in row)
+    return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
+
+
+def is_right_to_left(row: Sequence[_Text]) -> bool:
+    """Whether most letters of a row, or of a column of lines, are Hebrew or Arabic."""
+    text = "".join(part.text for part in row)
+    n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
+    return n_right_to_left * 2 > sum(c.isalpha() for c in text)
