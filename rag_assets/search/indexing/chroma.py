@@ -132,7 +132,10 @@ class ChromaStore:
 
 _VECTOR_ERROR = 1e-4
 BATCH = 5000
-"""Passages written at once; Chroma takes no more."""
+"""Passages written at once; Chroma takes no more, and saves its whole graph after each batch."""
+
+# What is not saved to the graph's files would be replayed, and written, by the next reader.
+_OPERATIONS_BETWEEN_SAVES = 1
 
 # Chroma takes its write lock by inserting a row whenever a database is opened, so that mere reading would change the
 # file. With this trigger the lock is taken all the same, and the row left out.
@@ -175,8 +178,7 @@ class ChromaFiles:
         to_build = [rows[id_] for id_ in plan.to_build]
         new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
         write_vectors(folder, rows, new)
-        n_operations = len(plan.to_drop) + (len(to_build) or min(len(plan.to_drop), 1))
-        with panics_as_errors(), closing(self._opened(folder, n_operations)) as store:
+        with panics_as_errors(), closing(self._opened(folder)) as store:
             for start in range(0, len(plan.to_drop), BATCH):
                 store.delete(plan.to_drop[start : start + BATCH])
             for start in range(0, len(to_build), BATCH):
@@ -185,8 +187,9 @@ class ChromaFiles:
                 report(start + len(some), len(to_build))
             if plan.to_drop and not to_build:
                 store.rewrite_one()
-        with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
-            connection.execute("VACUUM")  # until then, free pages hold what was deleted, or waited for the save
+        if plan.to_drop:
+            with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
+                connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
         """Passages that are not the same in the database and in the file for exact search: by id and fingerprint all of
@@ -207,13 +210,14 @@ class ChromaFiles:
             return ExactVectors.open(folder)
         return ChromaStore.open(folder)
 
-    def _opened(self, folder: Path, n_operations: int) -> "_WritableStore":
-        """A store whose graph is saved once, with the last of the operations: each save writes all of it, and what is
-        not saved would be replayed, and written, by the next reader. An operation is a passage deleted or written."""
+    def _opened(self, folder: Path) -> "_WritableStore":
         system, api = started(folder)
         try:
-            model = api.create_collection(COLLECTION, configuration={"hnsw": _GRAPH}, get_or_create=True)
-            api._modify(model.id, new_configuration={"hnsw": {"sync_threshold": max(n_operations, 1)}})
+            model = api.create_collection(
+                COLLECTION,
+                configuration={"hnsw": {**_GRAPH, "sync_threshold": _OPERATIONS_BETWEEN_SAVES}},
+                get_or_create=True,
+            )
             with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
                 connection.execute(_READING_LEAVES_NO_TRACE)
         except BaseException:

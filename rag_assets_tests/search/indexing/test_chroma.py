@@ -1,16 +1,13 @@
 """The vector store on disk."""
 
 import socket
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma import COLLECTION, DATABASE_FILE, ChromaFiles, ChromaStore
+from rag_assets.search.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors, VectorStore
@@ -94,29 +91,6 @@ def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
     store.close()
 
     assert snapshot(tmp_path) == before
-
-
-@pytest.mark.parametrize("published", [[], numbered_rows(60)], ids=["built", "updated"])
-def test_the_graph_is_saved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published: list[IndexRow]) -> None:
-    """A save writes the whole graph: one for each batch would make a build quadratic."""
-    monkeypatch.setattr(chroma, "BATCH", 10)
-    folder = tmp_path / "chroma"
-    update_index(FolderIndex(folder, TARGET), published)
-    rows = [*published[10:], *numbered_rows(90)[60:]]
-    graphs: list[set[bytes]] = []
-
-    def saved(*_: object) -> None:
-        graphs.append({path.read_bytes() for path in folder.rglob("data_level0.bin")})
-
-    TARGET.write(folder, {one.passage_id: one for one in rows}, saved)
-
-    assert graphs[0] == graphs[1] != graphs[2], "not before the last batch"
-    with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
-        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,), "an edit copies the file"
-    before = snapshot(folder)
-    with closing(ChromaStore.open(folder)) as store:
-        assert len(store.vectors([one.passage_id for one in rows])) == len(rows)
-    assert snapshot(folder) == before, "what was not saved would be replayed by the first reader"
 
 
 def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

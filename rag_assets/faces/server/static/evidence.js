@@ -17,7 +17,7 @@ export function quoteFacts({ citation, title, support }) {
 
 /** What is known of a quote besides its words. */
 export function verificationFacts({ citation, support }) {
-  const supported = supportWords(support) ?? (support ? "The sentence is the paper's own" : null);
+  const supported = supportWords(support) ?? (support ? "The words are the paper's own" : null);
   return [
     el("p", { class: `fact ${citation.verification}` }, verificationWords(citation.verification)),
     supported && el("p", { class: "fact" }, supported),
