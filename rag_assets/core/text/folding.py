@@ -88,8 +88,13 @@ class Folded:
 def letters_of(text: str) -> str:
     """Letters and digits alone, in lower case, without accents: "Paré" and "Pare´", "Multi-Head" and "multihead" are
     the same."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in plain if character.isalnum())
+    return "".join(character for character in without_accents(text) if character.isalnum())
+
+
+def without_accents(text: str) -> str:
+    """In lower case and without accents, which a name on one page may have and the same name elsewhere may not."""
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in parts if not unicodedata.combining(character))
 
 
 def lowered_as_plain(text: str) -> str:

@@ -5,10 +5,10 @@ in it (equations in parentheses, years of data).
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_assets.core.text.folding import without_accents
 from rag_assets.corpus.references.entries import Reference
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;–—-]\s?\d{1,3}){0,30}"
@@ -80,7 +80,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     years: set[str] = set()
     entries: dict[tuple[str, str], list[tuple[int, list[str]]]] = {}
     for reference in references:
-        words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", _plain(reference.text))
+        words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", without_accents(reference.text))
         own_years = set(reference.years)
         for year in own_years | {year[:4] for year in own_years}:
             years.add(year)
@@ -90,7 +90,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
             written = re.findall(_WORD, match["first"] + match["more"])
-            names = [_plain(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
+            names = [without_accents(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
             if not match["first"][0].isupper():
                 continue
             written_years = (year if year in years else year[:4] for year in _YEARS.findall(match["years"]))
@@ -114,9 +114,3 @@ def _named(names: Sequence[str], entries: Sequence[tuple[int, list[str]]]) -> li
     whole = [(number, words) for number, words in entries if all(name in words for name in names)]
     first = [(number, words) for number, words in whole if words[:1] == names[:1]]
     return [number for number, _ in first or whole]
-
-
-def _plain(text: str) -> str:
-    """In lower case and without accents, which a printed name and its entry may have or not."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in parts if not unicodedata.combining(character))

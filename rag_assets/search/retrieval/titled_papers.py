@@ -1,8 +1,9 @@
 """Which entries of reference lists are papers of this corpus."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
+
+from rag_assets.core.text.folding import without_accents
 
 _WORD = re.compile(r"[^\W_]+")
 _KEY_WORDS = 4
@@ -37,6 +38,4 @@ class TitledPapers:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """In lower case and without accents."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return tuple(_WORD.findall("".join(character for character in parts if not unicodedata.combining(character))))
+    return tuple(_WORD.findall(without_accents(text)))
