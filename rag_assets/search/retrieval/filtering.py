@@ -137,15 +137,15 @@ class PassageFilters:
 
     @cached_property
     def _papers(self) -> pa.DictionaryArray:
-        return self._library.chunk_column("paper_id").dictionary_encode()
+        return self._library.chunk_column("paper_id")
 
     @cached_property
     def _sources(self) -> pa.DictionaryArray:
-        return self._library.chunk_column("source").dictionary_encode()
+        return self._library.chunk_column("source")
 
     @cached_property
     def _section_paths(self) -> pa.DictionaryArray:
-        return self._library.passage_column("section_path").dictionary_encode()
+        return self._library.passage_column("section_path")
 
     @cached_property
     def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -49,7 +49,7 @@ class SectionNames:
     @cached_property
     def _paths(self) -> tuple[list[list[str]], pa.DictionaryArray]:
         """The headings of each distinct section path, and the paths by place."""
-        column = self._library.passage_column("section_path").dictionary_encode()
+        column = self._library.passage_column("section_path")
         paths = [path.split(" > ") for path in column.dictionary.to_pylist()]
         return [["".join(_WORD.findall(title)).lower() for title in path] for path in paths], column
 
