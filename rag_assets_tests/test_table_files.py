@@ -10,6 +10,8 @@ import pytest
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.table_files import (
+    ROWS_A_GROUP,
+    OpenTable,
     published_or_empty,
     read_columns,
     read_provenance,
@@ -149,3 +151,23 @@ def test_schema_problems_are_named() -> None:
     ]
     backwards = ROWS.select(PASSAGES.names[::-1]).schema
     assert schema_problems(backwards, PASSAGES)[0].startswith("columns are in the order")
+
+
+def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None:
+    """A group decoded for one row would be the whole table, and a row of another group another passage."""
+    path, n = tmp_path / "passages.parquet", 2 * ROWS_A_GROUP + 10
+    many = pa.concat_tables([ROWS.set_column(0, "passage_id", pa.array([f"a#{row}"])) for row in range(n)])
+    write_table(many, path, {})
+    asked = [n - 1, 0, ROWS_A_GROUP, ROWS_A_GROUP - 1, 0]
+
+    decoded: list[int] = []
+
+    def ids_of(rows: pa.Table) -> list[str]:
+        decoded.append(len(rows))
+        ids: list[str] = rows["passage_id"].to_pylist()
+        return ids
+
+    assert OpenTable(path).values(asked, ids_of) == [f"a#{row}" for row in asked]
+    assert decoded == [2, 1, 1]
+    groups = pq.ParquetFile(path).metadata
+    assert max(groups.row_group(number).num_rows for number in range(groups.num_row_groups)) == ROWS_A_GROUP

@@ -6,6 +6,7 @@ is what ranking needs of each; texts and all else are looked up in the tables.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,20 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Chunk, PaperFacts, Passage
 from rag_assets.core.errors import StaleIndex
-from rag_assets.core.incremental import data_version
 from rag_assets.core.table_files import OpenTable
-from rag_assets.core.tables import chunks_from, passages_from
+from rag_assets.core.tables import chunks_from, in_parts, passages_from, passages_version
 
 Numbers = npt.NDArray[np.int32]
+_NONE: Numbers = np.empty(0, np.int32)
+
+
+class CodedTexts(NamedTuple):
+    """A text for each place."""
+
+    texts: pa.Array
+    """The different ones, each once."""
+    codes: Numbers
+    """Where in `texts` that of each place is."""
 
 
 class Library:
@@ -32,13 +42,12 @@ class Library:
         pa.set_memory_pool(pa.system_memory_pool())
         self._chunks, self._passages = OpenTable(chunks_file), OpenTable(passages_file)
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
-        passage_ids = passages["passage_id"].to_pylist()
-        self.version = data_version(dict(zip(passage_ids, passages["row_hash"].to_pylist(), strict=True)))
+        self.version = passages_version(passages)
         """Data version of passage_id -> row hash; an index that fits has the same."""
         chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
         self.n_passages, self.n_chunks = len(passages), len(chunks)
-        self._chunk_rows = _Ids(chunks["chunk_id"].to_pylist())
-        of_chunk = self._chunk_rows.numbers(passages["chunk_id"].to_pylist())
+        self._chunk_rows = _Ids(chunks["chunk_id"])
+        of_chunk = np.concatenate([_NONE, *map(self._chunk_rows.numbers, in_parts(passages["chunk_id"]))])
         if lost := np.flatnonzero(of_chunk < 0).tolist():
             raise StaleIndex(
                 f"{passages_file} has passages of chunk {passages['chunk_id'][lost[0]].as_py()!r}, which {chunks_file} "
@@ -54,11 +63,11 @@ class Library:
         self._chunk_row_of: Numbers = of_chunk[order]
         """Row of the chunk by place."""
         sections = zip(paper_ids, chunks["section_id"].to_pylist(), strict=True)
-        self._section_of = _codes(list(sections))[self._chunk_row_of]
+        self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
         self._paper_of = papers[self._chunk_row_of]
         """Number of the paper by place."""
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
-        self._ids = _Ids([passage_ids[row] for row in order.tolist()])
+        self._ids = _Ids(passages["passage_id"], order)
         self.papers = frozenset(self._paper_ids)
         self.facts = facts or {}
 
@@ -112,20 +121,29 @@ class Library:
         rows = self._chunk_rows.numbers(list(chunk_ids))
         return {chunk.chunk_id: chunk for chunk in self._chunks.values(rows[rows >= 0], chunks_from)}
 
-    def passage_column(self, name: str) -> pa.Array:
-        """A column of the passages, by place; each text is held once, however many have it."""
-        return _compact(self._passages.columns([name])[name]).take(pa.array(self._passage_rows))
+    def passage_texts(self, name: str) -> CodedTexts:
+        """A column of the passages."""
+        return _coded(self._passages, name, self._passage_rows)
 
-    def chunk_column(self, name: str) -> pa.Array:
-        """A column of the chunks, by the places of their passages; each text is held once, however many have it."""
-        return _compact(self._chunks.columns([name])[name]).take(pa.array(self._chunk_row_of))
+    def chunk_texts(self, name: str) -> CodedTexts:
+        """A column of the chunks, for each of their passages."""
+        return _coded(self._chunks, name, self._chunk_row_of)
+
+    def passage_numbers(self, name: str, unknown: int) -> Numbers:
+        """A column of the passages by place; `unknown` where it says nothing."""
+        numbers: Numbers = self._passages.columns([name])[name].fill_null(unknown).to_numpy()
+        return numbers[self._passage_rows]
 
 
 class _Ids:
     """Texts that differ from each other, each with its number: its place in the order given."""
 
-    def __init__(self, ids: Sequence[str]) -> None:
-        self._ids = np.array([id_.encode() for id_ in ids], np.bytes_)
+    def __init__(self, ids: pa.ChunkedArray, order: npt.NDArray[np.int64] | None = None) -> None:
+        """order: rows of `ids` by number; None: as they are."""
+        n_bytes = max((len(id_.encode()) for part in in_parts(ids) for id_ in part), default=1)
+        parts = (np.array([id_.encode() for id_ in part], f"S{n_bytes}") for part in in_parts(ids))
+        in_file = np.concatenate([np.empty(0, f"S{n_bytes}"), *parts])
+        self._ids = in_file if order is None else in_file[order]
         self._sorted = np.argsort(self._ids).astype(np.int32)
 
     def __getitem__(self, number: int) -> str:
@@ -141,12 +159,12 @@ class _Ids:
         return np.where(self._ids[found] == wanted, found, np.int32(-1))
 
 
-def _compact(column: pa.ChunkedArray) -> pa.Array:
-    whole = column.combine_chunks()
-    return whole.dictionary_encode() if pa.types.is_string(whole.type) else whole
+def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
+    column = table.columns([name])[name].combine_chunks().dictionary_encode()
+    return CodedTexts(column.dictionary, column.indices.to_numpy()[rows])  # a `take` would import pandas
 
 
-def _codes(values: Sequence[str] | Sequence[tuple[str, str]]) -> Numbers:
+def _codes(values: Sequence[str]) -> Numbers:
     """A number for each value; equal values have the same, and numbers sort as the values do."""
     numbers = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([numbers[value] for value in values], np.int32)
