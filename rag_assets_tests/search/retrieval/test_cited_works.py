@@ -36,11 +36,11 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
     titles = {"lund2019": "Iron in winter soils: A survey", "smith2020": "Iron in winter soils: a survey again"}
 
     write_table(table, tmp_path / "references.parquet", {})
+    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), titles)
 
-    found = CitedWorks(OpenTable(tmp_path / "references.parquet"), titles).reports_in(
-        {"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")}
-    )
+    found = works.reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
 
+    assert works.entries_naming("IN wintér soils") == {ENTRY: "smith2020"}
     [report] = found.pop("c1")
     assert text[report.start : report.end] == "Iron falls [1]."
     assert [(work.text, work.paper_id) for work in report.works] == [(ENTRY, "lund2019")]
