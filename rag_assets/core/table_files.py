@@ -60,6 +60,8 @@ class Published:
     """Empty when there is no file that can be used."""
     provenance: Mapping[str, Any] | None
     """What it was made with; None when there is no file that can be used, so the file must be written."""
+    is_in_groups: bool = True
+    """False for a file of an earlier version: a look-up would decode all of it, so the file must be written again."""
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
@@ -87,8 +89,9 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
     if not path.exists():
         return Published(schema.empty_table(), None)
     try:
-        table = _read(path, schema, schema.names)
-        return Published(table, _provenance(table.schema))
+        with _opened(path, schema) as file, _readable():
+            table = _columns(file, schema, schema.names)
+        return Published(table, _provenance(table.schema), max(_group_sizes(file), default=0) <= ROWS_A_GROUP)
     except _UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
         return Published(schema.empty_table(), None)
@@ -131,8 +134,7 @@ class OpenTable:
         self._path, self._schema, self._lock = path, _SCHEMAS[path.stem], Lock()
         with self._usable():
             self._file = _opened(path, self._schema)
-        metadata = self._file.metadata
-        self._sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        self._sizes = _group_sizes(self._file)
         self._starts = np.cumsum([0, *self._sizes])
         """The first row of each group, and the number of all rows."""
 
@@ -206,6 +208,11 @@ def _readable() -> Iterator[None]:
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
         first_line = str(error).split("\n", 1)[0].rstrip(".")
         raise _UnusableTable(f"is damaged or no parquet file ({first_line})") from error
+
+
+def _group_sizes(file: pq.ParquetFile) -> list[int]:
+    """Rows of each group."""
+    return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
 
 
 def _demand_rows(n_rows: int, n_wanted: int) -> None:
