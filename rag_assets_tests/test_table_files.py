@@ -9,7 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.table_files import (
+    ROWS_A_GROUP,
+    OpenTable,
     published_or_empty,
     read_columns,
     read_provenance,
@@ -17,6 +20,7 @@ from rag_assets.core.table_files import (
     write_table,
 )
 from rag_assets.core.tables import PASSAGES, schema_problems, to_table
+from rag_assets.pipeline.assets.publishing import TableUpdate
 
 ROWS = to_table(
     [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}], PASSAGES
@@ -149,3 +153,38 @@ def test_schema_problems_are_named() -> None:
     ]
     backwards = ROWS.select(PASSAGES.names[::-1]).schema
     assert schema_problems(backwards, PASSAGES)[0].startswith("columns are in the order")
+
+
+def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None:
+    """A group decoded for one row would be the whole table, and a row of another group another passage."""
+    path, n = tmp_path / "passages.parquet", 2 * ROWS_A_GROUP + 10
+    many = pa.concat_tables([ROWS.set_column(0, "passage_id", pa.array([f"a#{row}"])) for row in range(n)])
+    write_table(many, path, {})
+    asked = [n - 1, 0, ROWS_A_GROUP, ROWS_A_GROUP - 1, 0]
+
+    decoded: list[int] = []
+
+    def ids_of(rows: pa.Table) -> list[str]:
+        decoded.append(len(rows))
+        ids: list[str] = rows["passage_id"].to_pylist()
+        return ids
+
+    assert OpenTable(path).values(asked, ids_of) == [f"a#{row}" for row in asked]
+    assert decoded == [2, 1, 1]
+    assert published_or_empty(path, PASSAGES).is_in_groups
+    assert pq.ParquetFile(path).metadata.num_row_groups == 3
+
+
+def test_an_unchanged_run_writes_a_table_of_one_large_group_again(tmp_path: Path) -> None:
+    """Data folders of earlier versions: each look-up would decode the whole table, for as long as no paper changes."""
+    path = tmp_path / "passages.parquet"
+    many = pa.concat_tables([ROWS] * (ROWS_A_GROUP + 1))
+    write_table(many, path, {"settings": "s"})
+    in_groups = path.read_bytes()
+    pq.write_table(pq.ParquetFile(path).read(), path)
+    published = published_or_empty(path, PASSAGES)
+
+    list(TableUpdate(path, published.table, UpdatePlan((), (), (), ()), published, {"settings": "s"}).audited([], {}))
+
+    assert published.provenance == {"settings": "s"}
+    assert path.read_bytes() == in_groups

@@ -2,18 +2,22 @@
 
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
 made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
-file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. The schemas
-and the way from rows to values are in `tables`.
+file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. Rows are
+stored in small groups, because a group is the least that can be read: `OpenTable` looks single rows up. The schemas and
+the way from rows to values are in `tables`.
 """
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -31,6 +35,9 @@ from rag_assets.core.tables import (
 )
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
+ROWS_A_GROUP = 200
+"""Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in memory, grows."""
 PROVENANCE_KEY = b"rag_assets"
 _SCHEMAS = {
     "parsed_index": PARSED_INDEX,
@@ -53,6 +60,8 @@ class Published:
     """Empty when there is no file that can be used."""
     provenance: Mapping[str, Any] | None
     """What it was made with; None when there is no file that can be used, so the file must be written."""
+    is_in_groups: bool = True
+    """False for a file of an earlier version: a look-up would decode all of it, so the file must be written again."""
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
@@ -62,7 +71,14 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
     """
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
     schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
-    pq.write_table(table.cast(schema).combine_chunks(), path, compression="zstd", write_page_checksum=True)
+    pq.write_table(
+        table.cast(schema).combine_chunks(),
+        path,
+        compression="zstd",
+        row_group_size=ROWS_A_GROUP,
+        write_page_checksum=True,
+        write_statistics=False,
+    )
 
 
 def published_or_empty(path: Path, schema: pa.Schema) -> Published:
@@ -73,8 +89,9 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
     if not path.exists():
         return Published(schema.empty_table(), None)
     try:
-        table = _read(path, schema, schema.names)
-        return Published(table, _provenance(table.schema))
+        with _opened(path, schema) as file, _readable():
+            table = _columns(file, schema, schema.names)
+        return Published(table, _provenance(table.schema), max(_group_sizes(file), default=0) <= ROWS_A_GROUP)
     except _UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
         return Published(schema.empty_table(), None)
@@ -104,36 +121,104 @@ def read_provenance(path: Path) -> dict[str, Any]:
         return {}
 
 
+class OpenTable:
+    """A published table whose rows stay in its file until they are asked for; may be used by several threads.
+
+    The file is opened once, so what is read is of one version, whatever is published in its place later.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the table that an asset published. Raises MissingInput as `required_table`."""
+        if not path.exists():
+            raise MissingInput.table(path, asset=path.stem)
+        self._path, self._schema, self._lock = path, _SCHEMAS[path.stem], Lock()
+        with self._usable():
+            self._file = _opened(path, self._schema)
+        self._sizes = _group_sizes(self._file)
+        self._starts = np.cumsum([0, *self._sizes])
+        """The first row of each group, and the number of all rows."""
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows. Raises MissingInput when the file is damaged."""
+        with self._usable(), self._lock:
+            return _columns(self._file, self._schema, names)
+
+    def values(self, rows: npt.ArrayLike, made: Callable[[pa.Table], list[T]]) -> list[T]:
+        """What `made` makes of the rows with these numbers, one value a row, in the order given.
+
+        Raises MissingInput when the file is damaged.
+        """
+        wanted, places = np.unique(np.asarray(rows, np.int64), return_inverse=True)
+        groups = np.searchsorted(self._starts, wanted, side="right") - 1
+        found: list[T] = []
+        for group in np.unique(groups).tolist():
+            inside = (wanted[groups == group] - self._starts[group]).tolist()
+            whole = self._group(group)
+            # its own `take` would import pandas, which takes 35 MB
+            found += made(pa.concat_tables([whole.slice(row, 1) for row in inside]))
+        return [found[place] for place in places.tolist()]
+
+    def _group(self, number: int) -> pa.Table:
+        with self._usable(), self._lock:
+            whole = self._file.read_row_group(number, use_threads=False)
+            _demand_rows(whole.num_rows, self._sizes[number])
+        return whole
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            with _readable():
+                yield
+        except _UnusableTable as error:
+            raise MissingInput.unusable_table(self._path, problem=str(error), asset=self._path.stem) from error
+
+
 class _UnusableTable(Exception):
     """A file that is no table of the wanted columns; the message is a phrase that can follow the file's name."""
 
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
-    with _opened(path, schema) as file:
-        table = file.read(columns=list(columns))  # pq.read_table imports pandas
-        _demand_rows(table.num_rows, file)
+    with _opened(path, schema) as file, _readable():
+        return _columns(file, schema, columns)
+
+
+def _columns(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+    table = file.read(columns=list(columns))  # pq.read_table imports pandas
+    _demand_rows(table.num_rows, file.metadata.num_rows)
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
 
+def _opened(path: Path, schema: pa.Schema) -> pq.ParquetFile:
+    """The file at `path`, which has exactly the columns of `schema`. Raises _UnusableTable."""
+    with _readable():
+        file = pq.ParquetFile(str(path), page_checksum_verification=True)
+        problems = schema_problems(file.schema_arrow, schema)
+    if problems:
+        file.close()
+        raise _UnusableTable(f"is a table of another version ({problems[0]})")
+    return file
+
+
 @contextmanager
-def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
-    """The file at `path`, which has exactly the columns of `schema`. Raises _UnusableTable, also for a page that is
-    read within the block and damaged."""
+def _readable() -> Iterator[None]:
+    """Raises _UnusableTable for a footer or page that is read within the block and damaged."""
     try:
-        with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
-            if problems := schema_problems(file.schema_arrow, schema):
-                raise _UnusableTable(f"is a table of another version ({problems[0]})")
-            yield file
+        yield
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
         first_line = str(error).split("\n", 1)[0].rstrip(".")
         raise _UnusableTable(f"is damaged or no parquet file ({first_line})") from error
 
 
-def _demand_rows(n_rows: int, file: pq.ParquetFile) -> None:
+def _group_sizes(file: pq.ParquetFile) -> list[int]:
+    """Rows of each group."""
+    return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+
+
+def _demand_rows(n_rows: int, n_wanted: int) -> None:
     """The checksums of the pages leave the footer out, which gives the number of rows twice."""
-    if n_rows != file.metadata.num_rows:
-        raise _UnusableTable(f"is damaged ({n_rows} of {file.metadata.num_rows} rows are left)")
+    if n_rows != n_wanted:
+        raise _UnusableTable(f"is damaged ({n_rows} of {n_wanted} rows are left)")
 
 
 def _provenance(schema: pa.Schema) -> dict[str, Any]:

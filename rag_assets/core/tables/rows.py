@@ -19,8 +19,11 @@ from rag_assets.core.domain import (
     Passage,
     Record,
 )
+from rag_assets.core.incremental import sorted_version
 
 T = TypeVar("T")
+_PART = 10_000
+"""Texts that are Python objects at the same time."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,19 @@ def unpacked(content: bytes) -> pa.Table:
 def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
     """key -> fingerprint of a table in which all rows of a key share one fingerprint."""
     return dict(zip(table[key].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
+
+
+def in_parts(column: pa.ChunkedArray) -> Iterator[list[str]]:
+    """The texts of a column, some at a time: a process keeps much of the memory that millions of texts took at once."""
+    for start in range(0, len(column), _PART):
+        yield column.slice(start, _PART).to_pylist()
+
+
+def passages_version(passages: pa.Table) -> str:
+    """Data version of passage_id -> row_hash, by which an index and a table of passages fit each other."""
+    ordered = passages.select(["passage_id", "row_hash"]).sort_by("passage_id")
+    parts = zip(in_parts(ordered["passage_id"]), in_parts(ordered["row_hash"]), strict=True)
+    return sorted_version(pair for ids, hashes in parts for pair in zip(ids, hashes, strict=True))
 
 
 def rows_of(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:

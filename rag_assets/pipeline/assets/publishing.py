@@ -176,7 +176,8 @@ class TableUpdate:
         settings, facts, previews: see `materialized`. beside: content of small files that are published with it.
         """
         with staging() as staged:
-            if not self.plan.is_noop or self.published.provenance != self.provenance:
+            is_current = self.published.provenance == self.provenance and self.published.is_in_groups
+            if not (self.plan.is_noop and is_current):
                 write_table(self.table, staged.path(self.path), self.provenance)
             for path, content in (beside or {}).items():
                 staged.put(path, content)

@@ -1,29 +1,36 @@
 """The sentences of chunks that report other works, with the entries of the reference lists that they refer to."""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from threading import Lock
+from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import Chunk, CitedWork, Report
-from rag_assets.core.tables import REFERENCES, rows_of
+from rag_assets.core.table_files import OpenTable
 from rag_assets.search.retrieval.titled_papers import TitledPapers
 
 _MOST_ENTRIES = 3
+_PAPERS_KEPT = 100
 
 
 class CitedWorks:
     """Reads the rows of a paper when one of its chunks is asked for. May be used by several threads."""
 
-    def __init__(self, references: pa.Table | None = None, titles: Mapping[str, str] | None = None) -> None:
-        """references: schema REFERENCES; None: no sentence is known to report. titles: of papers, by paper_id."""
-        self._references = REFERENCES.empty_table() if references is None else references
+    def __init__(self, references: OpenTable | None = None, titles: Mapping[str, str] | None = None) -> None:
+        """references: the table of that name; None: no sentence is known to report. titles: of papers, by paper_id.
+
+        Raises MissingInput when the table is damaged, as the methods do.
+        """
+        self._references = references
         self._titles = titles or {}
-        self._lock = Lock()
-        self._known: dict[str, dict[tuple[int, int], list[CitedWork]]] = {}
+        self._papers_of_rows = pa.array([], pa.string()).dictionary_encode()
+        if references is not None:
+            self._papers_of_rows = references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
+        self._of = lru_cache(_PAPERS_KEPT)(self._read)
 
     @cached_property
     def _papers(self) -> TitledPapers:
@@ -36,8 +43,10 @@ class CitedWorks:
 
     def entries_naming(self, title: str) -> dict[str, str]:
         """The first entries of reference lists that hold a title, each with a paper that has it in its list."""
-        holds = pc.match_substring(self._references["text"], title, ignore_case=True)
-        rows = self._references.filter(holds).slice(0, _MOST_ENTRIES).to_pylist()
+        if self._references is None:
+            return {}
+        holds = pc.match_substring(self._references.columns(["text"])["text"], title, ignore_case=True)
+        rows = self._rows(np.flatnonzero(holds.fill_null(False).to_numpy())[:_MOST_ENTRIES])
         return {row["text"]: row["paper_id"] for row in rows}
 
     def _reports(self, chunk: Chunk) -> Iterator[Report]:
@@ -47,16 +56,17 @@ class CitedWorks:
                     own_start, own_end = (unit.start + place - unit.char_start for place in (start, end))
                     yield Report(max(unit.start, own_start), min(unit.end, own_end), tuple(works))
 
-    def _of(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
+    def _read(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
         """The works that each reporting sentence refers to, by its place in the paper's text."""
-        with self._lock:
-            if paper_id not in self._known:
-                found: dict[tuple[int, int], list[CitedWork]] = {}
-                for row in rows_of(self._references, "paper_id", [paper_id]).to_pylist():
-                    for start, end in _reporting(row):
-                        found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
-                self._known[paper_id] = dict(sorted(found.items()))
-            return self._known[paper_id]
+        number = self._papers_of_rows.dictionary.index(paper_id).as_py()
+        found: dict[tuple[int, int], list[CitedWork]] = {}
+        for row in self._rows(np.flatnonzero(self._papers_of_rows.indices.to_numpy() == number)):
+            for start, end in _reporting(row):
+                found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
+        return dict(sorted(found.items()))
+
+    def _rows(self, numbers: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+        return self._references.values(numbers, pa.Table.to_pylist) if self._references else []
 
     def _work(self, paper_id: str, entry: str) -> CitedWork:
         return CitedWork(entry, self._papers.paper_of(entry, besides=paper_id))

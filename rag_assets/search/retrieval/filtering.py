@@ -11,14 +11,13 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, PaperFacts, SectionKind, Value
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.section_names import section_kinds
 from rag_assets.questions import Kind, read
 from rag_assets.search.indexing.protocols import Scope
-from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.library import CodedTexts, Library
 
 logger = logging.getLogger(__name__)
 _FILTERS_KEPT = 4
@@ -136,22 +135,20 @@ class PassageFilters:
         return passing
 
     @cached_property
-    def _papers(self) -> pa.DictionaryArray:
-        return self._library.chunk_column("paper_id").dictionary_encode()
+    def _papers(self) -> CodedTexts:
+        return self._library.chunk_texts("paper_id")
 
     @cached_property
-    def _sources(self) -> pa.DictionaryArray:
-        return self._library.chunk_column("source").dictionary_encode()
+    def _sources(self) -> CodedTexts:
+        return self._library.chunk_texts("source")
 
     @cached_property
-    def _section_paths(self) -> pa.DictionaryArray:
-        return self._library.passage_column("section_path").dictionary_encode()
+    def _section_paths(self) -> CodedTexts:
+        return self._library.passage_texts("section_path")
 
     @cached_property
     def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        first, last = (
-            self._library.passage_column(name).fill_null(_NO_PAGE).to_numpy() for name in ("page_start", "page_end")
-        )
+        first, last = (self._library.passage_numbers(name, _NO_PAGE) for name in ("page_start", "page_end"))
         return first, last
 
 
@@ -170,10 +167,10 @@ def _words(text: str) -> str:
     return f" {' '.join(filter(None, map(letters_of, text.split()))) or text} "
 
 
-def _is_one_of(column: pa.DictionaryArray, is_wanted: Callable[[str], bool]) -> Mask:
+def _is_one_of(column: CodedTexts, is_wanted: Callable[[str], bool]) -> Mask:
     """Which rows hold a wanted value; each distinct value is looked at once."""
-    wanted = np.array([is_wanted(value) for value in column.dictionary.to_pylist()], np.bool_)
-    mask: Mask = wanted[column.indices.to_numpy()] if len(wanted) else np.zeros(len(column), np.bool_)
+    wanted = np.array([is_wanted(value) for value in column.texts.to_pylist()], np.bool_)
+    mask: Mask = wanted[column.codes] if len(wanted) else np.zeros(len(column.codes), np.bool_)
     return mask
 
 

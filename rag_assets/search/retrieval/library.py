@@ -1,10 +1,12 @@
-"""The published chunks and passages, held in memory as Arrow columns, and the facts of papers that their readers need.
+"""The published chunks and passages, and the facts of papers that their readers need.
 
-A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
+A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk. In memory
+is what ranking needs of each; texts and all else are looked up in the tables.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +14,20 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Chunk, PaperFacts, Passage
 from rag_assets.core.errors import StaleIndex
-from rag_assets.core.incremental import data_version
-from rag_assets.core.table_files import required_table
-from rag_assets.core.tables import chunks_from, passages_from
+from rag_assets.core.table_files import OpenTable
+from rag_assets.core.tables import chunks_from, in_parts, passages_from, passages_version
 
 Numbers = npt.NDArray[np.int32]
+_NONE: Numbers = np.empty(0, np.int32)
+
+
+class CodedTexts(NamedTuple):
+    """A text for each place."""
+
+    texts: pa.Array
+    """The different ones, each once."""
+    codes: Numbers
+    """Where in `texts` that of each place is."""
 
 
 class Library:
@@ -29,48 +40,43 @@ class Library:
         """
         # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000 passages
         pa.set_memory_pool(pa.system_memory_pool())
-        chunks = self._chunks = required_table(chunks_file).combine_chunks()
-        passages = self._passages = required_table(passages_file).combine_chunks()
-        passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
-        self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
+        self._chunks, self._passages = OpenTable(chunks_file), OpenTable(passages_file)
+        passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
+        self.version = passages_version(passages)
         """Data version of passage_id -> row hash; an index that fits has the same."""
-        self.n_passages, self.n_chunks = len(passage_ids), len(chunks)
-        self._chunk_rows = {id_: row for row, id_ in enumerate(chunks["chunk_id"].to_pylist())}
-        of_chunk = [self._chunk_rows.get(id_, -1) for id_ in passages["chunk_id"].to_pylist()]
-        if -1 in of_chunk:
-            lost = passages["chunk_id"][of_chunk.index(-1)].as_py()
+        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
+        self.n_passages, self.n_chunks = len(passages), len(chunks)
+        self._chunk_rows = _Ids(chunks["chunk_id"])
+        of_chunk = np.concatenate([_NONE, *map(self._chunk_rows.numbers, in_parts(passages["chunk_id"]))])
+        if lost := np.flatnonzero(of_chunk < 0).tolist():
             raise StaleIndex(
-                f"{passages_file} has passages of chunk {lost!r}, which {chunks_file} does not have. "
-                "Materialize `passages` and what follows it."
+                f"{passages_file} has passages of chunk {passages['chunk_id'][lost[0]].as_py()!r}, which {chunks_file} "
+                "does not have. Materialize `passages` and what follows it."
             )
-        self._paper_ids = sorted(set(chunks["paper_id"].to_pylist()))
-        papers = _codes(chunks["paper_id"].to_pylist())
-        starts, ordinals = (np.array(column.to_pylist()) for column in (passages["chunk_start"], chunks["ordinal"]))
+        paper_ids = chunks["paper_id"].to_pylist()
+        self._paper_ids = sorted(set(paper_ids))
+        papers = _codes(paper_ids)
+        starts, ordinals = passages["chunk_start"].to_numpy(), chunks["ordinal"].to_numpy()
         order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
         self._passage_rows = order.astype(np.int32)
         """Row in the file by place."""
-        self._chunk_row_of: Numbers = np.array(of_chunk, np.int32)[order]
+        self._chunk_row_of: Numbers = of_chunk[order]
         """Row of the chunk by place."""
-        sections = zip(papers.tolist(), chunks["section_id"].to_pylist(), strict=True)
+        sections = zip(paper_ids, chunks["section_id"].to_pylist(), strict=True)
         self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
         self._paper_of = papers[self._chunk_row_of]
         """Number of the paper by place."""
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
-        self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
-        self._by_id = np.argsort(self._ids).astype(np.int32)
+        self._ids = _Ids(passages["passage_id"], order)
         self.papers = frozenset(self._paper_ids)
         self.facts = facts or {}
 
     def places(self, passage_ids: Sequence[str]) -> Numbers:
         """The places of passages that exist. Raises KeyError for one that does not."""
-        if not passage_ids:
-            return np.empty(0, np.int32)
-        wanted = np.array([id_.encode() for id_ in passage_ids], np.bytes_)
-        at = np.searchsorted(self._ids, wanted, sorter=self._by_id)
-        found = self._by_id[np.minimum(at, len(self._by_id) - 1)]
-        if unknown := np.flatnonzero(self._ids[found] != wanted).tolist():
+        places = self._ids.numbers(passage_ids)
+        if unknown := np.flatnonzero(places < 0).tolist():
             raise KeyError(passage_ids[unknown[0]])
-        return np.asarray(found, np.int32)
+        return places
 
     def facts_of(self, paper_id: str) -> PaperFacts:
         """What is known of a paper."""
@@ -81,7 +87,7 @@ class Library:
         return self.facts_of(paper_id).title
 
     def passage_ids(self, places: Sequence[int]) -> list[str]:
-        return [self._ids[place].decode() for place in places]
+        return [self._ids[place] for place in places]
 
     def chunk_numbers(self, places: Sequence[int] | Numbers) -> Numbers:
         """A number for the chunk of each place; passages of one chunk share it."""
@@ -107,26 +113,55 @@ class Library:
         return [at for at in near if 0 <= at < self.n_passages and self._section_of[at] == self._section_of[place]]
 
     def passages(self, places: Sequence[int]) -> list[Passage]:
-        """The passages at those places."""
-        return passages_from(_rows(self._passages, self._passage_rows[list(places)].tolist()))
+        """The passages at those places. Raises MissingInput when the table is damaged."""
+        return self._passages.values(self._passage_rows[list(places)], passages_from)
 
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
-        """The chunks of those ids that exist."""
-        rows = [self._chunk_rows[id_] for id_ in chunk_ids if id_ in self._chunk_rows]
-        return {chunk.chunk_id: chunk for chunk in chunks_from(_rows(self._chunks, rows))}
+        """The chunks of those ids that exist. Raises MissingInput when the table is damaged."""
+        rows = self._chunk_rows.numbers(list(chunk_ids))
+        return {chunk.chunk_id: chunk for chunk in self._chunks.values(rows[rows >= 0], chunks_from)}
 
-    def passage_column(self, name: str) -> pa.Array:
-        """A column of the passages, by place."""
-        return self._passages[name].combine_chunks().take(pa.array(self._passage_rows))
+    def passage_texts(self, name: str) -> CodedTexts:
+        """A column of the passages."""
+        return _coded(self._passages, name, self._passage_rows)
 
-    def chunk_column(self, name: str) -> pa.Array:
-        """A column of the chunks, by the places of their passages."""
-        return self._chunks[name].combine_chunks().take(pa.array(self._chunk_row_of))
+    def chunk_texts(self, name: str) -> CodedTexts:
+        """A column of the chunks, for each of their passages."""
+        return _coded(self._chunks, name, self._chunk_row_of)
+
+    def passage_numbers(self, name: str, unknown: int) -> Numbers:
+        """A column of the passages by place; `unknown` where it says nothing."""
+        numbers: Numbers = self._passages.columns([name])[name].fill_null(unknown).to_numpy()
+        return numbers[self._passage_rows]
 
 
-def _rows(table: pa.Table, rows: Sequence[int]) -> pa.Table:
-    """Some rows of a table, in the order given. Its own `take` would import pandas, which takes 35 MB."""
-    return pa.concat_tables([table.slice(0, 0), *(table.slice(row, 1) for row in rows)])
+class _Ids:
+    """Texts that differ from each other, each with its number: its place in the order given."""
+
+    def __init__(self, ids: pa.ChunkedArray, order: npt.NDArray[np.int64] | None = None) -> None:
+        """order: rows of `ids` by number; None: as they are."""
+        n_bytes = max((len(id_.encode()) for part in in_parts(ids) for id_ in part), default=1)
+        parts = (np.array([id_.encode() for id_ in part], f"S{n_bytes}") for part in in_parts(ids))
+        in_file = np.concatenate([np.empty(0, f"S{n_bytes}"), *parts])
+        self._ids = in_file if order is None else in_file[order]
+        self._sorted = np.argsort(self._ids).astype(np.int32)
+
+    def __getitem__(self, number: int) -> str:
+        return bytes(self._ids[number]).decode()
+
+    def numbers(self, ids: Sequence[str]) -> Numbers:
+        """The number of each, -1 for one that is not there."""
+        if not len(self._ids) or not ids:
+            return np.full(len(ids), -1, np.int32)
+        wanted = np.array([id_.encode() for id_ in ids], np.bytes_)
+        at = np.searchsorted(self._ids, wanted, sorter=self._sorted)
+        found = self._sorted[np.minimum(at, len(self._sorted) - 1)]
+        return np.where(self._ids[found] == wanted, found, np.int32(-1))
+
+
+def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
+    column = table.columns([name])[name].combine_chunks().dictionary_encode()
+    return CodedTexts(column.dictionary, column.indices.to_numpy()[rows])  # a `take` would import pandas
 
 
 def _codes(values: Sequence[str]) -> Numbers:

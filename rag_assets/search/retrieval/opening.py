@@ -5,10 +5,10 @@ one answers alone. Nothing on disk is changed.
 """
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import PaperFacts
@@ -16,8 +16,8 @@ from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, Store
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import read_columns, read_provenance, required_table
-from rag_assets.core.tables import fingerprints_by, records_from
+from rag_assets.core.table_files import OpenTable, read_columns, read_provenance, required_table
+from rag_assets.core.tables import fingerprints_by, passages_version, records_from
 from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
@@ -95,16 +95,16 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    cited = CitedWorks(_references(paths), {paper: known.title for paper, known in facts.items()})
+    cited = _cited_works(paths, {paper: known.title for paper, known in facts.items()})
     return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
 
 
-def _references(paths: Paths) -> pa.Table | None:
+def _cited_works(paths: Paths, titles: Mapping[str, str]) -> CitedWorks:
     try:
-        return required_table(paths.references)
+        return CitedWorks(OpenTable(paths.references), titles)
     except MissingInput as error:
         logger.warning("No answer says whether its quotes report other works: %s", error)
-        return None
+        return CitedWorks()
 
 
 def _facts(paths: Paths) -> dict[str, PaperFacts]:
@@ -178,7 +178,7 @@ def fit_together(settings: Settings) -> bool:
         return False
     if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
         return False
-    version = data_version(dict(zip(passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist(), strict=True)))
+    version = passages_version(passages)
     found = [index.manifest() for index in published_indexes(settings)]
     return all(manifest is None or manifest.passages == version for manifest in found)
 

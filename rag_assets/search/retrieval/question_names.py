@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.retrieval.filtering import Mask
@@ -42,16 +41,16 @@ class SectionNames:
         wanted = sections_named(question)
         if not wanted:
             return None
-        paths, column = self._paths
+        paths, codes = self._paths
         are_named = [any(_is_below(path, words) for words in wanted) for path in paths]
-        return np.array(are_named, np.bool_)[column.indices.to_numpy()] if any(are_named) else None
+        return np.array(are_named, np.bool_)[codes] if any(are_named) else None
 
     @cached_property
-    def _paths(self) -> tuple[list[list[str]], pa.DictionaryArray]:
+    def _paths(self) -> tuple[list[list[str]], Numbers]:
         """The headings of each distinct section path, and the paths by place."""
-        column = self._library.passage_column("section_path").dictionary_encode()
-        paths = [path.split(" > ") for path in column.dictionary.to_pylist()]
-        return [["".join(_WORD.findall(title)).lower() for title in path] for path in paths], column
+        texts, codes = self._library.passage_texts("section_path")
+        paths = [path.split(" > ") for path in texts.to_pylist()]
+        return [["".join(_WORD.findall(title)).lower() for title in path] for path in paths], codes
 
 
 def sections_named(question: str) -> list[frozenset[str]]:

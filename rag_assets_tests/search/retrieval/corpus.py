@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rag_assets.core import table_files, tables
 from rag_assets.core.domain import Chunk, Passage
-from rag_assets.core.incremental import fingerprint
+from rag_assets.core.incremental import fingerprint, staging
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.builder import update_index
@@ -172,9 +172,11 @@ class Corpus:
         return library_of(self.chunk_table, self.passage_table)
 
     def write_tables(self, chunks_file: Path, passages_file: Path) -> None:
-        chunks_file.parent.mkdir(parents=True, exist_ok=True)
-        table_files.write_table(self.chunk_table, chunks_file, {})
-        table_files.write_table(self.passage_table, passages_file, {})
+        """Publish both tables as a run does: a file that is open is replaced, not written over."""
+        with staging() as staged:
+            table_files.write_table(self.chunk_table, staged.path(chunks_file), {})
+            table_files.write_table(self.passage_table, staged.path(passages_file), {})
+            staged.publish()
 
     def index(self, folder: Path, model_id: str = HashedWords.identity) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""

@@ -1,11 +1,13 @@
 """Which sentences of a chunk report other works, and which of these are papers of the corpus."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_assets.core.domain import ChunkUnit, UnitKind
+from rag_assets.core.table_files import OpenTable, write_table
 from rag_assets.core.tables import REFERENCES, to_table
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.titled_papers import TitledPapers
@@ -19,7 +21,7 @@ def row(number: int, text: str, *mentions: tuple[int, int, bool]) -> dict[str, A
     return {"paper_id": "smith2020", "number": number, "text": text, "mentions": places, "fingerprint": "1"}
 
 
-def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk() -> None:
+def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path) -> None:
     """The places of the table are those in the paper's text; a chunk begins elsewhere, and repeats sentences."""
     text = "Snow lay. Iron falls [1]. We saw it [1]."
     units = (
@@ -33,8 +35,12 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk() -> None:
     )
     titles = {"lund2019": "Iron in winter soils: A survey", "smith2020": "Iron in winter soils: a survey again"}
 
-    found = CitedWorks(table, titles).reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
+    write_table(table, tmp_path / "references.parquet", {})
+    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), titles)
 
+    found = works.reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
+
+    assert works.entries_naming("IN wintér soils") == {ENTRY: "smith2020"}
     [report] = found.pop("c1")
     assert text[report.start : report.end] == "Iron falls [1]."
     assert [(work.text, work.paper_id) for work in report.works] == [(ENTRY, "lund2019")]

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput
@@ -45,12 +46,30 @@ def test_an_open_library_is_not_changed_by_the_next_publication(tmp_path: Path) 
     assert one.passages([0])[0].text == "Sample 0 was cold."
 
 
-def test_a_damaged_table_is_not_opened(tmp_path: Path) -> None:
+def test_damaged_ids_are_seen_when_the_table_is_opened(tmp_path: Path) -> None:
     """Answers would quote what no paper says."""
     chunks, passages = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
     CORPUS.write_tables(chunks, passages)
-    content = passages.read_bytes()
-    passages.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    damage(passages, column=0)
 
     with pytest.raises(MissingInput, match="is damaged"):
         Library(chunks, passages)
+
+
+def test_a_damaged_text_is_not_quoted(tmp_path: Path) -> None:
+    """Texts stay in the file until a question needs them, so their damage is seen no earlier."""
+    chunks, passages = tmp_path / "chunks.parquet", tmp_path / "passages.parquet"
+    CORPUS.write_tables(chunks, passages)
+    damage(passages, column=CORPUS.passage_table.schema.names.index("text"))
+    one = Library(chunks, passages)
+
+    with pytest.raises(MissingInput, match=r"passages\.parquet is damaged"):
+        one.passages([3])
+
+
+def damage(path: Path, column: int) -> None:
+    """Change one byte in the middle of the first stored piece of a column."""
+    piece = pq.ParquetFile(path).metadata.row_group(0).column(column)
+    content = bytearray(path.read_bytes())
+    content[(piece.dictionary_page_offset or piece.data_page_offset) + piece.total_compressed_size // 2] ^= 1
+    path.write_bytes(content)
