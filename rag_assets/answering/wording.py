@@ -16,6 +16,8 @@ PARTLY = "in part"
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
 REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
+RETRACTED = "retracted"
+"""Behind the place of a quote whose paper is known to be retracted."""
 _MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
@@ -34,8 +36,12 @@ def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
 
 
 def _mark(claim: Claim) -> str:
-    places = [*dict.fromkeys(place_of(citation) for citation in claim.citations)]
+    places = [*dict.fromkeys(_marked_place(citation) for citation in claim.citations)]
     return f"[{'; '.join([*places, *_part_mark(claim), *([REPORTED] if claim.reported else [])])}]"
+
+
+def _marked_place(citation: Citation) -> str:
+    return f"{place_of(citation)}, {RETRACTED}" if citation.is_retracted else place_of(citation)
 
 
 def _part_mark(claim: Claim) -> list[str]:
@@ -89,11 +95,13 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, that is computed from them, or that they report of other
-    works; empty for any other."""
+    """The note on a claim that its quotes support in part, that is computed from them, that they report of other works,
+    or whose paper is retracted; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
     reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
-    return "; ".join([*_part_mark(claim), *computed, *reported])
+    names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
+    retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
+    return "; ".join([*_part_mark(claim), *computed, *reported, *retracted])
 
 
 def _entry(work: CitedWork) -> str:

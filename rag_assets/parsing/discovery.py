@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 INDEX_NAME = "parsed_index.parquet"
 LIBRARY_SUFFIXES = (".csl.json", ".bib", ".ris")
 """Of bibliographies, which are no papers."""
+RETRACTION_LISTS = ("retracted.txt", "retracted.csv")
+"""Names of files that list the DOIs of retracted papers."""
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
 CANNOT_BE_OPENED = "cannot be opened ({reason}). Give this user the right to read it, or remove it."
 _BYTES_PER_MB = 1_000_000
@@ -158,7 +160,7 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
 
 
 def library_files(papers: Path) -> list[str]:
-    """Relative paths of the bibliographies in the folder, sorted; links that lead out of it are left out."""
+    """Relative paths of bibliographies and lists of retracted papers, sorted; links that lead out are left out."""
     root = papers.resolve()
     found = []
     for folder, subfolders, names in os.walk(papers):
@@ -169,8 +171,8 @@ def library_files(papers: Path) -> list[str]:
 
 
 def is_library(name: str) -> bool:
-    """Whether a file is a bibliography by its name."""
-    return name.lower().endswith(LIBRARY_SUFFIXES)
+    """Whether a file is a bibliography, or a list of retracted papers, by its name."""
+    return name.lower().endswith(LIBRARY_SUFFIXES) or name.lower() in RETRACTION_LISTS
 
 
 def is_passed_over(name: str) -> bool:

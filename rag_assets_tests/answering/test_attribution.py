@@ -1,10 +1,13 @@
 """Claims that are findings of works which the quoted paper only reports."""
 
+from dataclasses import replace
+
 import pytest
 
 from rag_assets.answering.attribution import attributed
+from rag_assets.answering.verify.verification import named
 from rag_assets.answering.wording import claim_note, worded
-from rag_assets.core.domain import Citation, CitedWork, Claim, Report, Verification
+from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report, Verification
 
 LUND = CitedWork("Lund, A. Iron in winter. 2019.", "lund2019")
 REPORTS = {"c1": (Report(10, 50, (LUND,)),)}
@@ -47,3 +50,15 @@ def test_the_answer_says_that_a_finding_is_reported_and_by_whom_it_was_made() ->
 
     assert worded([claim], []) == "Iron falls. [smith2020, p. 2; reported]"
     assert claim_note(claim) == "reports “Lund, A. Iron in winter. 2019.” (in this corpus: lund2019)"
+
+
+def test_a_claim_that_cites_a_retracted_paper_says_so() -> None:
+    """In the answer behind the place, so that it is clear which of two papers is meant."""
+    moe = replace(citation("c2", 0, 9), paper_id="moe2020")
+    facts = {"smith2020": PaperFacts(cited_as="Smith (2020)", is_retracted=True), "moe2020": PaperFacts()}
+
+    [claim] = named([Claim("Iron falls.", (citation("c1", 10, 50), moe))], facts)
+
+    assert worded([claim], []) == "Iron falls. [Smith (2020), p. 2, retracted; moe2020, p. 2]"
+    assert claim_note(claim) == "retracted: Smith (2020)"
+    assert [one.is_retracted for one in claim.citations] == [True, False]

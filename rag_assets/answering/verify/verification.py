@@ -158,7 +158,9 @@ def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Cl
 
 
 def _named(citation: Citation, paper: PaperFacts | None) -> Citation:
-    return citation if paper is None else replace(citation, cited_as=paper.cited_as, work=paper.work)
+    if paper is None:
+        return citation
+    return replace(citation, cited_as=paper.cited_as, work=paper.work, is_retracted=paper.is_retracted)
 
 
 def n_works(claims: Sequence[Claim]) -> int:

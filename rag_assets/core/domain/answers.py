@@ -40,6 +40,8 @@ class Citation:
     """The paper as a text cites it, "Lund & Moe (2019)"; its id where its authors are not known."""
     work: str = field(default="", kw_only=True)
     """Id of the first paper that is the same work, often this one; empty in rows written before works were compared."""
+    is_retracted: bool = field(default=False, kw_only=True)
+    """Whether the paper is known to be retracted."""
     is_generated: bool = False
     """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 

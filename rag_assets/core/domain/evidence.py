@@ -141,6 +141,8 @@ class PaperFacts:
     """As CSL names it: article-journal."""
     language: str = ""
     """Code of ISO 639."""
+    is_retracted: bool = False
+    """Whether a registry or a list says so."""
 
 
 @dataclass(frozen=True, slots=True)

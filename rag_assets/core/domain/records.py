@@ -42,6 +42,8 @@ class Record:
     licence: str | None = None
     type: str | None = None
     """Type of CSL 1.0: article-journal, paper-conference, chapter, book, thesis, report, ..."""
+    retracted: str | None = None
+    """Who says that it was retracted: Crossref, OpenAlex, or a list beside the papers. None: none of them does."""
 
 
 NO_RECORD = Record()

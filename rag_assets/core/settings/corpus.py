@@ -62,6 +62,19 @@ class ParsingSettings(StageSettings):
     limits: ParseLimits = ParseLimits()
 
 
+class EnrichmentSettings(StageSettings):
+    """What is asked of registries on the internet."""
+
+    contact: str = Field(
+        "",
+        pattern=r"^(?:[^@\s]+@[^@\s]+)?$",
+        max_length=200,
+        description="Your e-mail address. With one, Crossref and OpenAlex are asked about the DOIs of the papers: "
+        "whether they are retracted, and what the papers and bibliographies do not say; the address goes with each "
+        "request, as both ask for. Empty: nothing is asked.",
+    )
+
+
 class ChunkingSettings(StageSettings):
     """What a chunk, the unit that is read and cited, looks like."""
 

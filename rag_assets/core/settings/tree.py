@@ -29,6 +29,7 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings.answering import AnsweringSettings, EvaluationSettings
 from rag_assets.core.settings.corpus import (
     ChunkingSettings,
+    EnrichmentSettings,
     PaperSummarySettings,
     ParsingSettings,
     PassageSettings,
@@ -155,6 +156,7 @@ class Settings(BaseSettings):
         "data/questions/smoke.jsonl.",
     )
     parsing: ParsingSettings = ParsingSettings()
+    enrichment: EnrichmentSettings = EnrichmentSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     summaries: SummarySettings = SummarySettings()
     paper_summaries: PaperSummarySettings = PaperSummarySettings()

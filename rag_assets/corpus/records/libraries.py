@@ -1,4 +1,5 @@
-"""Bibliographies that a user keeps beside the papers: BibTeX, RIS and CSL-JSON, as Zotero and others export them.
+"""Bibliographies that a user keeps beside the papers: BibTeX, RIS and CSL-JSON, as Zotero and others export them; lists
+of retracted papers are read by `retractions`.
 
 The files are untrusted: an entry that cannot be read is told with its place, and the others are used. `matching` says
 which paper an entry belongs to.
@@ -8,14 +9,15 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.text.display import legible
 from rag_assets.corpus.records.identifiers import arxiv_ids_in, normal_arxiv, normal_doi, normal_pmid
-from rag_assets.parsing.discovery import library_files
+from rag_assets.corpus.records.retractions import read_retractions
+from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
 
 _MAX_MB, _MAX_VALUE_CHARS, _MAX_ENTRIES, _MOST_PROBLEMS = 50, 20_000, 200_000, 50
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -71,17 +73,24 @@ class Libraries:
     entries: tuple[Entry, ...] = ()
     problems: tuple[dict[str, str], ...] = ()
     """(file, problem) of what could not be read, the problem with its line."""
+    retracted: Mapping[str, str] = field(default_factory=dict)
+    """The list, by each DOI that is in one."""
 
     @classmethod
     def of(cls, papers: Path) -> "Libraries":
-        """Read every bibliography below the folder `papers`, sorted by path."""
+        """Read every bibliography and every list of retracted papers below the folder `papers`, sorted by path."""
         entries: list[Entry] = []
         problems: list[dict[str, str]] = []
+        retracted: dict[str, str] = {}
         for relative in library_files(papers):
-            found, wrong = read_library(papers / relative, relative)
-            entries += found
+            if PurePosixPath(relative).name.lower() in RETRACTION_LISTS:
+                dois, wrong = read_retractions(papers / relative)
+                retracted = dict.fromkeys(dois, relative) | retracted
+            else:
+                found, wrong = read_library(papers / relative, relative)
+                entries += found
             problems += ({"file": relative, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
-        return cls(tuple(entries), tuple(problems))
+        return cls(tuple(entries), tuple(problems), retracted)
 
 
 def read_library(path: Path, name: str) -> tuple[list[Entry], list[str]]:
@@ -119,7 +128,8 @@ def _bibtex(text: str) -> _Read:
         yield f"Line {(block.start_line or 0) + 1}: the entry cannot be read ({reason})."
     for entry in library.entries:
         fields = {field.key.lower(): str(field.value)[:_MAX_VALUE_CHARS] for field in entry.fields}
-        yield entry.key, _of_bibtex(entry.entry_type.lower(), fields), _attachments(fields.get("file", ""))
+        files = tuple(path.replace("\\:", ":").strip() for path in _FILE.findall(fields.get("file", "")))
+        yield entry.key, _of_bibtex(entry.entry_type.lower(), fields), files
 
 
 def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
@@ -180,10 +190,6 @@ def _without_latex(text: str) -> str:
     return " ".join(plain.replace("{", "").replace("}", "").split())
 
 
-def _attachments(value: str) -> tuple[str, ...]:
-    return tuple(path.replace("\\:", ":").strip() for path in _FILE.findall(value))
-
-
 def _ris(text: str) -> _Read:
     import rispy
 
@@ -198,7 +204,8 @@ def _ris(text: str) -> _Read:
         except (rispy.parser.ParseError, ValueError, KeyError, IndexError) as error:
             yield f"Line {start + 1}: the entry cannot be read ({' '.join(str(error).split())[:200]})."
             continue
-        yield str(fields.get("id", "")), _of_ris(fields), _ris_files(fields)
+        files = tuple(str(value) for name, value in fields.items() if name.startswith("file_attachments"))
+        yield str(fields.get("id", "")), _of_ris(fields), files
 
 
 def _of_ris(fields: Mapping[str, Any]) -> Record:
@@ -222,10 +229,6 @@ def _of_ris(fields: Mapping[str, Any]) -> Record:
     )
 
 
-def _ris_files(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(value) for name, value in fields.items() if name.startswith("file_attachments"))
-
-
 def _csl_json(text: str) -> _Read:
     try:
         items = json.loads(text)
@@ -234,12 +237,14 @@ def _csl_json(text: str) -> _Read:
         return
     for nth, item in enumerate(items if isinstance(items, list) else [items], start=1):
         if isinstance(item, dict):
-            yield _text(item.get("id")) or "", _of_csl(item), ()
+            yield _text(item.get("id")) or "", record_of_csl(item), ()
         else:
             yield f"Entry {nth} is no object of CSL-JSON."
 
 
-def _of_csl(item: Mapping[str, Any]) -> Record:
+def record_of_csl(item: Mapping[str, Any]) -> Record:
+    """The record that an item of CSL-JSON states; values of other types than theirs are left out."""
+
     def stated(name: str) -> str | None:
         return _text(item.get(name))
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from rag_assets.core.domain import Record
 from rag_assets.core.text.folding import letters_of
@@ -55,10 +56,24 @@ def _is_another(entry: Record, paper: Record) -> bool:
 
 def completed(own: Record, sources: Mapping[str, str], entry: Entry) -> tuple[Record, dict[str, str]]:
     """The record with the values of the entry, which win, and where each comes from."""
-    stated = {
-        name: value for name in Record.__dataclass_fields__ if (value := getattr(entry.record, name)) not in (None, ())
-    }
+    stated = _stated(entry.record)
     return replace(own, **stated), dict(sources) | dict.fromkeys(stated, entry.library)
+
+
+def filled(own: Record, sources: Mapping[str, str], known: Record, source: str) -> tuple[Record, dict[str, str]]:
+    """The record with what `known` states and it does not; the same if `known` is another work by its title.
+
+    One title may go on where the other ends: a subtitle, or "RETRACTED:" before it.
+    """
+    one, other = sorted((letters_of(own.title or ""), letters_of(known.title or "")), key=len)
+    if one and one != other and (len(one) < _LEAST_TITLE_CHARS or one not in other):
+        return own, dict(sources)
+    new = {name: value for name, value in _stated(known).items() if getattr(own, name) in (None, ())}
+    return replace(own, **new), dict(sources) | dict.fromkeys(new, source)
+
+
+def _stated(record: Record) -> dict[str, Any]:
+    return {name: value for name in Record.__dataclass_fields__ if (value := getattr(record, name)) not in (None, ())}
 
 
 def _paths(entry: Entry) -> Iterable[str]:

@@ -27,6 +27,7 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
         DATE: str(record.year or ""),
         DOI: record.doi or "",
         "arXiv": record.arxiv or "",
+        "Retracted": f"yes, by {record.retracted}" if record.retracted else "",
     }
     if not any(statements.values()):
         return ""

@@ -1,7 +1,7 @@
 """The table of papers: one record each, from its own files and the bibliographies beside them; and its promises."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,22 +13,28 @@ from rag_assets.core.tables import PAPERS, fingerprints_by, merged, records_from
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.corpus.records.libraries import Entry, Libraries
-from rag_assets.corpus.records.matching import Matcher, PaperNames, completed
+from rag_assets.corpus.records.matching import Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
+from rag_assets.corpus.records.registries import LookUp
 from rag_assets.parsing.store import DocumentStore
 
-RECORDS_VERSION = 1
+RECORDS_VERSION = 2
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 
 
 def update_papers(
-    published: pa.Table, index: pa.Table, libraries: Libraries, store: DocumentStore
+    published: pa.Table,
+    index: pa.Table,
+    libraries: Libraries,
+    store: DocumentStore,
+    look_up: LookUp = lambda dois: {},  # noqa: ARG005 - the shape of one that asks
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the records up to date with the parsed papers and the bibliographies.
 
     published: schema PAPERS. index: paper_id, fingerprint, file_path, linked_paths of the parsed papers. A document is
-    read only if it changed, or the entry that names it did. Returns the new table, sorted by paper, and the plan.
+    read only if it changed, or what libraries, lists and registries say of it. look_up: asks registries about DOIs.
+    Returns the new table, sorted by paper, and the plan.
     """
     papers = {row["paper_id"]: row for row in index.to_pylist()}
     known = {
@@ -44,6 +50,7 @@ def update_papers(
 
     matcher = Matcher(libraries.entries)
     entries: dict[str, Entry | None] = {}
+    dois: dict[str, str] = {}
     for paper_id, row in papers.items():
         before = known.get(paper_id)
         is_known = before is not None and before["made_of"] == made_of[paper_id]
@@ -52,8 +59,20 @@ def update_papers(
             if is_known and before
             else own_record(paper_id)[0]
         )
-        entries[paper_id] = matcher.entry_of(PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names))
-    wanted = {paper: fingerprint(made_of[paper], entry and asdict(entry)) for paper, entry in entries.items()}
+        entry = matcher.entry_of(PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names))
+        entries[paper_id], dois[paper_id] = entry, (entry.record.doi if entry else None) or names.doi or ""
+    listed = {paper: libraries.retracted.get(doi) for paper, doi in dois.items()}
+    found = look_up({doi for doi in dois.values() if doi})
+    known_as = {paper: found[doi] for paper, doi in dois.items() if doi in found}
+    wanted = {
+        paper: fingerprint(
+            made_of[paper],
+            entry and asdict(entry),
+            [known_as[paper].registry, asdict(known_as[paper].record)] if paper in known_as else None,
+            listed[paper],
+        )
+        for paper, entry in entries.items()
+    }
     plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if plan.is_noop:
         return published, plan
@@ -63,6 +82,10 @@ def update_papers(
         stated = {_own(name): getattr(record, name) for name in _MATCHED_BY}
         if entry := entries[paper_id]:
             record, sources = completed(record, sources, entry)
+        if registered := known_as.get(paper_id):
+            record, sources = filled(record, sources, registered.record, registered.registry)
+        if by := listed[paper_id]:
+            record, sources = replace(record, retracted=by), sources | {"retracted": by}
         marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
         made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": _rows(sources)})
     return merged(rows_without(published, "paper_id", plan.to_drop), to_table(made, PAPERS), ["paper_id"]), plan
@@ -112,6 +135,11 @@ def _same_twice(candidate: PapersCandidate) -> list[dict[str, Any]]:
     return [{"paper_id": paper, "same_work_as": first} for paper, first in sorted(works.items())]
 
 
+def _retracted(candidate: PapersCandidate) -> Offenders:
+    rows = candidate.papers.select(["paper_id", "doi", "retracted"]).to_pylist()
+    return [row for row in rows if row["retracted"]]
+
+
 PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
     Promise("one_per_paper", "Every paper that was read has one record, and no other has one.", _not_one_each),
     Promise(
@@ -132,6 +160,13 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
         "No work is there twice, as preprint and published version or in two files: both count as one source. Remove "
         "the one that you do not want to cite.",
         _same_twice,
+        "warning",
+    ),
+    Promise(
+        "none_retracted",
+        "No paper is known to be retracted. Answers mark every statement that cites one of those listed; remove those "
+        "that you do not want to cite.",
+        _retracted,
         "warning",
     ),
 ]

@@ -23,7 +23,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.library.paper_uploads.trash import changing_papers, demand_changeable, present_papers, shown
-from rag_assets.parsing.discovery import Paper, PaperFile, is_passed_over, safe_id
+from rag_assets.parsing.discovery import Paper, PaperFile, is_library, is_passed_over, safe_id
 from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of, suffix_of
 from rag_assets.parsing.shared.files.raw import head_and_sha256
 
@@ -157,7 +157,7 @@ def kept_name(name: str, known: Format) -> str:
             )
         name, suffix = f"{stem_of(name) or name}{known.suffixes[0]}", known.suffixes[0]
     kept = f"{_short_enough(safe_id(name[: -len(suffix)]))}{suffix}"
-    if is_passed_over(kept):
+    if is_passed_over(kept) or is_library(kept):
         raise UploadRefused(f"{shown(name)} cannot be the name of a paper. Rename the file.")
     return kept
 

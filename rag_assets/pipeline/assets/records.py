@@ -3,11 +3,13 @@
 import dagster as dg
 import pyarrow.compute as pc
 
+from rag_assets.core.kept import kept_file
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPERS
 from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.registries import Registries
 from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
 from rag_assets.parsing.promises import PARSED
 from rag_assets.parsing.store import DocumentStore
@@ -27,15 +29,16 @@ _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "statu
     kinds={"parquet"},
 )
 def papers(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, or a
-    bibliography beside the papers, which wins; `data/cache/papers.parquet`."""
+    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, a bibliography
+    beside the papers, which wins, or registries, if `enrichment.contact` is set; `data/cache/papers.parquet`."""
     paths = settings.paths
     index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
     index = index.filter(pc.equal(index["status"], PARSED))
     libraries = Libraries.of(paths.papers)
     published = published_or_empty(paths.records, PAPERS)
+    look_up = Registries(settings.enrichment.contact, kept_file(settings))
 
-    updated, plan = update_papers(published.table, index, libraries, DocumentStore(paths.kept))
+    updated, plan = update_papers(published.table, index, libraries, DocumentStore(paths.kept), look_up)
     update = TableUpdate(paths.records, updated, plan, published, {"records": RECORDS_VERSION})
     shown = (
         updated.select(["paper_id", "title", "authors", "year", "venue", "doi"]).slice(0, N_PAPERS_SHOWN).to_pylist()

@@ -126,6 +126,7 @@ def _facts(paths: Paths) -> dict[str, PaperFacts]:
             venue=record.venue or "",
             type=record.type or "",
             language=record.language or "",
+            is_retracted=record.retracted is not None,
         )
         for paper, record in records.items()
     }

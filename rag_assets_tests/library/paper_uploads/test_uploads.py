@@ -57,7 +57,7 @@ def test_unusual_names_become_ids_that_lead_to_the_paper(settings: Settings, upl
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "/", "...", ".htaccess.pdf", "~lock.pdf", "README.md", "a/.hidden.txt"]
+    "name", ["", ".", "..", "/", "...", ".htaccess.pdf", "~lock.pdf", "README.md", "a/.hidden.txt", "Retracted.txt"]
 )
 def test_names_that_would_be_hidden_are_refused(name: str, settings: Settings, uploads: PaperUploads) -> None:
     """A file that the sweep passes over would be accepted and never found."""

@@ -47,7 +47,7 @@ export function pageWords({ page_start: first, page_end: last, page_label: label
 /** "Lund & Moe (2019), p. 2"; the pages alone where the authors are not known. */
 export function placeWords(citation) {
   const name = citation.cited_as && citation.cited_as !== citation.paper_id ? `${citation.cited_as}, ` : "";
-  return `${name}${pageWords(citation)}`;
+  return `${name}${pageWords(citation)}${citation.is_retracted ? ", retracted" : ""}`;
 }
 
 /** How well the quotes carry a claim; null for a claim that is its own quote. */
