@@ -92,7 +92,7 @@ def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: 
     assert "Traceback" not in said
     assert "Error" not in said
     assert ENDING in said
-    assert "Ended before embeddings was finished. Done: parsed_index, blocks, " in said
+    assert "Ended before embeddings was finished. Done: parsed_index, " in said
     assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
     assert left_over == [], "workers outlive the run"
     assert outcome.is_success

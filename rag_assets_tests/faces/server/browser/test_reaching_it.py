@@ -1,5 +1,7 @@
 """Keyboard, small screens, dark mode, tokens: whoever reads, with whatever."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -161,9 +163,9 @@ def test_all_text_has_the_contrast_that_wcag_asks_for(page: Page, live_shelf: Li
     assert (ground == "rgb(250, 249, 246)") == (scheme == "light")
 
 
-def test_a_server_with_a_token_asks_for_it_once_and_shows_pages_too(page: Page, shelf: World) -> None:
+def test_a_server_with_a_token_asks_for_it_once_and_shows_pages_too(page: Page, shelf: World, tmp_path: Path) -> None:
     """Images cannot carry a token by themselves; a reader over the network would see broken ones."""
-    with served(shelf.paths.data, token=TOKEN) as guarded:
+    with served(shelf.copy_to(tmp_path).paths.data, token=TOKEN) as guarded:
         page.goto(guarded.address)
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("Token").fill(TOKEN)
