@@ -1,45 +1,5 @@
 """Every error this project raises on purpose.
 
-RagAssetsError
-├── InvalidSettings      a setting is unknown, out of bounds or contradicts another
-├── MissingInput         a folder, file or upstream table that must exist does not
-├── MissingExtra         an optional dependency is not installed
-├── MissingModel         the weights of an embedding model cannot be had or are not the expected ones
-├── MissingKey           a model behind an API is asked for, and the variable with its key is not set
-├── ModelFault           a model behind an API did not answer one request
-│   ├── ModelUnavailable     ... for now: rate limit, server error, time-out, broken connection
-│   ├── RequestRejected      ... and never will answer this one
-│   │   ├── ContextTooLong       ... because it is longer than the model reads
-│   │   ├── SchemaRefused        ... because the server can hold no answer to a schema
-│   │   └── UnreadableReply      ... because what it replies is neither an answer nor a refusal
-│   ├── AccessDenied         ... nor any other: key refused, quota used up, no such model
-│   └── QuestionBudgetExhausted  ... because the question has spent what it may
-├── RerankingTooSlow     a reranker took longer than a question may wait for it
-├── BudgetExhausted      a run has spent what it may
-├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
-├── StoreRefused         a database server refuses the key or a request
-├── ServiceUnavailable   a server that is to read the PDFs does not answer at all
-├── ClusterUnavailable   the machines that are to do the work cannot be reached, or are of another version
-├── WorkLost             work that no paper can be left out for ended its process
-├── StaleIndex           something on disk describes other passages or another model than asked for
-├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
-│   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
-├── InvalidQuestions     a question file has a line that cannot be used
-├── InvalidFilter        the text of a filter cannot be read
-├── InvalidQuote         a text that is to be looked up is too short or too long
-├── NotFound             a paper, section, chunk or page that is asked for is not there
-├── UploadRefused        an uploaded file cannot be a paper
-│   └── UploadTooLarge       ... because it is larger than uploads may be
-├── CorpusConflict       an upload, deletion or restoration does not fit the papers that are there
-├── InvalidTemplate      the template of a report has a line that cannot be used
-├── BusyDataFolder       another run is writing the data folder
-├── UnknownConversation  a conversation is asked for that is not kept
-├── TurnTooLarge         an answer is too large to be kept with its conversation
-├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
-├── ServerUnavailable    the HTTP server cannot listen where it should
-├── ReadOnlyFolder       a folder that must be written cannot be
-└── GuardrailBroken      an audit failed and nothing was published
-
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
 their message, so that they survive the trip back from a worker process.
 """
