@@ -70,7 +70,9 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
         caplog.clear()
 
         try:
-            with Connections(settings.model_access) as models, open_searcher(settings, models):
+            with Connections(settings.model_access) as models, open_searcher(settings, models) as searcher:
+                passages = searcher.library.passages(range(searcher.library.n_passages))
+                searcher.library.chunks(passage.chunk_id for passage in passages)
                 says = caplog.text
         except MissingInput as error:
             says = str(error)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core import table_files
@@ -34,13 +35,13 @@ PARENTS = {
 def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: pytest.MonkeyPatch, asset: str) -> None:
     """What is read and not declared changes an asset that the graph shows as up to date."""
     read: set[str] = set()
-    before = table_files._read
+    before = table_files._opened
 
-    def watched(path: Path, *arguments: object) -> pa.Table:
+    def watched(path: Path, schema: pa.Schema) -> pq.ParquetFile:
         read.add(path.stem)
-        return before(path, *arguments)  # type: ignore[arg-type]
+        return before(path, schema)
 
-    monkeypatch.setattr(table_files, "_read", watched)
+    monkeypatch.setattr(table_files, "_opened", watched)
     definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER})
     world.paths.templates.mkdir()
     (world.paths.templates / "review.md").write_text("# Review\n## Rocks\nWhere does basalt take up water?\n")
