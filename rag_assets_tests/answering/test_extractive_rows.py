@@ -62,6 +62,7 @@ def test_a_name_may_begin_alike() -> None:
         ("What was the net income?", "Net income | 2015: 596"),
         ("What does NG reach?", "NG | 2015: 7"),
         ("What was measured on 2015-01-05?", "Date: 2015-01-05 | RM: 29 | MJD: -"),
+        ("When was VESPA funded?", "VESPA | Topics: PS | Years: 2005-2008"),
     ],
 )
 def test_of_rows_that_are_named_by_the_same_words_the_one_with_no_others_is_asked_for(
@@ -70,7 +71,8 @@ def test_of_rows_that_are_named_by_the_same_words_the_one_with_no_others_is_aske
     """The title names comprehensive income above every row, and a day of the same year is another day."""
     rows = ("Net income | 2015: 596", "Comprehensive income | 2015: 384", "NG+ | 2015: 3", "NG | 2015: 7")
     days = ("Date: 2015-02-22 | RM: 17 | MJD: -", "Date: 2015-01-05 | RM: 29 | MJD: -")
-    table = chunk("rows", "\n".join(("Statements of comprehensive income", *rows, *days)))
+    grants = ("VESPA-RI | Topics: H,PS | Years: 2009-2012", "VESPA | Topics: PS | Years: 2005-2008")
+    table = chunk("rows", "\n".join(("Statements of comprehensive income", *rows, *days, *grants)))
 
     (found,) = table_rows([context(table)], question)
 
@@ -100,6 +102,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
         ("Age | 0.26 | 0.31\nSex | 0.31 | 0.11", False),
         ("Age | 0.26\nSex | 0.31", True),
         ("Both (sexes):\nBoth (sexes) / Age | b: 0.26", True),
+        ("Girls\nModel: Sex | b: 0.31\nModel: Boys / Age | b: 0.11", True),
     ],
 )
 def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is_claim: bool) -> None:
@@ -107,6 +110,36 @@ def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is
     found = table_rows([context(chunk("t", f"Table 3. Effects.\n{rows}"))], "What is the b of age?")
 
     assert {one.pointer for one in found} == {"" if is_claim else "The answer may be in Table 3"}
+
+
+def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> None:
+    """Readers ask for "German" where the row has "DE"; the row of another language is wrong, with an exact quote."""
+    rows = [f"Model: GPT-4o | Lang: {code} | Faults: {n}" for n, code in enumerate(("CA", "DE", "FR"))]
+
+    found = table_rows([context(chunk("t", "\n".join(rows)))], "What faults did GPT-4o show in German?")
+    told = table_rows([context(chunk("t", "\n".join(rows)))], "What faults did GPT-4o show in FR?")
+
+    assert {one.pointer for one in found} == {"The answer may be in the table of Model, Lang, Faults"}
+    assert [(one.text, one.pointer) for one in told if not one.pointer] == [(rows[2], "")]
+
+
+def test_no_sentence_takes_the_place_of_a_row_that_is_no_claim() -> None:
+    """The sentence of the same subject has another number, and hides the table that has the one asked for."""
+    rows = chunk(
+        "t", "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11\n\nThe effect of age was b = 0.4 before."
+    )
+    says = Says(
+        {"Table 3. Effects. | Age | 0.26 | 0.31": 8.0, "The effect of age was b = 0.4 before.": 3.0}, others=-6.0
+    )
+    answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
+
+    draft = answerer.draft("What is the b of age?", [context(rows)])
+
+    assert draft.claims == ()
+    assert [one.text for one in draft.nearest] == [
+        "The answer may be in Table 3",
+        "The effect of age was b = 0.4 before.",
+    ]
 
 
 def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> None:

@@ -6,6 +6,7 @@ it is not certain whose values it holds is no claim; its table is named instead.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -189,26 +190,41 @@ _MAX_TITLE_CHARS, _LEAST_TITLE_CHARS = 140, 12
 _TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
 """A longer cell is prose and names no row."""
-_POINTER, _SOME_TABLE = "The answer may be in {table}", "a table of this paper"
+_MOST_ALIKE = 2
+"""An answer has room for so many rows that a question names alike: the best one and a further one."""
 _ROUND_WORDS = ".,;:?!()\"'“”‘’"
 _LEAST_COMMON_START = 5
 """Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 
 
 def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
-    """The rows that the question names, each once, in the order of the contexts; of rows of one table that it names by
-    the same words, those with the fewest other words: "income" is asked of "Income", not of "Net income"."""
+    """The rows that the question means, each once, in the order of the contexts. Where it names more rows of a table
+    alike than an answer has room for, it does not tell which one it means, and the table is named instead."""
     asked, words = terms_of(question), _words(question)
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
         for table in () if context.is_generated else tables_in(context.text):
-            rows = [(row, named) for row in table.rows if (named := _named_by(row, asked))]
-            names = [(named, _words(" ".join(_names(row))) - words) for row, named in rows]
-            for (row, named), (_, other) in zip(rows, names, strict=True):
-                if not any(named <= its and left < other for its, left in names):
-                    one = _candidate(context, nth, table, row, asked)
-                    found.setdefault((one.paper_id, one.quote), one)
+            meant = list(_meant(table.rows, asked, words))
+            alike = Counter(named for _, named in meant)
+            for row, named in meant:
+                one = _candidate(context, nth, table, row, asked)
+                if alike[named] > _MOST_ALIKE or not table.says_whose(row):
+                    one = replace(one, pointer=_pointer(table, row))
+                found.setdefault((one.paper_id, one.quote), one)
     return list(found.values())
+
+
+def _meant(rows: Sequence[TableRow], asked: Set[str], words: Set[str]) -> Iterator[tuple[TableRow, frozenset[str]]]:
+    """The rows that are named, with the words asked for that name them; of those named by the same words, the ones with
+    the fewest other words in their label, or in all names: "income" is asked of "Income", not of "Net income"."""
+    named = [(row, its) for row in rows if (its := _named_by(row, asked))]
+    left = [[_words(said) - words for said in (_label(row), " ".join(_names(row)))] for row, _ in named]
+    for (row, own), own_left in zip(named, left, strict=True):
+        if not any(
+            own <= its and any(fewer < more for fewer, more in zip(its_left, own_left, strict=True))
+            for (_, its), its_left in zip(named, left, strict=True)
+        ):
+            yield row, own
 
 
 def rows_of(context: Context) -> Iterator[tuple[Table, TableRow]]:
@@ -225,16 +241,21 @@ def title_of(table: Table) -> str:
     return whole if len(whole) <= _MAX_TITLE_CHARS else numbered[0] if numbered else ""
 
 
-def _named_by(row: TableRow, asked: Set[str]) -> Set[str]:
-    """The words of a row's names that are asked for; empty where it holds nothing else."""
+def _named_by(row: TableRow, asked: Set[str]) -> frozenset[str]:
+    """The words asked for that name the row; empty where it holds nothing else."""
     terms = frozenset[str]().union(*(terms_of(name) for name in _names(row) if len(name.split()) <= _MAX_NAME_WORDS))
     has_values = any(cell.text and (cell.is_value or cell.position) for cell in row.cells)
-    return {term for term in terms if has_values and _holds(asked, term)}
+    return frozenset(term for term in asked if has_values and _holds(terms, term))
 
 
 def _names(row: TableRow) -> list[str]:
     """The names of a row and of its groups, and what its first cell holds: "2024-10-17" is the name of a day."""
     return [level for name in dict.fromkeys((row.cells[0].text, *row.names)) for level in name.split(GROUP_SEPARATOR)]
+
+
+def _label(row: TableRow) -> str:
+    """Without its groups."""
+    return row.cells[0].text.rpartition(GROUP_SEPARATOR)[2]
 
 
 def _words(text: str) -> Set[str]:
@@ -251,23 +272,28 @@ def _holds(terms: Set[str], term: str) -> bool:
 
 def _candidate(context: Context, nth: int, table: Table, row: TableRow, asked: Set[str]) -> Candidate:
     one = candidate(context, nth, row.start, row.end, CandidateKind.ROW)
-    heading, title = table.heading_of(row), title_of(table)
+    heading, title = row.heading, title_of(table)
     place = f"{context.section_title} {context.paper_id.replace('_', ' ')}"
     said = terms_of(" ".join((one.text, heading, table.caption, place)))
     above, whole = (*table.caption.split("\n"), heading), one.passage.text
     places = ((at, at + len(line)) for line in above if line and (at := whole.find(line)) >= 0)
     read = (*one.read, *places)
     text = one.text if len(one.text) <= _MAX_ROW_CHARS else _narrowed(context, row, asked)
-    numbered = _TABLE_NUMBER.match(title)
-    pointer = _POINTER.format(table=numbered[0] if numbered else title or _SOME_TABLE)
     return replace(
         one,
         text=SEPARATOR.join(filter(None, (title, text))),
         quote=one.text,
-        pointer="" if table.says_whose(row) else pointer,
         terms_so_far=said,
         read=read,
     )
+
+
+def _pointer(table: Table, row: TableRow) -> str:
+    title = title_of(table)
+    numbered = _TABLE_NUMBER.match(title)
+    columns = ", ".join(dict.fromkeys(cell.column for cell in row.cells if cell.column))
+    named = numbered[0] if numbered else title or (f"the table of {columns}" if columns else "a table of this paper")
+    return f"The answer may be in {named}"
 
 
 def _narrowed(context: Context, row: TableRow, asked: Set[str]) -> str:

@@ -72,11 +72,12 @@ class Selection:
         """The first so many of the chosen are the best ones of the parts."""
 
     def choose(self, *, min_papers: int) -> None:
-        """The best candidate of each part, one of another paper where too few papers are quoted, then the next best."""
-        are_claims = np.array([not one.pointer for one in self._candidates])
+        """The best candidate of each part, if it is a claim; one of another paper where too few papers are quoted; then
+        the next best."""
         for part in self._parts:
-            best = int((part.relevance * are_claims).argmax())
-            if are_claims[best] and part.relevance[best] >= self._floor and best not in self.chosen:
+            best = int(part.relevance.argmax())
+            is_claim = not self._candidates[best].pointer
+            if is_claim and part.relevance[best] >= self._floor and best not in self.chosen:
                 self.chosen.append(best)
         if not self.chosen:
             return

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from rag_assets.core.domain import GROUP_SEPARATOR
+
 SEPARATOR = " | "
 _BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
 _LABELLED = re.compile(r"(?P<header>[^\n]{1,300}?): (?P<text>.+)", re.DOTALL)
@@ -49,7 +51,8 @@ class TableRow:
     end: int
     cells: tuple[TableCell, ...]
     heading: str = ""
-    """The nearest heading within the table above the row."""
+    """The nearest heading within the table above the row; the first may stand below the caption. A row that names a
+    group of its own ends it."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -75,10 +78,6 @@ class Table:
         first = dict.fromkeys(row.cells[0].column for row in self.rows if row.cells[0].is_value)
         return tuple(header for header in (headers | first) if header)
 
-    def heading_of(self, row: TableRow) -> str:
-        """The nearest heading within the table above the row; the first may stand below the caption."""
-        return row.heading or "".join(self.caption.split("\n")[1:][-1:])
-
     def says_whose(self, row: TableRow) -> bool:
         """Whether it is certain whose values a row holds: each has the name of its column, or is the only one; a
         heading above the row is part of its name; and no other row has the same names and columns."""
@@ -87,7 +86,7 @@ class Table:
         columns = [cell.column for cell in row.cells]
         alike = [one.cells for one in self.rows if row.names and one.names == row.names]
         texts = {tuple(cell.text for cell in cells) for cells in alike if [cell.column for cell in cells] == columns}
-        return has_columns and self.heading_of(row).rstrip(": ") in name.text and len(texts) < 2
+        return has_columns and row.heading.rstrip(": ") in name.text and len(texts) < 2
 
 
 @dataclass(frozen=True)
@@ -160,15 +159,19 @@ def tables_in(text: str) -> tuple[Table, ...]:
 
 
 def _table(block: re.Match[str]) -> Table | None:
-    caption, heading = [], ""
+    caption: list[str] = []
     rows: list[TableRow] = []
+    heading = ""
     for line in re.finditer(r"[^\n]+", block[0]):
         if SEPARATOR not in line[0]:
+            heading = line[0] if rows or caption else ""
             caption += [] if rows else [line[0]]
-            heading = line[0] if rows else heading
             continue
         start = block.start() + line.start()
-        rows.append(TableRow(start, start + len(line[0]), tuple(_cells(line[0], start)), heading))
+        cells = tuple(_cells(line[0], start))
+        if GROUP_SEPARATOR in cells[0].text and heading.rstrip(": ") not in cells[0].text:
+            heading = ""  # the row has a group, so the one above it has ended
+        rows.append(TableRow(start, start + len(line[0]), cells, heading))
     if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
         return None  # a formula or a command with a bar in it
     return Table("\n".join(caption), tuple(_with_columns_named(rows)))
