@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from rag_assets.answering.drafts import PrecededText
-from rag_assets.answering.extractive.candidates import CandidateKind, rows_of, sentences, title_of
+from rag_assets.answering.extractive.candidates import CandidateKind, sentences
 from rag_assets.answering.extractive.relevance import preceded
+from rag_assets.answering.extractive.table_rows import rows_of, title_of
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow
 from rag_assets.core.domain import Chunk, Context, ContextUnit
 from rag_assets.core.incremental import write_atomically

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.candidates import table_rows
+from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.verify.verification import verify
 from rag_assets.core.domain import Chunk
 from rag_assets.core.settings import ExtractiveSettings

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
-from rag_assets.answering.extractive.candidates import Candidate, sentences, table_rows
+from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
+from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, PaperFacts
