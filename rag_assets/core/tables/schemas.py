@@ -18,6 +18,7 @@ _SPAN = pa.struct(
         ("page_confidence", _FLOAT),
         ("label_start", _STRING),
         ("label_end", _STRING),
+        ("is_by_ocr", _BOOL),
     ]
 )
 _SECTION = pa.struct(
@@ -250,6 +251,7 @@ _CITATION = pa.struct(
         ("end", _INT),
         ("boxes", pa.list_(_BOX)),
         ("verification", _STRING),
+        ("is_by_ocr", _BOOL),
         ("is_generated", _BOOL),
     ]
 )

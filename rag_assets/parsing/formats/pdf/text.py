@@ -120,6 +120,7 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
             drawings = drawings_of(page, geometry)
         is_by_ocr = bool(ocr and has_content and all(glyph.text.isspace() for glyph in glyphs))
         if ocr and is_by_ocr:
+            geometry = replace(geometry, is_by_ocr=True)
             glyphs = ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE]
     except PdfiumError:
         return PageText(index + 1, is_readable=False)

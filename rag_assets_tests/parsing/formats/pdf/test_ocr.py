@@ -1,6 +1,8 @@
 """Pages that are pictures of text: what OCR reads there, where it stands, and what is said when it cannot read."""
 
+import itertools
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,8 +42,12 @@ def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_pa
 
     read = next(block for block in document.blocks if "Ferritin" in block.text)
     assert (read.text, read.kind, read.spans[0].page_start) == (SENTENCE, BlockKind.PARAGRAPH, 2)
-    box = read.spans[0].boxes[0]
-    assert (box.left, box.top) == pytest.approx((160 / 1200, 800 / 1600), abs=0.03)
+    lines = [read.text[span.start : span.end] for span in read.spans]
+    assert [line.strip() for line in lines] == ["Ferritin fell by 12 percent", "within four weeks."]
+    for n, span in enumerate(read.spans):
+        (box,) = span.boxes
+        assert (box.left, box.top) == pytest.approx((160 / 1200, (800 + 50 * n) / 1600), abs=0.02)
+    assert [span.is_by_ocr for block in document.blocks for span in block.spans] == [False, True, True]
     assert document.notes == ("Read by OCR: page 2. Letters and digits may be wrong: compare with the page.",)
     assert document.n_pages_unread == 0
 
@@ -81,8 +87,9 @@ def test_without_the_extra_the_install_command_is_named(tmp_path: Path, monkeypa
     )
 
 
-def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Large type is cut so ("M odel"), and large type is titles and headings."""
+@pytest.fixture
+def one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page reads "A Model fits.", one word cut between its letters."""
     import rapidocr
 
     def box(left: int) -> list[list[int]]:
@@ -97,4 +104,15 @@ def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
 
+
+def test_a_word_that_ocr_cuts_between_its_letters_is_one(one_line: None, tmp_path: Path) -> None:
+    """Large type is cut so ("M odel"), and large type is titles and headings."""
     assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == ["A Model fits."]
+
+
+def test_a_busy_machine_takes_no_time_from_ocr(one_line: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By the clock, the same scan was read on one day and left out on another."""
+    hours = itertools.count(step=3600)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+
+    assert parse(write_pdf(tmp_path / "scan.pdf", [page_of("It has text."), picture])).n_pages_unread == 0
