@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
 from rag_assets.answering.verify.verification import n_works
-from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_numbers
+from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_words
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
@@ -59,10 +59,8 @@ def place_of(citation: Citation) -> str:
 
 
 def pages_of(citation: Citation) -> str:
-    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)"; empty where no page is known."""
-    numbers = page_numbers(citation.page_start, citation.page_end, citation.page_label)
-    sign = "p." if citation.page_start == citation.page_end else "pp."
-    return f"{sign} {numbers}" if numbers else ""
+    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)", "p. 3, read by OCR"; empty where no page is known."""
+    return page_words(citation.page_start, citation.page_end, citation.page_label, is_by_ocr=citation.is_by_ocr)
 
 
 def remarks(result: QAResult) -> list[str]:

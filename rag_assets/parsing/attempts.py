@@ -4,6 +4,7 @@
 killed run repeats none. `parse_files` is one attempt, in a worker.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -120,7 +121,8 @@ class MadeDocument:
     """The document as the store keeps it."""
     summary: Document
     """The document without its blocks."""
-    n_blocks: int
+    kinds: Counter[BlockKind]
+    """How many blocks it has of each kind."""
     is_after_failure: bool
     """A file of the paper failed, or the alignment with its PDF."""
 
@@ -132,7 +134,8 @@ class Parsed:
     fingerprint: str
     summary: Document
     """The document without its blocks."""
-    n_blocks: int
+    kinds: Counter[BlockKind]
+    """How many blocks it has of each kind."""
 
 
 def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
@@ -151,7 +154,7 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
     for paper in papers:
         if kept_as := job.kept_as(paper):
             document = job.store.get(kept_as)
-            settle(Attempt(paper), Parsed(kept_as, replace(document, blocks=()), len(document.blocks)))
+            settle(Attempt(paper), Parsed(kept_as, replace(document, blocks=()), _kinds(document)))
         else:
             following.append(Attempt(paper))
     while following:
@@ -199,7 +202,7 @@ def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
 def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:
     kept_as = job.after_failure(paper) if made.is_after_failure else paper.fingerprint
     job.store.put(kept_as, made.packed)
-    return Parsed(kept_as, made.summary, made.n_blocks)
+    return Parsed(kept_as, made.summary, made.kinds)
 
 
 def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocument:
@@ -228,9 +231,13 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
     return MadeDocument(
         packed_document(document),
         replace(document, blocks=()),
-        len(document.blocks),
-        bool(notes or document.n_pages_unread),
+        _kinds(document),
+        bool(notes or document.n_pages_unread or document.n_pages_cut),
     )
+
+
+def _kinds(document: Document) -> Counter[BlockKind]:
+    return Counter(block.kind for block in document.blocks)
 
 
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:

@@ -77,12 +77,20 @@ def readings_that_differ(index: pa.Table) -> pa.Table:
     return index.filter(pc.greater(index["words_lost"], _MOST_WORDS_LOST)).select(["paper_id", "words_lost", "notes"])
 
 
-def share_missing(row: Mapping[str, Any]) -> float:
-    """Share of a paper (a row of the parsed index) that is known to be missing, 0 to 1: all of a quarantined one, else
-    its pages without text or the words that one of two readings lost, whichever is more."""
-    if row["status"] != PARSED:
-        return 1.0
-    return max((row["n_pages_unread"] or 0) / max(row["n_pages"] or 0, 1), row["words_lost"] or 0.0)
+def is_doubtful(row: Mapping[str, Any]) -> bool:
+    """Whether a paper (a row of the parsed index) was not read from its best file, has pages without text or with words
+    cut in two, or whose reading by a service differs much from our own."""
+    is_short = row["n_pages_unread"] or row["n_pages_cut"] or (row["words_lost"] or 0.0) > _MOST_WORDS_LOST
+    return bool(row["used_fallback"] or is_short)
+
+
+def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
+    """Sorts papers (rows of the parsed index) by how badly they were read: whether one is quarantined, whether it is
+    doubtful, the share known to be missing (its pages without text or with words cut in two, or the words that one of
+    two readings lost, whichever is more), whether it has no heading."""
+    n_bad = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
+    missing = max(n_bad / max(row["n_pages"] or 0, 1), row["words_lost"] or 0.0)
+    return row["status"] != PARSED, is_doubtful(row), missing, not row["n_headings"]
 
 
 PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [

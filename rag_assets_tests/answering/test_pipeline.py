@@ -13,7 +13,7 @@ from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
 from rag_assets.answering.wording import place_of
-from rag_assets.core.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
+from rag_assets.core.domain import Chunk, Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
@@ -219,15 +219,21 @@ def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
     assert result.sources_used == ("smith2020",)
 
 
-def test_an_answer_says_which_of_its_words_a_model_wrote(tmp_path: Path) -> None:
-    """A figure's description is not the authors' word, and most readers see nothing but the answer."""
-    described = replace(SMITH, is_generated=True)
-
-    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(described, JONES)}).answer(
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (replace(SMITH, is_generated=True), "AI-written"),
+        (replace(SMITH, spans=tuple(replace(span, is_by_ocr=True) for span in SMITH.spans)), "read by OCR"),
+    ],
+)
+def test_an_answer_says_which_of_its_words_a_model_wrote_or_ocr_read(tmp_path: Path, source: Chunk, said: str) -> None:
+    """A figure's description is not the authors' word, OCR takes an 8 for a 3, and most readers see nothing but the
+    answer."""
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(source, JONES)}).answer(
         Question(id="q1", question="Fall?")
     )
 
-    assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, AI-written] {JONES.text} [jones2021]"
+    assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, {said}] {JONES.text} [jones2021]"
 
 
 def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:

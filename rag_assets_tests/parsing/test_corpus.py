@@ -23,7 +23,7 @@ from rag_assets.parsing.examination import examined
 from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.papers.pdf import lines, page_of, picture, prose, write_pdf
+from rag_assets_testing.papers.pdf import Draw, lines, page_of, picture, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
@@ -223,12 +223,20 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     assert once_there.changed == ("a",)
 
 
-def test_a_pdf_with_an_unread_page_is_read_again_when_ocr_may_do_better(corpus: Corpus) -> None:
+@pytest.mark.parametrize(
+    ("bad", "counts"),
+    [(picture, [1, 0, 0, 0, 1]), (page_of("Shippin g compan y, containe r, ocea n."), [0, 1, 0, 0, 2])],
+)
+def test_a_pdf_with_a_page_that_ocr_did_not_read_is_read_again_when_it_may_do_better(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, bad: Draw, counts: list[int]
+) -> None:
     """The rest of the paper was read well, so nothing else would ever make it be read again."""
-    write_pdf(corpus.papers / "a.pdf", [page_of("Ferritin fell in all of them."), picture])
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    write_pdf(corpus.papers / "a.pdf", [page_of("Ferritin fell in all of them."), bad])
 
     corpus.update()
-    assert corpus.row("a")["n_pages_unread"] == 1
+    names = ("n_pages_unread", "n_pages_cut", "n_headings", "n_tables", "n_blocks")
+    assert [corpus.row("a")[name] for name in names] == counts
     assert corpus.update().is_noop
 
     corpus.settings = ParsingSettings(limits=ParseLimits(timeout_s=240))

@@ -27,6 +27,7 @@ from rag_assets.core.domain import (
     Support,
     Usage,
     all_boxes,
+    any_by_ocr,
     page_label,
     span_at,
     spans_between,
@@ -196,6 +197,7 @@ def _citation(chunk: Chunk, place: QuotePlace) -> Citation:
         end=place.end,
         boxes=all_boxes(spans_between(chunk.spans, place.start, place.end)),
         verification=place.verification,
+        is_by_ocr=any_by_ocr(chunk.spans, place.start, place.end),
         is_generated=chunk.is_generated,
     )
 

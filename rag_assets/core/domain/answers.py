@@ -42,6 +42,8 @@ class Citation:
     """Id of the first paper that is the same work, often this one; empty in rows written before works were compared."""
     is_retracted: bool = field(default=False, kw_only=True)
     """Whether the paper is known to be retracted."""
+    is_by_ocr: bool = field(default=False, kw_only=True)
+    """OCR read the quote, or a part of it, from a picture of its page."""
     is_generated: bool = False
     """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 

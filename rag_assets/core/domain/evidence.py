@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from rag_assets.core.domain.answers import CitedWork, Usage
 from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
-from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
+from rag_assets.core.domain.spans import Box, Span, all_boxes, any_by_ocr, known_spans, page_label, spans_between
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
 
@@ -85,6 +85,11 @@ class Hit:
         """Printed labels of the passage's pages, as in `Citation.page_label`."""
         own = known_spans(self._spans)
         return page_label(own[0], own[-1]) if own else None
+
+    @property
+    def is_by_ocr(self) -> bool:
+        """Whether OCR read the passage, or a part of it."""
+        return any_by_ocr(self.chunk.spans, self.passage.chunk_start, self.passage.chunk_end)
 
     @property
     def _spans(self) -> tuple[Span, ...]:

@@ -40,6 +40,8 @@ class Span:
     """Label printed on `page_start` ("xii", "118"); None where it is not known."""
     label_end: str | None = None
     """Label printed on `page_end`."""
+    is_by_ocr: bool = False
+    """Its page has no usable text of its own: OCR read its picture, so letters and digits may be wrong."""
 
 
 def first_page(spans: Sequence[Span]) -> int | None:
@@ -77,12 +79,14 @@ def page_label(first: Span, last: Span) -> str | None:
     return first.label_start if first.label_start == last.label_end else f"{first.label_start}-{last.label_end}"
 
 
-def page_numbers(first: int | None, last: int | None, label: str | None) -> str:
-    """ "3" or "3-4", with what is printed on the pages where it differs ("2 (printed 118)"); empty when not known."""
+def page_words(first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False) -> str:
+    """ "p. 3", "pp. 3-4", with what is printed on the pages where it differs ("p. 2 (printed 118)"), and ", read by
+    OCR" behind it; empty when no page is known."""
     if first is None or last is None:
         return ""
-    numbers = str(first) if first == last else f"{first}-{last}"
-    return f"{numbers} (printed {label})" if label is not None and label != numbers else numbers
+    sign, numbers = ("p.", f"{first}") if first == last else ("pp.", f"{first}-{last}")
+    printed = f" (printed {label})" if label is not None and label != numbers else ""
+    return f"{sign} {numbers}{printed}{', read by OCR' if is_by_ocr else ''}"
 
 
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:
@@ -93,6 +97,11 @@ def span_at(spans: Sequence[Span], offset: int) -> Span | None:
 def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
     """Boxes of all runs in order, each once."""
     return tuple(dict.fromkeys(box for span in spans for box in span.boxes))
+
+
+def any_by_ocr(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Whether a part of `[start, end)` was read by OCR."""
+    return any(span.is_by_ocr for span in spans_between(spans, start, end))
 
 
 def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:

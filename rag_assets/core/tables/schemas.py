@@ -18,6 +18,7 @@ _SPAN = pa.struct(
         ("page_confidence", _FLOAT),
         ("label_start", _STRING),
         ("label_end", _STRING),
+        ("is_by_ocr", _BOOL),
     ]
 )
 _SECTION = pa.struct(
@@ -75,11 +76,14 @@ PARSED_INDEX = _schema(
     ("page_source", _STRING, "What proves the pages: coords, pb, parser, aligned (with the PDF) or none."),
     ("page_labels", pa.list_(_STRING), "Label printed on each physical page, where it is known."),
     ("n_blocks", _INT, "Blocks of the paper."),
+    ("n_headings", _INT, "Headings among them."),
+    ("n_tables", _INT, "Tables among them."),
     ("n_source_chars", _INT, "Characters of text in the source, back matter aside."),
     ("n_dropped_running", _INT, "Blocks that were left out as running headers, footers or other noise."),
     ("used_fallback", _BOOL, "Whether the preferred file could not be used and another one was read."),
     ("notes", pa.list_(_STRING), "What a reader should know: a fallback that was used, a repair that was made."),
     ("n_pages_unread", _INT, "Pages of a PDF where something is printed and no text was found: pictures without OCR."),
+    ("n_pages_cut", _INT, "Pages of a PDF whose text layer cuts many words in two: poor OCR, and none of ours."),
     ("words_lost", _FLOAT, "Share of words that a service's reading of the PDF, or our own, lost; null for others."),
     ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
@@ -250,6 +254,7 @@ _CITATION = pa.struct(
         ("end", _INT),
         ("boxes", pa.list_(_BOX)),
         ("verification", _STRING),
+        ("is_by_ocr", _BOOL),
         ("is_generated", _BOOL),
     ]
 )

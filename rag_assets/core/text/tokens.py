@@ -50,6 +50,7 @@ class TokenCounter(Protocol):
     def count_all(self, texts: Sequence[str]) -> list[int]: ...
 
 
+@cache
 def packaged_model_folder() -> Path:
     """Folder with the weights and the tokenizer of all-MiniLM-L6-v2, which installing rag_assets puts beside its code.
 

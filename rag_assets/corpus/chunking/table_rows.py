@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from rag_assets.core.domain import GROUP_SEPARATOR, Box, Span, all_boxes, spans_between
+from rag_assets.core.domain import GROUP_SEPARATOR, Box, Span, all_boxes, any_by_ocr, spans_between
 from rag_assets.corpus.chunking.units import PlacedBlock, Unit, line_spans, repeated_title, verbatim_units, with_caption
 from rag_assets.parsing.tables import Grid, numbered_columns
 
@@ -135,7 +135,9 @@ def _row_span(placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], 
         first, last = min(box.page for box in own), max(box.page for box in own)
         label_of = {span.page_start: span.label_start for span in placed.block.spans}
         label_of |= {span.page_end: span.label_end for span in placed.block.spans}
-        return Span(0, length, first, last, own, source_start, None, label_of.get(first), label_of.get(last))
+        labels = label_of.get(first), label_of.get(last)
+        is_by_ocr = any_by_ocr(placed.block.spans, *line)
+        return Span(0, length, first, last, own, source_start, None, *labels, is_by_ocr)
     around = spans_between(placed.block.spans, *line)
     if not around:
         return Span(0, length, None, None, (), source_start)
@@ -149,4 +151,5 @@ def _row_span(placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], 
         around[0].page_confidence,
         around[0].label_start,
         around[-1].label_end,
+        any(span.is_by_ocr for span in around),
     )

@@ -12,19 +12,22 @@ from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, reported, settings_of
 
+_READINGS_SHOWN = 10
+"""Papers without doubt that `status` lists, if no doubtful ones take their place."""
+
 
 def status(data: DataOption = None, json_: JsonOption = False) -> None:
-    """Show what is there: papers, quarantined files, doubtful readings, chunks, indexes, answers, last evaluation.
+    """Show what is there: papers, quarantined files, how papers were read, chunks, indexes, answers, last evaluation.
 
     Example: rag-assets status
     """
     with reported():
-        from rag_assets.faces.cli.folder_facts import doubtful_readings, quarantined_files, status_facts
+        from rag_assets.faces.cli.folder_facts import quarantined_files, reading_in_words, readings, status_facts
 
         settings = settings_of(data, None)
-        facts, files, doubtful = status_facts(settings), quarantined_files(settings), doubtful_readings(settings)
+        facts, files, read = status_facts(settings), quarantined_files(settings), readings(settings)
         if json_:
-            rendering.print_json({**facts, "quarantined": files, "doubtful_readings": doubtful})
+            rendering.print_json({**facts, "quarantined": files, "readings": read})
         else:
             measured = facts.pop("last_evaluation") or {"last_evaluation": None}
             shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
@@ -32,10 +35,12 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
             rendering.print_facts(shares, title="\nShares and scores, from 0 to 1")
             rendering.print_facts(origin, title="\nMade with")
-            for title, some in {"Quarantined files": files, "Doubtful readings": doubtful}.items():
-                if some:
-                    told = ((one["file"], one["paper_id"], one["reason"]) for one in some)
-                    rendering.print_told(f"\n{title}", told)
+            if files:
+                quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
+                rendering.print_told("\nQuarantined files", quarantined)
+            if shown := read[: max(sum(one["is_doubtful"] for one in read), _READINGS_SHOWN)]:
+                told = ((one["file_path"], one["paper_id"], reading_in_words(one), one["notes"]) for one in shown)
+                rendering.print_told(f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told)
 
 
 def cite(

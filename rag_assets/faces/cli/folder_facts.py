@@ -1,6 +1,7 @@
 """Facts about a data folder, read from its published files. Commands import this late: it needs Arrow."""
 
 from collections import Counter
+from collections.abc import Mapping
 from textwrap import shorten
 from typing import Any
 
@@ -15,11 +16,15 @@ from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers
-from rag_assets.parsing.promises import readings_that_differ, share_missing
+from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.search.indexing.stores import published_indexes
 
 NOT_TOLD = "the model found nothing that says it"
 _LISTED_CHARS = 200
+_OF_A_READING = (
+    "paper_id", "file_path", "source", "n_pages", "n_headings", "n_tables", "n_pages_unread", "n_pages_cut",
+    "words_lost",
+)  # fmt: skip
 
 
 def status_facts(settings: Settings) -> dict[str, Any]:
@@ -62,16 +67,28 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     return unread + uncut
 
 
-def doubtful_readings(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper that was not read from its best file, has pages without text, or whose reading by a service differs
-    much from our own; the one that lacks most is first."""
+def readings(settings: Settings) -> list[dict[str, Any]]:
+    """What the reading of each paper that could be read is worth; the worst one is first."""
     index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
-    differing = set(readings_that_differ(index)["paper_id"].to_pylist())
+    parsed = [row for row in index.to_pylist() if row["status"] == PARSED]
     return [
-        {"paper_id": row["paper_id"], "file": row["file_path"], "reason": " ".join(row["notes"])}
-        for row in sorted(index.to_pylist(), key=share_missing, reverse=True)
-        if row["used_fallback"] or row["n_pages_unread"] or row["paper_id"] in differing
+        {name: row[name] for name in _OF_A_READING} | {"is_doubtful": is_doubtful(row), "notes": " ".join(row["notes"])}
+        for row in sorted(parsed, key=how_bad, reverse=True)
     ]
+
+
+def reading_in_words(reading: Mapping[str, Any]) -> str:
+    """ "pdf, 12 pages, 9 headings, 2 tables, 3 pages without text" and what else is known of one of the readings."""
+    n_lost = reading["words_lost"]
+    counts = {
+        "pages": reading["n_pages"],
+        "headings": reading["n_headings"],
+        "tables": reading["n_tables"],
+        "pages without text": reading["n_pages_unread"] or None,
+        "pages with words cut in two": reading["n_pages_cut"] or None,
+    }
+    told = [f"{n} {name if n != 1 else name.replace('s', '', 1)}" for name, n in counts.items() if n is not None]
+    return ", ".join([reading["source"], *told, *([] if n_lost is None else [f"{n_lost:.0%} of the words lost"])])
 
 
 def papers_listed(settings: Settings) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
-from rag_assets.core.domain import Citation, Claim, QAResult, page_numbers
+from rag_assets.core.domain import Citation, Claim, QAResult, page_words
 from rag_assets.core.errors import data_option
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.display import legible
@@ -171,9 +171,8 @@ def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
         print_line(legible(f"query {number} ({query['origin']}): {query['text']}"))
     for hit in record["hits"]:
         out().print(legible(f"{hit['rank']}. {hit['passage']}"))
-        pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
-        sign = "p." if hit["passage_page_start"] == hit["passage_page_end"] else "pp."
-        place = filter(None, (titles.get(hit["paper_id"]), f"{sign} {pages}" if pages else ""))
+        placed = (hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
+        place = filter(None, (titles.get(hit["paper_id"]), page_words(*placed, is_by_ocr=hit["is_by_ocr"])))
         _print_indented(", ".join(place), paper_id=hit["paper_id"])
         found_by = ", ".join(str(number + 1) for number in hit["found_by"])
         facts = [

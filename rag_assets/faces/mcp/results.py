@@ -11,7 +11,7 @@ from typing import Any
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, told_beside
-from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_numbers
+from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
@@ -48,7 +48,7 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
         {
             "paper_id": hit.chunk.paper_id,
             "title": titles.get(hit.chunk.paper_id),
-            "page": pages_text(hit.passage.page_start, hit.passage.page_end, hit.page_label),
+            "page": _pages(hit.passage.page_start, hit.passage.page_end, hit.page_label, is_by_ocr=hit.is_by_ocr),
             "section": hit.passage.section_path,
             "evidence": hit.band,
             "note": AI_WRITTEN if hit.chunk.is_generated else "",
@@ -141,12 +141,6 @@ def safe(value: Any) -> Any:
     return value
 
 
-def pages_text(first: int | None, last: int | None, label: str | None) -> str:
-    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)" or "page unknown"."""
-    numbers = page_numbers(first, last, label)
-    return f"{'p.' if first == last else 'pp.'} {numbers}" if numbers else PAGE_UNKNOWN
-
-
 def _reply(said: str, **facts: Any) -> str:
     return f"{safe(said)}\n{json.dumps(safe(facts), ensure_ascii=False)}"
 
@@ -178,7 +172,7 @@ def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
         "found": match.verification or f"{match.likeness:.0f}% alike",
         "paper_id": match.chunk.paper_id,
         "title": title,
-        "page": pages_text(match.page_start, match.page_end, match.page_label),
+        "page": _pages(match.page_start, match.page_end, match.page_label, is_by_ocr=match.is_by_ocr),
         "section": match.chunk.section_path,
         "chunk_id": match.chunk.chunk_id,
         "characters": f"{match.start}-{match.end}",
@@ -189,8 +183,12 @@ def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
 
 
 def _section(section: SectionSummary) -> dict[str, Any]:
-    pages = pages_text(section.page_start, section.page_end, None)
+    pages = _pages(section.page_start, section.page_end, None)
     return {"title": section.path or section.title, "page": pages, "section_id": section.section_id}
+
+
+def _pages(first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False) -> str:
+    return page_words(first, last, label, is_by_ocr=is_by_ocr) or PAGE_UNKNOWN
 
 
 def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:

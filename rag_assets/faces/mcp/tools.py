@@ -20,7 +20,6 @@ from rag_assets.faces.mcp.results import (
     answer_reply,
     hits_reply,
     matches_reply,
-    pages_text,
     paper_reply,
     papers_reply,
     safe,
@@ -251,7 +250,7 @@ class Tools:
         self, paper_id: str, page: int, boxes: tuple[FractionBox, ...], width: int, what: str
     ) -> list[str | Image]:
         png = self._reader.page_image(paper_id, page, width=width, boxes=boxes)
-        return [f"{safe(paper_id)}, {pages_text(page, page, None)}. {what}", Image(data=png, format="png")]
+        return [f"{safe(paper_id)}, p. {page}. {what}", Image(data=png, format="png")]
 
 
 def _filter_of(paper_ids: list[str] | None, where: str | None) -> Filter | None:

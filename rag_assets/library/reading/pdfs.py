@@ -179,8 +179,8 @@ class PagePlace:
     boxes: tuple[Box, ...]
     """In reading order; empty if only the page is known."""
     is_exact: bool
-    """Whether the boxes are the lines of the quote, found in the PDF's own text, and the figure whose caption it is;
-    else they are those of its paragraph or table, as the source gives them."""
+    """Whether the boxes are the lines of the quote, found in the PDF's own text or by OCR, and the figure whose caption
+    it is; else they are those of its paragraph or table, as the source gives them."""
 
 
 class Places:
@@ -198,8 +198,8 @@ class Places:
             return ()
         labels = _labels(chunk.spans)
         boxes = self._lines(chunk, start, end, pages)
-        is_exact = bool(boxes)
-        boxes = (*boxes, *_pictures(chunk, start, spans)) if is_exact else all_boxes(spans)
+        is_exact = bool(boxes) or all(span.is_by_ocr for span in spans)
+        boxes = (*boxes, *_pictures(chunk, start, spans)) if boxes else all_boxes(spans)
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(
             PagePlace(page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact)

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 
 from rag_assets.answering.verify.fuzzy_match import Words, words_of
 from rag_assets.answering.verify.quote_search import MIN_QUOTE_CHARS, find_quote, is_long_enough
-from rag_assets.core.domain import Chunk, Verification, page_label, span_at
+from rag_assets.core.domain import Chunk, Verification, any_by_ocr, page_label, span_at
 from rag_assets.core.errors import InvalidQuote
 
 MAX_QUOTE_CHARS = 4000
@@ -80,6 +80,10 @@ class QuoteMatch:
         """Printed labels of its pages, as in `Citation.page_label`."""
         first, last = span_at(self.chunk.spans, self.start), span_at(self.chunk.spans, self.end - 1)
         return page_label(first, last) if first and last else None
+
+    @property
+    def is_by_ocr(self) -> bool:
+        return any_by_ocr(self.chunk.spans, self.start, self.end)
 
 
 def demand_quote(quote: str) -> str:

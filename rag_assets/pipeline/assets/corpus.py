@@ -16,7 +16,7 @@ from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
-from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, share_missing
+from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, how_bad
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
@@ -25,6 +25,10 @@ from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress
 from rag_assets.pipeline.assets.sources import PAPER_FILES
 
 N_PAPERS_SHOWN = 50
+_PAPER_COLUMNS = (
+    "paper_id", "title", "source", "page_source", "n_headings", "n_tables", "n_pages", "n_pages_unread", "n_pages_cut",
+    "words_lost", "status", "error", "notes",
+)  # fmt: skip
 
 
 @dg.asset(
@@ -111,8 +115,9 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
 
 
 def _papers(index: pa.Table) -> str:
-    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_pages_unread", "words_lost", "n_blocks"]
-    rows = sorted(index.select([*columns, "status", "error", "notes"]).to_pylist(), key=share_missing, reverse=True)
-    for row in rows:
-        row["paper_id"], row["notes"] = short_id(row["paper_id"]), " ".join(row["notes"])
+    rows = [
+        {name: row[name] for name in _PAPER_COLUMNS}
+        | {"paper_id": short_id(row["paper_id"]), "notes": " ".join(row["notes"])}
+        for row in sorted(index.to_pylist(), key=how_bad, reverse=True)
+    ]
     return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

@@ -63,6 +63,7 @@ def evidence_row(question: Question, evidence: Evidence) -> dict[str, Any]:
                 "passage_page_start": hit.passage.page_start,
                 "passage_page_end": hit.passage.page_end,
                 "passage_page_label": hit.page_label,
+                "is_by_ocr": hit.is_by_ocr,
                 "boxes": [asdict(box) for box in hit.boxes],
                 "found_by": list(hit.found_by),
             }

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from rag_assets.core.domain import Block, BlockKind, Cell, Span
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Box, Cell, Span
 from rag_assets.parsing.shared.table_rows import table_block
 from rag_assets_tests.corpus.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
@@ -90,6 +92,19 @@ def test_a_rows_span_has_its_own_cells_boxes_and_place() -> None:
     assert (row.page_start, row.page_end) == (7, 7)
     assert row.source_start is not None
     assert document_text(blocks)[row.source_start :] == "B | 15"
+
+
+@pytest.mark.parametrize("boxes", [(), (box(5, 0.1),)])
+def test_a_row_that_ocr_read_says_so(boxes: tuple[Box, ...]) -> None:
+    """A wrong digit in a table looks like any other."""
+    cells = tuple(replace(cell, boxes=boxes) for cell in cells_of("Group | Ferritin\nA | 12"))
+    block = table(["Group | Ferritin", "A | 12"], cells)
+
+    (chunk,) = chunked([replace(block, spans=tuple(replace(span, is_by_ocr=True) for span in block.spans))])
+
+    assert [
+        span.is_by_ocr for span in chunk.spans if chunk.text[span.start : span.end] == "Group: A | Ferritin: 12"
+    ] == [True]
 
 
 def test_merged_cells_count_for_every_row_and_column_they_cover() -> None:

@@ -40,6 +40,7 @@ HIT_KEYS = [
     "passage_page_start",
     "passage_page_end",
     "passage_page_label",
+    "is_by_ocr",
     "boxes",
     "found_by",
 ]

@@ -137,18 +137,18 @@ def test_answers_of_a_run_are_shown_as_one_that_was_asked(capsys: pytest.Capture
 
 
 def hit(**other: object) -> dict[str, object]:
-    place = {"passage_page_start": 2, "passage_page_end": 2, "passage_page_label": None}
+    place = {"passage_page_start": 2, "passage_page_end": 2, "passage_page_label": None, "is_by_ocr": False}
     found = {"rank": 1, "score": 1.0, "similarity": 0.5, "band": "weak", "found_by": [0], "section": "Results"}
     return {**found, **place, "paper_id": "smith2020", "passage": "Ferritin fell.", **other}
 
 
 def test_what_was_found_is_shown_as_an_answer_is(capsys: pytest.CaptureFixture[str]) -> None:
     """In six columns, a passage was a strip of three words."""
-    print_hits({"id": "Why?", "queries": [{}], "hits": [hit()]}, TITLES)
+    print_hits({"id": "Why?", "queries": [{}], "hits": [hit(is_by_ocr=True)]}, TITLES)
 
     assert capsys.readouterr().out.splitlines() == [
         "1. Ferritin fell.",
-        "    Ferritin in athletes, p. 2 [smith2020]",
+        "    Ferritin in athletes, p. 2, read by OCR [smith2020]",
         "    “Results”, weak search match, score 1.000, similarity 0.500",
         "",
     ]

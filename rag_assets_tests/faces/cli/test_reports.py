@@ -10,7 +10,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
-from rag_assets.faces.cli.folder_facts import doubtful_readings, index_facts, quarantined_files, status_facts
+from rag_assets.faces.cli.folder_facts import index_facts, quarantined_files, reading_in_words, readings, status_facts
 
 
 @pytest.fixture
@@ -58,24 +58,35 @@ def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
     ]
 
 
-def test_doubtful_readings_are_told_with_their_reason_the_worst_first(settings: Settings) -> None:
+def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> None:
     """A paper that lost its half is searched as if it were whole, and nobody would look."""
-    common = {"status": "parsed", "used_fallback": False, "notes": ["Read by GROBID 1."]}
+    common = {"status": "parsed", "source": "pdf", "used_fallback": False, "n_headings": 9, "n_tables": 1, "notes": []}
+    of_pdf = {"n_pages": 4, "n_pages_unread": 0, "n_pages_cut": 0}
     rows: list[dict[str, Any]] = [
-        common | {"paper_id": "a", "file_path": "a.pdf", "words_lost": 0.5},
-        common | {"paper_id": "b", "file_path": "b.pdf", "words_lost": 0.01},
-        common | {"paper_id": "c", "file_path": "c.pdf", "used_fallback": True, "notes": ["It is full.", "So."]},
-        common | {"paper_id": "d", "file_path": "d.pdf"},
-        common
-        | {"paper_id": "e", "file_path": "e.pdf", "n_pages": 4, "n_pages_unread": 3, "notes": ["No text layer."]},
+        common | {"paper_id": "a", "source": "tei", "words_lost": 0.5},
+        common | {"paper_id": "b", "source": "tei", "words_lost": 0.0, "n_pages": 1, "n_headings": 1, "n_tables": 0},
+        common | {"paper_id": "c", "used_fallback": True, "notes": ["It is full.", "So."]},
+        common | {"paper_id": "d", "n_headings": 0},
+        common | of_pdf | {"paper_id": "e", "n_pages_unread": 1},
+        common | of_pdf | {"paper_id": "f", "n_pages_unread": 1, "n_pages_cut": 2},
+        common | {"paper_id": "g", "status": "quarantined"},
     ]
     write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
 
-    assert doubtful_readings(settings) == [
-        {"paper_id": "e", "file": "e.pdf", "reason": "No text layer."},
-        {"paper_id": "a", "file": "a.pdf", "reason": "Read by GROBID 1."},
-        {"paper_id": "c", "file": "c.pdf", "reason": "It is full. So."},
+    told = readings(settings)
+
+    assert [(one["paper_id"], one["is_doubtful"]) for one in told] == [
+        ("f", True), ("a", True), ("e", True), ("c", True), ("d", False), ("b", False),
+    ]  # fmt: skip
+    assert [reading_in_words(one) for one in told] == [
+        "pdf, 4 pages, 9 headings, 1 table, 1 page without text, 2 pages with words cut in two",
+        "tei, 9 headings, 1 table, 50% of the words lost",
+        "pdf, 4 pages, 9 headings, 1 table, 1 page without text",
+        "pdf, 9 headings, 1 table",
+        "pdf, 0 headings, 1 table",
+        "tei, 1 page, 1 heading, 0 tables, 0% of the words lost",
     ]
+    assert told[3]["notes"] == "It is full. So."
 
 
 def test_the_last_evaluation_is_shown(settings: Settings) -> None:

@@ -11,7 +11,7 @@ from rag_assets.core.incremental import file_sha256
 from rag_assets.library.reading.page_rendering import PdfFile
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
 from rag_assets.library.reading.reader import Reader
-from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, picture, write_pdf
 from rag_assets_testing.reading_back import letters, words_under
 from rag_assets_testing.world import World
 from rag_assets_tests.library.reading.conftest import DRAWN, opened
@@ -134,6 +134,20 @@ def test_words_that_stand_apart_all_over_the_page_are_not_marked(tmp_path: Path)
     path = write_pdf(tmp_path / "page.pdf", [page])
 
     assert find_on_pages(search(path, "The samples were never kept anywhere near the frozen others of the year.")) == ()
+
+
+def test_of_a_quote_that_ocr_read_its_lines_are_marked(reader: Reader, world: World) -> None:
+    """A scan has no words to be found, and a mark around the whole paragraph does not show a wrong digit."""
+    write_pdf(world.paths.papers / f"{DRAWN}.pdf", [picture])
+    lines = [Box(1, 0.1, 0.1 * n, 0.9, 0.1 * n + 0.02) for n in range(3)]
+    some = reader.chunk(reader.paper(DRAWN).sections[0].chunk_ids[0])
+    spans = tuple(Span(20 * n, 20 * n + 20, 1, 1, (line,), is_by_ocr=True) for n, line in enumerate(lines))
+    chunk = replace(some, source=Source.PDF, text="Ferritin fell again." * 3, units=(), spans=spans)
+
+    with opened(world) as changed:
+        (place,) = changed._places.of(chunk, 22, 50)
+
+    assert (place.boxes, place.is_exact) == ((lines[1], lines[2]), True)
 
 
 def test_with_a_quoted_caption_its_figure_is_marked(reader: Reader, world: World) -> None:

@@ -56,6 +56,7 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
         "passage_page_start": 2,
         "passage_page_end": 2,
         "passage_page_label": None,
+        "is_by_ocr": False,
         "boxes": [],
         "found_by": [0],
     }

@@ -23,6 +23,7 @@ class FoundHit(Place):
     passage_id: str
     text: str = Field(description="Of the passage.")
     score: float = Field(description="Comparable within one reply only; higher is better.")
+    is_by_ocr: bool = Field(description="OCR read the passage, or a part of it.")
     similarity: float | None = Field(description="Cosine of question and passage.")
     band: Band | None = Field(description="How likely it answers the question, by the reranker.")
     boxes: list[Box]
@@ -58,6 +59,7 @@ def _found(hit: Hit, title: str) -> FoundHit:
         page_label=hit.page_label,
         text=passage.text,
         score=hit.score,
+        is_by_ocr=hit.is_by_ocr,
         similarity=hit.dense_score,
         band=hit.band,
         boxes=list(hit.boxes),
@@ -98,6 +100,7 @@ class VerifyReply(BaseModel):
     page_start: int | None = None
     page_end: int | None = None
     page_label: str | None = None
+    is_by_ocr: bool = Field(False, description="OCR read the quote, or a part of it.")
     boxes: list[Box] = Field([], description="Where it stands; empty where that is not known.")
     exact: bool = Field(False, description="The boxes are the lines of the quote itself; else those of its paragraph.")
     likeness: float | None = Field(None, description="Of the words, 0 to 100.")
@@ -129,6 +132,7 @@ def _reply(found: QuoteVerdict) -> VerifyReply:
         page_start=match.page_start,
         page_end=match.page_end,
         page_label=match.page_label,
+        is_by_ocr=match.is_by_ocr,
         boxes=[box for page in found.pages for box in page.boxes],
         exact=any(page.is_exact for page in found.pages),
         likeness=match.likeness,

@@ -35,13 +35,14 @@ export const claimNotes = ({ support, computed, reported }) =>
 
 const entryWords = ({ text, paper_id: paper }) => `“${text}”${paper ? ` (in this corpus: ${paper})` : ""}`;
 
-/** "p. 2 (printed 418)", "pp. 2–3", "page unknown". */
-export function pageWords({ page_start: first, page_end: last, page_label: label }) {
+/** "p. 2 (printed 418)", "pp. 2–3", "p. 2, read by OCR", "page unknown". */
+export function pageWords({ page_start: first, page_end: last, page_label: label, is_by_ocr: isByOcr }) {
   if (!first) return "page unknown";
   const isOne = !last || last === first;
   const pages = isOne ? `p. ${first}` : `pp. ${first}–${last}`;
   const physical = isOne ? String(first) : `${first}-${last}`;
-  return label && label !== physical ? `${pages} (printed ${label})` : pages;
+  const printed = label && label !== physical ? ` (printed ${label})` : "";
+  return `${pages}${printed}${isByOcr ? ", read by OCR" : ""}`;
 }
 
 /** "Lund & Moe (2019), p. 2"; the pages alone where the authors are not known. */

@@ -68,7 +68,17 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Out
         caption = _joined_groups(one.caption, vocabulary)[0]
         block = Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption)
         blocks.append(_table(one, block, vocabulary) if one.kind is BlockKind.TABLE else block)
-    return tuple(block for block in blocks if block.text)
+    by_ocr = {group.page for group in groups if group.is_by_ocr}
+    return tuple(_marked(block, by_ocr) if by_ocr else block for block in blocks if block.text)
+
+
+def _marked(block: Block, by_ocr: Set[int]) -> Block:
+    """The block with its spans on the pages that OCR read marked as such."""
+
+    def marked(spans: Sequence[Span]) -> tuple[Span, ...]:
+        return tuple(replace(span, is_by_ocr=span.page_start in by_ocr) for span in spans)
+
+    return replace(block, spans=marked(block.spans), title_spans=marked(block.title_spans))
 
 
 def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) -> Iterator[_Gathered]:
@@ -240,9 +250,11 @@ def _table(gathered: _Gathered, block: Block, vocabulary: Vocabulary) -> Block:
 
 
 def _joined_groups(groups: Sequence[LineGroup], vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
-    """One paragraph from the groups of lines it is printed in, with one span per group: its page and its box."""
+    """One paragraph from the groups of lines it is printed in, with one span per group, or per line that OCR read: its
+    page and its box."""
     text = ""
     starts: list[int] = []
+    groups = [piece for group in groups for piece in group.pieces()]
     for group in groups:
         piece = _joined_open([line.text for line in group.lines], vocabulary)
         text = glued(text, piece, vocabulary) if text else piece

@@ -59,6 +59,10 @@ class LineGroup:
         return self.lines[0].frame.page
 
     @property
+    def is_by_ocr(self) -> bool:
+        return self.lines[0].frame.is_by_ocr
+
+    @property
     def top(self) -> float:
         return self.lines[0].top
 
@@ -95,6 +99,10 @@ class LineGroup:
 
     def box(self) -> Box:
         return self.lines[0].frame.box(self.left, min(line.top for line in self.lines), self.right, self.bottom)
+
+    def pieces(self) -> "Sequence[LineGroup]":
+        """The parts that get a box each: lines read by OCR, where no text layer says later where a quote stands."""
+        return [LineGroup(self.kind, (line,)) for line in self.lines] if self.is_by_ocr else [self]
 
     def boxes(self) -> tuple[Box, ...]:
         """Its box, and those of the figures it is the caption of."""

@@ -86,6 +86,7 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         n_source_chars=max(0, n_lines - n_back),
         n_dropped_running=n_dropped,
         n_pages_unread=len(_unread(pages)),
+        n_pages_cut=sum(page.is_cut for page in pages),
         notes=_notes(pages, missing),
     )
 
@@ -148,7 +149,7 @@ def _box(line: Line) -> Box:
 
 def _why_missing(ocr: PageReader | None) -> str:
     if ocr is None:
-        return f"To have pictures of text read by OCR: {INSTALL}"
+        return f"To have such pages read by OCR: {INSTALL}"
     if ocr.is_late:
         return "OCR had no time left: raise parsing.limits.timeout_s."
     return "OCR found no words there."
@@ -201,6 +202,8 @@ def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
         notes.append(f"Read by OCR: {_page_list(by_ocr)}. Letters and digits may be wrong: compare with the page.")
     if without_text := _unread(pages):
         notes.append(f"No text layer on {_page_list(without_text)}: what stands there is missing. {missing}")
+    if cut_words := [page.number for page in pages if page.is_cut]:
+        notes.append(f"The text layer of {_page_list(cut_words)} cuts words in two, so they are not found. {missing}")
     if unreadable := [page.number for page in pages if not page.is_readable]:
         notes.append(f"PDFium could not read {_page_list(unreadable)}: what stands there is missing.")
     if cut := [page.number for page in pages if page.n_chars_left_out]:

@@ -56,6 +56,8 @@ class Frame:
     shown_height: float
     quarter_turns: int
     """How often the text of this frame is turned clockwise by 90 degrees on the page as it is shown."""
+    is_by_ocr: bool
+    """Its text was read from the picture of the page."""
 
     @property
     def width(self) -> float:
@@ -106,6 +108,7 @@ class Geometry:
     width: float
     height: float
     turns: int
+    is_by_ocr: bool = False
 
     @classmethod
     def of(cls, page: "PdfPage", number: int) -> "Geometry":
@@ -120,7 +123,7 @@ class Geometry:
 
     def frame(self, quarter_turns: int) -> Frame:
         sizes = (self.width, self.height) if self.turns % 2 == 0 else (self.height, self.width)
-        return Frame(self.page, *sizes, quarter_turns)
+        return Frame(self.page, *sizes, quarter_turns, self.is_by_ocr)
 
 
 def turned(

@@ -21,7 +21,7 @@ _MAX_PIXELS = 2200
 """Longest side of the picture that is read: a letter page at 200 dots an inch."""
 _PIXELS_PER_POINT = 200 / 72
 _SHARE_OF_TIME = 0.6
-"""Share of the time for one file that OCR may take; what follows needs the rest."""
+"""Share of the processor time for one file that OCR may take; what follows needs the rest."""
 _SIZE_OF_HEIGHT = 0.85
 """Font size as a share of the height of the boxes, which are drawn wider than the letters."""
 _ONE_SIZE = 0.15
@@ -36,7 +36,7 @@ class PageReader:
     """Reads the pages of one file until its time is used up. The models are loaded at the first page."""
 
     def __init__(self, timeout_s: float) -> None:
-        self._stops_at = time.monotonic() + _SHARE_OF_TIME * timeout_s
+        self._stops_at = time.process_time() + _SHARE_OF_TIME * timeout_s
         self._engine: Any = None
         self.is_late = False
         """A page was left out because the time was used up."""
@@ -44,7 +44,7 @@ class PageReader:
     def glyphs(self, pdf: "PdfDocument", index: int) -> list[Glyph]:
         """The characters of page `index` (0-based), with a space after each word; none of a page that cannot be
         read, and none once the time is used up."""
-        if time.monotonic() > self._stops_at:
+        if time.process_time() > self._stops_at:
             self.is_late = True
             return []
         with closing(pdf[index]) as page:

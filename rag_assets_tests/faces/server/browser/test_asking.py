@@ -249,6 +249,17 @@ def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_fo
     expect(card).to_contain_text("written by a model, not by the authors")
 
 
+def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page, live_shelf: Live) -> None:
+    """Letters and digits of a scan may be wrong, and nothing else on the page tells."""
+    open_page(page, live_shelf)
+    citation = {**CITATION, "page_start": 2, "page_end": 2, "is_by_ocr": True}
+    answer_with(page, done_with({**ROW, "claims": [{**CLAIM, "citations": [citation]}]}))
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn.locator(".sources")).to_contain_text("p. 2, read by OCR")
+
+
 def done_with(row: dict[str, object]) -> str:
     done = {"answer": row, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
     return streamed(("done", done))

@@ -1,6 +1,9 @@
 """Pages that are pictures of text: what OCR reads there, where it stands, and what is said when it cannot read."""
 
+import itertools
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,8 +43,12 @@ def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_pa
 
     read = next(block for block in document.blocks if "Ferritin" in block.text)
     assert (read.text, read.kind, read.spans[0].page_start) == (SENTENCE, BlockKind.PARAGRAPH, 2)
-    box = read.spans[0].boxes[0]
-    assert (box.left, box.top) == pytest.approx((160 / 1200, 800 / 1600), abs=0.03)
+    lines = [read.text[span.start : span.end] for span in read.spans]
+    assert [line.strip() for line in lines] == ["Ferritin fell by 12 percent", "within four weeks."]
+    for n, span in enumerate(read.spans):
+        (box,) = span.boxes
+        assert (box.left, box.top) == pytest.approx((160 / 1200, (800 + 50 * n) / 1600), abs=0.02)
+    assert [span.is_by_ocr for block in document.blocks for span in block.spans] == [False, True, True]
     assert document.notes == ("Read by OCR: page 2. Letters and digits may be wrong: compare with the page.",)
     assert document.n_pages_unread == 0
 
@@ -77,12 +84,12 @@ def test_without_the_extra_the_install_command_is_named(tmp_path: Path, monkeypa
         parse(write_pdf(tmp_path / "scan.pdf", [picture, picture]))
 
     assert str(caught.value) == (
-        "has no text layer (2 pages of images). To have pictures of text read by OCR: pip install 'rag_assets[ocr]'"
+        "has no text layer (2 pages of images). To have such pages read by OCR: pip install 'rag_assets[ocr]'"
     )
 
 
-def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Large type is cut so ("M odel"), and large type is titles and headings."""
+def ocr_reads(line: str, words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every page read so: a line, and its words as rapidocr cuts them."""
     import rapidocr
 
     def box(left: int) -> list[list[int]]:
@@ -92,9 +99,54 @@ def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.Mon
         def __init__(self, params: dict[str, object]) -> None: ...
 
         def __call__(self, picture: object) -> SimpleNamespace:
-            words = (("A", 1.0, box(100)), ("M", 1.0, box(160)), ("odel", 1.0, box(204)), ("fits.", 1.0, box(260)))
-            return SimpleNamespace(txts=("A Model fits.",), word_results=(words,))
+            found = tuple((word, 1.0, box(100 + 50 * n)) for n, word in enumerate(words))
+            return SimpleNamespace(txts=(line,), word_results=(found,))
 
     monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
 
+
+def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Large type is cut so ("M odel"), and large type is titles and headings."""
+    ocr_reads("A Model fits.", ("A", "M", "odel", "fits."), monkeypatch)
+
     assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == ["A Model fits."]
+
+
+def test_a_busy_machine_takes_no_time_from_ocr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By the clock, the same scan was read on one day and left out on another."""
+    ocr_reads("It fits.", ("It", "fits."), monkeypatch)
+    hours = itertools.count(step=3600)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+
+    assert parse(write_pdf(tmp_path / "scan.pdf", [page_of("It has text."), picture])).n_pages_unread == 0
+
+
+CUT = "The shippin g compan y sent a containe r over the ocea n."
+
+
+@pytest.mark.parametrize(
+    ("read", "kept"),
+    [("The shipping company sent it.", "The shipping company sent it."), (CUT.replace("n.", "n"), CUT)],
+)
+def test_a_text_layer_that_cuts_words_gives_way_to_better_words_by_ocr(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, read: str, kept: str
+) -> None:
+    """No search finds "shippin g", and scanners write such words below the pictures of pages."""
+    ocr_reads(read, read.split(), monkeypatch)
+
+    document = parse(write_pdf(tmp_path / "scan.pdf", [page_of(CUT)]))
+
+    assert ([block.text for block in document.blocks], document.n_pages_cut) == ([kept], 0)
+
+
+def test_a_text_layer_that_cuts_words_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The paper looks like any other, and half of what it says is not found."""
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+
+    document = parse(write_pdf(tmp_path / "scan.pdf", [page_of("A page that was read well."), page_of(CUT)]))
+
+    assert document.n_pages_cut == 1
+    assert document.notes == (
+        "The text layer of page 2 cuts words in two, so they are not found. To have such pages read by OCR: "
+        "pip install 'rag_assets[ocr]'",
+    )

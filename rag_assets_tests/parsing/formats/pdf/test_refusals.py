@@ -55,7 +55,7 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     document = parse(path)
 
     assert document.notes == (
-        "No text layer on pages 2-3: what stands there is missing. To have pictures of text read by OCR: "
+        "No text layer on pages 2-3: what stands there is missing. To have such pages read by OCR: "
         "pip install 'rag_assets[ocr]'",
     )
 
