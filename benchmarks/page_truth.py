@@ -65,19 +65,23 @@ def _placed(chunk: Chunk, kind: str, start: int, end: int, pdf: Sequence[str]) -
     if not spans:
         return Place(chunk.source, kind, chunk.paper_id, text, None)
     first, last = spans[0], spans[-1]
-    own = chunk.text[max(first.start, start) : min(last.end, end)]
+    on_first_page = chunk.text[max(first.start, start) : min(first.end, end)]
+    on_last_page = chunk.text[max(last.start, start) : min(last.end, end)]
     pages = (first.page_start or 1, last.page_end or 1)
     on_first = "".join(pdf[pages[0] - 1 : first.page_end])
     on_last = "".join(pdf[(last.page_start or 1) - 1 : pages[1]])
     if kind == str(UnitKind.ROW):
-        wanted = [
-            (letters(part), on_first + on_last) for cell in own.split(" | ") for part in cell.rsplit(": ", 1)[-1:]
-        ]
+        wanted = [(letters(one), on_first + on_last) for one in _values(text)]
     else:
-        words = re.findall(r"\S+", own)
-        wanted = [(letters("".join(words[:N_WORDS])), on_first), (letters("".join(words[-N_WORDS:])), on_last)]
+        opening, ending = _values(on_first_page)[0].split()[:N_WORDS], _values(on_last_page)[-1].split()[-N_WORDS:]
+        wanted = [(letters("".join(opening)), on_first), (letters("".join(ending)), on_last)]
     missed = tuple(one for one, page in wanted if len(one) >= MIN_LETTERS and one not in page)
     return Place(chunk.source, kind, chunk.paper_id, text, pages, missed)
+
+
+def _values(text: str) -> list[str]:
+    """Lines and cells, without the label that chunking writes before the value of a cell or of the front matter."""
+    return [cell.rsplit(": ", 1)[-1] for cell in re.split(r"\n| \| ", text.strip())]
 
 
 def _pages_of(files: PdfFiles, chunk: Chunk) -> Sequence[str]:

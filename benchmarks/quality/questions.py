@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from rag_assets.evaluation.benchmarks import BENCHMARKS
+from rag_assets.evaluation.benchmarks import BENCHMARKS, write_papers
 from rag_assets.questions import Question
 
 DEMO = Path(__file__).parents[2] / "data"
@@ -75,53 +75,21 @@ def is_present(corpora: Path, name: str) -> bool:
 
 def public(name: str, target: Target, corpora: Path) -> QuestionSet:
     """A benchmark that the product reads; its first expected passage is the answer."""
-    folder = corpora / FOLDERS[name]
-    papers, rows = BENCHMARKS[name].read(folder)
-    papers, asked = list(papers), [Question.model_validate(row) for row in rows]
-    half = halves(Path(file).stem for file, _ in papers)
-
-    def write_papers(target: Path) -> None:
-        for file, content in papers:
-            if isinstance(content, Path):
-                shutil.copyfile(content, target / file)
-            else:
-                (target / file).write_text(content, "utf-8")
-
+    papers, rows = BENCHMARKS[name].read(corpora / FOLDERS[name])
+    papers = list(papers)
+    asked = [one for one in map(Question.model_validate, rows) if one.expected]
+    group = {one.id: one.id.zfill(4) if target == "document" else one.expected[0].paper_id for one in asked}
+    half = halves(group.values() if target == "document" else [Path(file).stem for file, _ in papers])
     questions = [
         AskedQuestion(
-            one.id, one.question, paper, half[paper], frozenset(expected.paper_id for expected in one.expected),
+            one.id, one.question, group[one.id], half[group[one.id]],
+            frozenset(expected.paper_id for expected in one.expected),
             frozenset((expected.paper_id, page) for expected in one.expected for page in expected.pages),
             answer=next(iter(one.expected[0].passages), ""),
         )
-        for one in asked if one.expected
-        for paper in [one.expected[0].paper_id]
+        for one in asked
     ]  # fmt: skip
-    return QuestionSet(name, target, len(papers), write_papers, tuple(questions))
-
-
-def cranfield(corpora: Path) -> QuestionSet:
-    """Abstracts and queries with judgements: retrieval of documents."""
-    folder = corpora / FOLDERS["cranfield"]
-    abstracts = [row for row in json_lines(folder / "docs.jsonl") if row["text"].strip()]
-
-    def write_papers(target: Path) -> None:
-        for row in abstracts:
-            (target / f"{row['id']}.md").write_text(f"# {row['title'].strip()}\n\n{row['text']}\n", "utf-8")
-
-    relevant: dict[str, set[str]] = {}
-    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
-        query, document, grade = line.split("\t")
-        if int(grade):
-            relevant.setdefault(query, set()).add(document)
-    queries = [row for row in json_lines(folder / "queries.jsonl") if row["id"] in relevant]
-    half = halves(f"{int(row['id']):04}" for row in queries)
-    questions = [
-        AskedQuestion(
-            row["id"], row["text"], row["id"], half[f"{int(row['id']):04}"], frozenset(relevant[row["id"]])
-        )
-        for row in queries
-    ]  # fmt: skip
-    return QuestionSet("cranfield", "document", len(abstracts), write_papers, tuple(questions))
+    return QuestionSet(name, target, len(papers), partial(write_papers, papers), tuple(questions))
 
 
 def demo(_corpora: Path) -> QuestionSet:
@@ -158,6 +126,6 @@ READERS: dict[str, Callable[[Path], QuestionSet]] = {
     "covidqa": partial(public, "covidqa", "answer"),
     "ohr": partial(public, "ohr", "page"),
     "financebench": partial(public, "financebench", "page"),
-    "cranfield": cranfield,
+    "cranfield": partial(public, "cranfield", "document"),
     "demo": demo,
 }

@@ -212,6 +212,22 @@ def scifact(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
     return papers, questions()
 
 
+def cranfield(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
+    """Abstracts and queries with judgements: every grade but 0 is relevant. Documents without text are left out."""
+    rows = [row for row in _lines(folder / "docs.jsonl") if row["text"].strip()]
+    relevant: dict[str, list[Row]] = defaultdict(list)
+    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        if int(grade):
+            relevant[query].append(_expected(document))
+    papers: list[Paper] = [(f"{row['id']}.md", f"# {row['title'].strip()}\n\n{row['text']}\n") for row in rows]
+    return papers, (
+        {"id": row["id"], "question": _printable(row["text"]), "expected": relevant[row["id"]]}
+        for row in _lines(folder / "queries.jsonl")
+        if row["id"] in relevant
+    )
+
+
 def litqa(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
     """Multiple choice over your own copies of the papers, in `papers/`: the ideal answer must be said, and no
     distractor."""

@@ -16,6 +16,7 @@ from rag_assets.evaluation.benchmark_formats import (
     Paper,
     Row,
     covidqa,
+    cranfield,
     financebench,
     litqa,
     mmlongbench,
@@ -53,13 +54,7 @@ def prepare(name: str, folder: Path, data: Path) -> Path:
     try:
         papers, rows = benchmark.read(folder)
         lines = [Question.model_validate(row).model_dump_json(exclude_defaults=True) for row in rows]
-        for paper, content in papers:
-            target = data / "papers" / Path(paper).name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, Path):
-                shutil.copyfile(content, target)
-            else:
-                write_atomically(target, content.encode())
+        write_papers(papers, data / "papers")
     except FileNotFoundError as error:
         raise MissingInput(
             f"{error.filename} is not there. {name} needs {benchmark.files}; get them from {benchmark.source}."
@@ -68,6 +63,17 @@ def prepare(name: str, folder: Path, data: Path) -> Path:
         raise InvalidQuestions(f"{folder} does not hold {name} as it was published ({error!r}).") from error
     write_atomically(file, "".join(f"{line}\n" for line in lines).encode())
     return file
+
+
+def write_papers(papers: Iterable[Paper], folder: Path) -> None:
+    """The papers as files that the pipeline reads."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in papers:
+        target = folder / Path(name).name
+        if isinstance(content, Path):
+            shutil.copyfile(content, target)
+        else:
+            write_atomically(target, content.encode())
 
 
 def drawn(questions: Sequence[Question], limit: int | None) -> list[Question]:
@@ -89,6 +95,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     ),
     "mmlongbench": Benchmark(
         "https://github.com/mayubo2333/MMLongBench-Doc", "samples.json, documents/*.pdf", mmlongbench
+    ),
+    "cranfield": Benchmark(
+        "https://github.com/oussbenk/cranfield-trec-dataset",
+        "docs.jsonl (id, title, text), queries.jsonl (id, text), qrels.tsv, converted from its XML",
+        cranfield,
     ),
     "ohr": Benchmark(
         "https://huggingface.co/datasets/opendatalab/OHR-Bench", "texts by page (page_idx, text) and qas", ohr

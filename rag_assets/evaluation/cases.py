@@ -73,6 +73,7 @@ Judge = Callable[[Case], Verdict | None]
 def case_of(
     engine: Engine,
     settings: Settings,
+    files: SourceFiles,
     question: Question,
     result: QAResult,
     *,
@@ -89,7 +90,7 @@ def case_of(
         hits_of(engine, question, k),
         tuple(_of_chunk(chunks[chunk_id]) for chunk_id in result.contexts if chunk_id in chunks),
         k,
-        SourceFiles(settings.paths.papers).hold(
+        files.hold(
             [
                 (chunks[citation.chunk_id].file_path, citation.quote)
                 for claim in result.claims

@@ -17,7 +17,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.evaluation.cases import Case, Judge, Verdict
+from rag_assets.evaluation.cases import Case, Verdict
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt, neutral, sources_block
@@ -69,14 +69,8 @@ class AnswerJudge:
         statements = [claim.text for claim in case.result.claims]
         reference = _sentences(case.question.reference or "")
         contexts = [Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts]
-        prompt = _ASKED.filled(
-            question=neutral(case.result.question),
-            sources=sources_block(contexts).text,
-            statements=_numbered(statements),
-            reference=_numbered(reference) or "none",
-        )
         try:
-            reply, _ = self._model.to(prompt)
+            reply = self._reply(case.result.question, contexts, statements, reference)
         except (ModelFault, BudgetExhausted) as fault:
             logger.warning("The answer to %r is not judged: %s", case.result.question, fault)
             return None
@@ -88,6 +82,22 @@ class AnswerJudge:
         relevance = self._relevance(case.result.question, reply)
         return Verdict(supported, useful, covered, correctness, relevance, abstained)
 
+    def supports(self, question: str, quotes: Sequence[str], statement: str) -> bool | None:
+        """Whether the quotes say the statement; None: it cannot tell. Raises ModelFault, BudgetExhausted."""
+        contexts = [Context("quoted", str(number), None, None, 0, quote) for number, quote in enumerate(quotes)]
+        return _in_order(self._reply(question, contexts, [statement], ()).statements, 1)[0]
+
+    def _reply(
+        self, question: str, contexts: Sequence[Context], statements: Sequence[str], reference: Sequence[str]
+    ) -> JudgedAnswer:
+        prompt = _ASKED.filled(
+            question=neutral(question),
+            sources=sources_block(contexts).text,
+            statements=_numbered(statements),
+            reference=_numbered(reference) or "none",
+        )
+        return self._model.to(prompt)[0]
+
     def _relevance(self, question: str, reply: JudgedAnswer) -> float | None:
         if reply.evasive:
             return 0.0
@@ -98,7 +108,7 @@ class AnswerJudge:
         return float(np.clip(vectors @ self._embed(question), 0, 1).mean())
 
 
-def open_judge(settings: Settings, connections: Connections, embed: Callable[[str], Vectors]) -> Judge | None:
+def open_judge(settings: Settings, connections: Connections, embed: Callable[[str], Vectors]) -> AnswerJudge | None:
     """The judge of the setting `evaluation.judge`; None without one. Nothing is sent.
 
     Raises InvalidSettings for one that is no model, or of the family that answers; MissingKey.

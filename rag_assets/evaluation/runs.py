@@ -22,6 +22,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case, Judge, case_of
 from rag_assets.evaluation.metrics import METRICS_VERSION, values_of
+from rag_assets.evaluation.source_files import SourceFiles
 from rag_assets.evaluation.verdicts import problem_of
 from rag_assets.questions import Question
 
@@ -123,8 +124,8 @@ def run_questions(
         done = dict(known.cases)
     write_atomically(path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())]))
     left = [question for question in questions if question.id not in done]
-    with path.open("ab") as file, ThreadPoolExecutor(engine.n_at_once) as pool:
-        asked = [pool.submit(_asked, engine, settings, question, judge) for question in left]
+    with path.open("ab") as file, SourceFiles(settings) as files, ThreadPoolExecutor(engine.n_at_once) as pool:
+        asked = [pool.submit(_asked, engine, settings, files, question, judge) for question in left]
         try:
             for future in as_completed(asked):
                 case = future.result()
@@ -139,10 +140,12 @@ def run_questions(
     return Run(header, done)
 
 
-def _asked(engine: Engine, settings: Settings, question: Question, judge: Judge | None) -> Case:
+def _asked(engine: Engine, settings: Settings, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
     trace = engine.trace(question)
     seconds = None if trace.n_cached else sum(trace.seconds.values())
-    return case_of(engine, settings, question, trace.result, judge=judge, seconds=seconds, draft=trace.final.draft)
+    return case_of(
+        engine, settings, files, question, trace.result, judge=judge, seconds=seconds, draft=trace.final.draft
+    )
 
 
 def _row(case: Case) -> dict[str, Any]:

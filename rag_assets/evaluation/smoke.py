@@ -28,6 +28,7 @@ from rag_assets.evaluation.history import (
     set_damaged_aside,
 )
 from rag_assets.evaluation.metrics import METRICS_BY_NAME, METRICS_VERSION, means, slices, values_of
+from rag_assets.evaluation.source_files import SourceFiles
 from rag_assets.evaluation.verdicts import judgeable, question_rows
 from rag_assets.questions import Question
 
@@ -86,7 +87,8 @@ def evaluated(
         )
     if not found.judged:
         logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
-    cases = {one.id: case_of(engine, settings, one, answers[one.id], judge=judge) for one in found.judged}
+    with SourceFiles(settings) as files:
+        cases = {one.id: case_of(engine, settings, files, one, answers[one.id], judge=judge) for one in found.judged}
     rows = question_rows(found, cases)
     values = [row["values"] for row in rows if "values" in row]
     return {

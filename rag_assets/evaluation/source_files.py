@@ -1,6 +1,7 @@
 """Looks up quotes in the files of the papers, without the parsers and the verification that published them.
 
-Only letters and digits count, in one case: what a file format does to white space, hyphens and signs does not matter.
+The files are untrusted: each is read in a worker process, within the limits of parsing. Only letters and digits count,
+in one case: what a file format does to white space, hyphens and signs does not matter.
 """
 
 import json
@@ -8,26 +9,44 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-MAX_BYTES = 200_000_000
-"""Larger files are not looked into."""
+from rag_assets.core.settings import Settings
+from rag_assets.core.workforce.processes import WorkerPool
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.parsing.discovery import file_problem
+
+_FILES_KEPT = 64
 _MIN_PART = 12
 """Letters of the shorter part of a quote that a footnote or a page break interrupts in its file."""
 _MAX_PARTS = 4
 
 
 class SourceFiles:
-    """The files below a papers folder."""
+    """The files below the papers folder, each read once. Safe to use from several threads; to be closed."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, settings: Settings) -> None:
+        self._folder, self._limits = settings.paths.papers, settings.parsing.limits
+        self._pool = WorkerPool(1)
+        self._letters = lru_cache(_FILES_KEPT)(self._read)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
 
     def hold(self, quotes: Sequence[tuple[str, str]]) -> tuple[bool, ...]:
         """Whether each quote stands in its file, by path from the folder and quote. Files that cannot be read are left
         out."""
-        texts = {path: _letters_of_file(self._folder / path) for path, _ in quotes}
+        texts = {path: self._letters(self._folder / path) for path, _ in quotes}
         return tuple(_stands(quote, text) for path, quote in quotes if (text := texts[path]) is not None)
+
+    def _read(self, path: Path) -> str | None:
+        if file_problem(path, self._limits):
+            return None
+        done = self._pool.submit(letters_of_file, path, self._limits).result()
+        return None if isinstance(done, Failure) else done  # the paper is told of where it is parsed
 
 
 def letters(text: str) -> str:
@@ -62,13 +81,11 @@ def _longest_start(wanted: str, text: str, at: int) -> int:
     return low
 
 
-@lru_cache(maxsize=64)
-def _letters_of_file(path: Path) -> str | None:
+def letters_of_file(path: Path) -> str | None:
+    """The letters of a file; None for one that a library cannot read, whatever it raises."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return None
         return letters(_text_of(path))
-    except Exception:  # whatever a broken file makes a library raise: the paper is told of where it is parsed
+    except Exception:
         return None
 
 

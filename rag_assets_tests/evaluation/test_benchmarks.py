@@ -57,6 +57,14 @@ FILES: dict[str, dict[str, Any]] = {
             {"paper_id": "nlpeer/P1", "question_id": "q2", "question": "Which dose?", "answerable_mapped": False},
         ],
     },
+    "cranfield": {
+        "docs.jsonl": [
+            {"id": "P1", "title": "On k", "text": "The constant k is 60."},
+            {"id": "P2", "title": "Empty", "text": " "},
+        ],
+        "queries.jsonl": [{"id": "1", "text": "Which k?"}, {"id": "2", "text": "Which dose?"}],
+        "qrels.tsv": "query\tdocument\tgrade\n1\tP1\t3\n1\tP2\t0\n2\tP1\t0\n",
+    },
     "litqa2": {
         "papers/k.txt": "The constant k is 60.",
         "litqa.jsonl": [{"id": "q1", "question": "Which k?", "ideal": "60", "distractors": ["6", "600"]}],

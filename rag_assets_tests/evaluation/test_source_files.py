@@ -1,14 +1,29 @@
 """Quotes looked up in the files of the papers."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_assets.core.settings import load_settings
+from rag_assets.evaluation import source_files
 from rag_assets.evaluation.source_files import SourceFiles
 
 SENTENCE = "The customary constant k is sixty, chosen in a pilot study of four runs."
+
+
+@pytest.fixture
+def papers(tmp_path: Path) -> Path:
+    (tmp_path / "papers").mkdir()
+    return tmp_path / "papers"
+
+
+def held(folder: Path, quotes: list[tuple[str, str]]) -> tuple[bool, ...]:
+    with SourceFiles(load_settings({"data_dir": str(folder.parent)})) as files:
+        return files.hold(quotes)
 
 
 def written(folder: Path, kind: str) -> str:
@@ -30,23 +45,36 @@ def written(folder: Path, kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["xml", "json", "md", "pdf"])
-def test_a_quote_is_found_in_its_file_and_a_changed_one_is_not(tmp_path: Path, kind: str) -> None:
+def test_a_quote_is_found_in_its_file_and_a_changed_one_is_not(papers: Path, kind: str) -> None:
     """The figure is only worth something if it does not trust what parsed and verified the quote."""
-    name = written(tmp_path, kind)
+    name = written(papers, kind)
     quotes = [SENTENCE, SENTENCE.replace("sixty", "forty"), "Four runs chose a pilot constant of sixty."]
 
-    assert SourceFiles(tmp_path).hold([(name, quote) for quote in quotes]) == (True, False, False)
+    assert held(papers, [(name, quote) for quote in quotes]) == (True, False, False)
 
 
-def test_a_file_that_is_gone_says_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_says_nothing(papers: Path) -> None:
     """A quote of a paper that was deleted since is neither right nor wrong."""
-    assert SourceFiles(tmp_path).hold([("gone.pdf", SENTENCE)]) == ()
+    assert held(papers, [("gone.pdf", SENTENCE)]) == ()
 
 
-def test_a_row_of_a_table_is_found_cell_by_cell(tmp_path: Path) -> None:
+def test_a_file_that_ends_its_reader_says_nothing(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PDFium is C code that reads what anybody wrote: the evaluation must outlive it."""
+    name = written(papers, "md")
+    monkeypatch.setattr(source_files, "letters_of_file", ends_its_process)
+
+    assert held(papers, [(name, SENTENCE)]) == ()
+
+
+def ends_its_process(_path: Path) -> str:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ""
+
+
+def test_a_row_of_a_table_is_found_cell_by_cell(papers: Path) -> None:
     """A quoted row has the names of its columns before its cells."""
-    (tmp_path / "t.md").write_text("| run | recall |\n|---|---|\n| first | 0.91 |\n")
+    (papers / "t.md").write_text("| run | recall |\n|---|---|\n| first | 0.91 |\n")
 
     rows = ["run: first | recall: 0.91", "run: first | recall: 0.19"]
 
-    assert SourceFiles(tmp_path).hold([("t.md", row) for row in rows]) == (True, False)
+    assert held(papers, [("t.md", row) for row in rows]) == (True, False)

@@ -10,6 +10,7 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
 
 if TYPE_CHECKING:
+    from rag_assets.evaluation.agreement import Agreement
     from rag_assets.evaluation.comparison import Compared, Summary
     from rag_assets.evaluation.runs import Run
     from rag_assets.questions import Question
@@ -122,6 +123,26 @@ def eval_report(
         rendering.print_line(str(place))
 
 
+def eval_judges(
+    labelled: Annotated[Path, typer.Argument(metavar="FILE", help="Claims with quotes, each labelled by a person.")],
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Compare judges of claims with people: the rules, the second look at answers, and the judge of evaluations.
+
+    Example: rag-assets eval judges labelled.jsonl --set evaluation.judge=google:gemini-2.5-flash
+    """
+    with reported():
+        from rag_assets.evaluation.agreement import agreements, open_judges, read_labelled_claims
+        from rag_assets.hosted.connections import Connections
+
+        settings, claims = settings_of(data, set_), read_labelled_claims(labelled)
+        with Connections(settings.model_access) as connections:
+            rows = [_agreement_row(one) for one in agreements(claims, open_judges(settings, connections))]
+        rendering.print_json(rows) if json_ else rendering.print_columns(_columns(rows), title=str(labelled))
+
+
 def questions_suggest(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the questions go; must not exist.")],
     n: Annotated[int, typer.Option("-n", min=1, help="Most questions.")] = 20,
@@ -182,6 +203,21 @@ def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
 def _summary_row(one: "Summary") -> dict[str, Any]:
     facts = {"mean": round(one.mean, 4), "low": round(one.low, 4), "high": round(one.high, 4), "questions": one.n}
     return {"metric": one.metric.name, **facts}
+
+
+def _agreement_row(one: "Agreement") -> dict[str, Any]:
+    shared = one.agreement
+    return {
+        "judge": one.judge,
+        "agreement": round(shared.mean, 4),
+        "low": round(shared.low, 4),
+        "high": round(shared.high, 4),
+        "kappa": round(one.kappa, 4),
+        "wrong passed": one.n_wrong_passed,
+        "right lost": one.n_right_lost,
+        "untold": one.n_untold,
+        "claims": shared.n + one.n_untold,
+    }
 
 
 def _compared_row(one: "Compared") -> dict[str, Any]:

@@ -17,6 +17,7 @@ from rag_assets.faces.cli.evaluating import (
     eval_benchmark,
     eval_benchmarks,
     eval_compare,
+    eval_judges,
     eval_report,
     eval_run,
     questions_suggest,
@@ -76,6 +77,7 @@ _eval = typer.Typer(no_args_is_help=True, help="Measure answers to a question fi
 _eval.command("run", cls=SettingsCommand)(eval_run)
 _eval.command("compare")(eval_compare)
 _eval.command("report")(eval_report)
+_eval.command("judges", cls=SettingsCommand)(eval_judges)
 _eval.command("benchmark", cls=SettingsCommand)(eval_benchmark)
 _eval.command("benchmarks")(eval_benchmarks)
 app.add_typer(_eval, name="eval")

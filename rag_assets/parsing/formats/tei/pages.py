@@ -7,6 +7,7 @@ marked as "4 to 5". A wider doubt gives no page. Coordinates that contradict the
 """
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,8 @@ from rag_assets.parsing.places.matching import longest_ascending
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
 """Kinds that are printed where there is room; they prove nothing about the pages of the text around them."""
+_CLOSING = re.compile(r"(?<!\s)[^\w\s]+")
+"""Signs that stand against the text before them, as the full stop after a reference: no page turns in between."""
 _TURN_CHARS, _TURN_SHARE = 40.0, 0.05
 """Half width of the doubt around an estimated turn: so many characters and this share of the shorter side."""
 
@@ -99,6 +102,9 @@ def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: M
     spans: list[Span] = []
     for piece in along:
         start, end = max(0, piece.start - at), min(len(block.run), piece.end - at)
+        if spans and (signs := _CLOSING.match(block.run.text, start, max(start, end))):
+            start = signs.end()
+            spans[-1] = replace(spans[-1], end=start)
         if spans and block.run.text[start:end].isspace():
             spans[-1] = replace(spans[-1], end=end)
         elif start < end:

@@ -136,6 +136,19 @@ def test_references_prove_the_words_between_them(tmp_path: Path) -> None:
     assert (page_at(fourth, "(Smith"), fourth.page_end) == ((3, 3), None)
 
 
+def test_the_sign_after_a_reference_is_on_its_page(tmp_path: Path) -> None:
+    """A sentence that ends with a reference would be cited with the next page, too, for its full stop."""
+    body = f"<p>{WORDS}{ref(1, 300)}. {WORDS}{ref(2, 300)}</p>"
+
+    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
+
+    assert pages(block) == [
+        (f"{WORDS}(Smith, 2020).", 1, 1),
+        (f" {WORDS}", 1, 2),
+        ("(Smith, 2020)", 2, 2),
+    ]
+
+
 def test_a_doubt_wider_than_two_pages_is_null(tmp_path: Path) -> None:
     """A range of pages is not a citation."""
     body = f"<p>{ref(1, 300)}</p><p>{WORDS}</p><p>{ref(4, 300)}</p>"
