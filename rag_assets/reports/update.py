@@ -96,20 +96,27 @@ class ReportWriter:
         progress: called with (done, total) questions. A question that a model cannot answer for now keeps its published
         answer. Raises as `answered`.
         """
-        published = read_results(files.answers)
+        plan, published = self._published(template, files)
         inputs = fingerprint(
             file_sha256(files.template), self.engine.answers_version(), self._summaries_version, REPORTS_VERSION
         )
-        plan = plan_report(template, _found_before([row.question_id for row in published]), self._summaries)
         if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
 
+    def published(self, template: Template, files: ReportFiles) -> Report:
+        """The report as its published answers say it; nothing is asked."""
+        return self._assembled(*self._published(template, files))
+
     def written(self, template: Template, progress: Progress) -> Report:
         """The report from nothing, which is not published. progress: as above. Raises as `answered`."""
         plan, answers = self._answered(template, [], progress)
         return self._assembled(plan, answers.results)
+
+    def _published(self, template: Template, files: ReportFiles) -> tuple[ReportPlan, Sequence[QAResult]]:
+        published = read_results(files.answers)
+        return plan_report(template, _found_before([row.question_id for row in published]), self._summaries), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
@@ -36,31 +35,6 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                 if some:
                     told = ((one["file"], one["paper_id"], one["reason"]) for one in some)
                     rendering.print_told(f"\n{title}", told)
-
-
-def cite(
-    answers: Annotated[
-        Path | None, typer.Argument(metavar="ANSWERS", help="A qa.jsonl; by default the published answers.")
-    ] = None,
-    style: Annotated[
-        str, typer.Option("--style", help="A CSL style (apa, nature, ieee, ...), a .csl file, bibtex, ris or csl-json.")
-    ] = "apa",
-    data: DataOption = None,
-) -> None:
-    """Print the papers that answers cite as a list of references, or for a reference manager.
-
-    Example: rag-assets cite --style bibtex > references.bib
-    """
-    with reported():
-        from rag_assets.answering.records import read_results
-        from rag_assets.library.bibliography import bibliography, cited_records
-
-        paths = settings_of(data, None).paths
-        read = answers or paths.qa
-        if not read.is_file():
-            raise MissingInput(f"There are no answers at {read}. Make them: rag-assets qa")
-        for line in bibliography(cited_records(paths, read_results(read)), style).splitlines():
-            rendering.print_plain(line)
 
 
 def papers(

@@ -76,6 +76,26 @@ def test_a_paper_is_found_by_its_authors(world: World) -> None:
     assert [one["paper_id"] for one in found] == ["ferritin"]
 
 
+def test_papers_become_references_in_a_style(live: Live) -> None:
+    """The list at the end of one's own paper is made of the papers that the answers cite."""
+    asked = {"paper_ids": ["ferritin", "gone"]}
+    bibtex = live.client.post("/api/references", json={**asked, "style": "bibtex"})
+    styled = live.client.post("/api/references", json={**asked, "style": "nature"})
+
+    assert bibtex.headers["content-type"].startswith("text/plain")
+    assert bibtex.text == "@misc{ferritin,\n  title = {{Ferritin in athletes}}\n}\n"
+    assert styled.text == "1. Ferritin in athletes.\n"
+
+
+@pytest.mark.parametrize("style", ["../../etc/passwd", "/tmp/my.csl", "no-such-style", ""])
+def test_a_style_of_a_request_is_no_file_of_the_server(live: Live, style: str) -> None:
+    """Who may ask must not read the server's disk by it."""
+    reply = live.client.post("/api/references", json={"paper_ids": ["ferritin"], "style": style})
+
+    assert reply.status_code == 422
+    assert reply.json()["type"].endswith("invalid-request")
+
+
 def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:
     """The whole point of a page citation: open it and see the sentence."""
     cited = first_sentence(live)

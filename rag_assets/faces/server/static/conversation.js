@@ -5,6 +5,7 @@ import { asProblem, events, getJson, Problem, request, sendJson } from "./api.js
 import { asMarkdown, asText, copied } from "./copy.js";
 import { button, byId, el } from "./dom.js";
 import { announce, problemBlock, toast } from "./notices.js";
+import { referencesMenu } from "./references.js";
 import { hashOf, linkTo, writeAddress } from "./view.js";
 
 const STOPPED = "Stopped. What stands here was verified; the rest was not made.";
@@ -141,6 +142,7 @@ export class Conversation {
       { class: "actions" },
       quiet("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
       quiet("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
+      answer.claims.length && referencesMenu(() => [answer], "References of this answer"),
       hashOf({ conversation: this.id }) && quiet("Copy link", link),
       el(
         "span",

@@ -44,7 +44,7 @@ export const conversationAsMarkdown = ({ title, turns }, titleOf) =>
 
 /** Have the browser save a text as a file. */
 export function saved(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/markdown" }));
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   el("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 0); // after the click has been taken up
 }
