@@ -19,6 +19,7 @@ from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_que
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
 from rag_assets.questions import asked, said
+from rag_assets.search.retrieval.offered_filter import offered_filter
 
 router = APIRouter(prefix="/api", tags=["ask"])
 Named = tuple[str, dict[str, Any]]
@@ -63,6 +64,10 @@ class AnswerReply(BaseModel):
     answer: QAResult = Field(description="A row as in qa.jsonl.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
+    offered: str | None = Field(
+        description="A filter in the question's words, in the syntax of `where`: papers by an author, of some years. "
+        "It was not applied; None where there is none."
+    )
     steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
     conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
     turn: int | None = Field(description="Its number there, from 1.")
@@ -101,6 +106,8 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
             if isinstance(event, Finished):
                 answered = Answered.of(seen, titles)
                 kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
+                offered = offered_filter(reading.question, shared.engine.papers)
+                data |= {"offered": str(offered) if offered else None}
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 

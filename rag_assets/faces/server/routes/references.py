@@ -16,7 +16,8 @@ class ReferencesRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     paper_ids: list[PaperId] = Field(
-        max_length=MAX_PAPERS_NAMED, description="Such as those that an answer cites; ids that no paper has are left out."
+        max_length=MAX_PAPERS_NAMED,
+        description="As an answer cites them; ids that no paper has are left out.",
     )
     style: str = Field(
         "apa",

@@ -57,28 +57,31 @@ export class Conversation {
     await this.ask(question);
   }
 
-  async ask(question) {
+  /** only: a filter, besides what is chosen on the page. */
+  async ask(question, only = "") {
     const view = this.newTurn(question);
     const running = new AbortController();
     this.setRunning(running);
     announce("Searching the papers");
     try {
-      await this.follow(view, question, running.signal);
+      await this.follow(view, question, running.signal, only);
     } catch (error) {
       if (running.signal.aborted) view.end(el("p", { class: "flag" }, STOPPED));
-      else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question)));
+      else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question, only)));
     } finally {
       if (this.running === running) this.setRunning(null);
     }
   }
 
-  askAgain(view, question) {
+  askAgain(view, question, only) {
     view.element.closest(".turn").remove();
-    return this.ask(question);
+    return this.ask(question, only);
   }
 
-  async follow(view, question, signal) {
-    const body = { question, ...this.scope(), ...this.reference(), ...effort() };
+  async follow(view, question, signal, only) {
+    const scope = this.scope();
+    const where = [scope.where, only].filter(Boolean).join(" ");
+    const body = { question, ...scope, ...(where ? { where } : {}), ...this.reference(), ...effort() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
       if (name === "plan") view.plan(data);
@@ -102,7 +105,14 @@ export class Conversation {
     view.finish(data);
     this.id = data.conversation_id ?? this.id;
     this.finishTurn(view, question, data);
+    if (data.offered) view.below.prepend(this.offer(question, data.offered));
     writeAddress({ conversation: this.id, turn: data.turn });
+  }
+
+  /** A filter that the question's words ask for, which is applied only by a click. */
+  offer(question, where) {
+    const again = button(`Ask only papers with ${where}`, () => this.running || this.ask(question, where));
+    return el("p", { class: "offer" }, again);
   }
 
   newTurn(question) {
