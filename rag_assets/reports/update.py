@@ -2,7 +2,7 @@
 hold before that is published is in `promises`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -109,6 +109,16 @@ class ReportWriter:
         """The report from nothing, which is not published. progress: as above. Raises as `answered`."""
         plan, answers = self._answered(template, [], progress)
         return self._assembled(plan, answers.results)
+
+    def in_steps(self, template: Template) -> Iterator[tuple[int, int] | Report]:
+        """The report from nothing, question by question: (done, total) before each, then the report. Closing it ends
+        the work. Raises as `Engine.answer`."""
+        plan = plan_report(template, self._papers_about, self._summaries)
+        answers = []
+        for one in plan.questions:
+            yield len(answers), len(plan.questions)
+            answers.append(self.engine.trace(one.question, manner=one.manner).result)
+        yield self._assembled(plan, answers)
 
     def _published(self, template: Template, files: ReportFiles) -> tuple[ReportPlan, Sequence[QAResult]]:
         published = read_results(files.answers)

@@ -1,7 +1,6 @@
 """POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
 
 from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any
@@ -17,7 +16,7 @@ from rag_assets.faces.answered import Answered
 from rag_assets.faces.dialogue import Kept
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
-from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
+from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import asked, said
 from rag_assets.search.retrieval.offered_filter import offered_filter
 
@@ -114,11 +113,5 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
     events = shared.answering.events(rendered)
     if "text/event-stream" in request.headers.get("accept", "").lower():
         return EventStream(streamed(events, lambda named: sse(*named), sse_error))
-    return Response(await _last(events, request), media_type="application/json")
-
-
-async def _last(events: Events[Named], request: Request) -> str:
-    """The data of the last event; nothing when the client has left, who does not read it."""
-    async with aclosing(until_left(events, request)) as items:
-        last = [item async for item in items][-1:]
-    return as_json(last[0][1]) if last else ""
+    last = await last_of(events, request)
+    return Response(as_json(last[1]) if last else "", media_type="application/json")

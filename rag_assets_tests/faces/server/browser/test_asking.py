@@ -412,3 +412,24 @@ def test_papers_are_sorted_as_chosen(page: Page, live_shelf: Live) -> None:
         page.get_by_label("Sorted by").select_option("year, newest first")
 
     expect(page.locator(".paper")).to_have_count(4)
+
+
+def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) -> None:
+    """The evidence for a cell is one click away, and the table goes into one's own sheet."""
+    open_page(page, live_shelf)
+
+    page.get_by_role("button", name="Table").click()
+    page.get_by_label("One question a line").fill(
+        f"Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
+    )
+    page.get_by_role("button", name="Make the table").click()
+
+    table = page.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["Paper", "Fall", "Where do herons winter?"])
+    row = table.get_by_role("row", name="Ferritin in athletes")
+    expect(row).to_contain_text("Ferritin fell by 12%")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as Excel").click()
+    assert download.value.path().read_bytes().startswith(b"PK")
+    row.locator(".mark").first.click()
+    expect(page.locator("#reader")).to_contain_text("Ferritin fell by 12%")
