@@ -9,8 +9,8 @@ from citeproc.source.bibtex import BibTeX
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
-from rag_assets.corpus.records.libraries import read_library
 from rag_assets.library.bibliography import bibliography
+from rag_assets.parsing.bibliographies import read_library
 
 RECORDS = {
     "lund 2019": Record(

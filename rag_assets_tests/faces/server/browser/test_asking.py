@@ -420,7 +420,7 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) 
 
     page.get_by_role("button", name="Table").click()
     page.get_by_label("One question a line").fill(
-        f"Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
+        "Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
     )
     page.get_by_role("button", name="Make the table").click()
 
