@@ -12,8 +12,6 @@ from rag_assets.core.settings import Paths
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import records_from
 
-_TYPE = "article"
-"""CSL's word for a text that is published nowhere in particular, a preprint."""
 _BIBTEX_TYPES = {
     "article-journal": "article",
     "paper-conference": "inproceedings",
@@ -36,20 +34,27 @@ _LATEX = {"\\": r"\textbackslash{}", "{": "", "}": "", "~": r"\textasciitilde{}"
 _LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
 _ENDS_A_FIELD = str.maketrans(dict.fromkeys("{}\\"))
 """Left out of ids, which are written without LaTeX: with a brace one would go on as another field."""
+_PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
+"""What ends a name, or a part of one, in BibTeX, unless braces are around it."""
 _PUBLISHED_BY = ("report", "book", "thesis")
 """Types whose venue is who published them."""
 _STYLE_NAME = re.compile(r"[\w-]{1,100}")
 Records = Mapping[str, Record]
 
 
-def cited_records(paths: Paths, results: Iterable[QAResult]) -> dict[str, Record]:
-    """The records of the papers that answers cite, by id, in the order of their first citation.
+def papers_cited(results: Iterable[QAResult]) -> list[str]:
+    """Ids of the papers that answers cite, in the order of their first citation."""
+    cited = (one.paper_id for result in results for claim in result.claims for one in claim.citations)
+    return list(dict.fromkeys(cited))
+
+
+def records_of(paths: Paths, paper_ids: Iterable[str]) -> dict[str, Record]:
+    """The records of papers by id, in their order; without ids that no paper has.
 
     Raises MissingInput when there is no table of records that can be used.
     """
-    cited = dict.fromkeys(one.paper_id for result in results for claim in result.claims for one in claim.citations)
     records = records_from(required_table(paths.records))
-    return {paper: records[paper] for paper in cited if paper in records}
+    return {paper: records[paper] for paper in paper_ids if paper in records}
 
 
 def bibliography(records: Records, style: str) -> str:
@@ -118,7 +123,8 @@ def _csl_item(paper_id: str, record: Record) -> dict[str, Any]:
         "number": f"arXiv:{record.arxiv}" if record.arxiv else None,
         "language": record.language,
     }
-    return {"id": paper_id, "type": record.type or _TYPE} | {name: value for name, value in stated.items() if value}
+    kind = "article-journal" if record.venue else "article" if record.arxiv else "document"  # article: a preprint
+    return {"id": paper_id, "type": record.type or kind} | {name: value for name, value in stated.items() if value}
 
 
 def _csl_name(person: Person) -> dict[str, str]:
@@ -159,7 +165,10 @@ def _bibtex_entry(key: str, record: Record) -> str:
 
 
 def _bibtex_name(person: Person) -> str:
-    return f"{_latex(person.family)}, {_latex(person.given)}" if person.given else f"{{{_latex(person.family)}}}"
+    if not person.given:
+        return f"{{{_latex(person.family)}}}"
+    parts = (person.family, person.given)
+    return ", ".join(f"{{{_latex(part)}}}" if _PARTS_NAMES.search(part) else _latex(part) for part in parts)
 
 
 def _latex(text: str) -> str:

@@ -28,6 +28,7 @@ from rag_assets.parsing.discovery import (
     file_problem,
     safe_id,
 )
+from rag_assets.parsing.reference_libraries import is_reference_library, papers_in
 from rag_assets.parsing.registry import known_suffixes
 
 logger = logging.getLogger(__name__)
@@ -43,8 +44,11 @@ _MOVED = {"list_of_papers": "moved from data/cache"}
 def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> list[Paper]:
     """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a sweep finds.
 
+    paper_list: such a table, or the library of a reference manager, as `reference_libraries` reads it.
     Raises MissingInput when the folder or the named file is not there, or the file is not such a table.
     """
+    if paper_list is not None and is_reference_library(paper_list):
+        return papers_in(paper_list, papers, limits)
     if paper_list is not None:
         return _listed_papers(paper_list, papers, limits)
     demand_folder(papers)

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 from rag_assets.answering.wording import pages_of
 from rag_assets.core.text.display import legible, no_formula
 from rag_assets.reports.markdown import searched_in_vain
-from rag_assets.reports.report import CitedClaim, Report, WrittenSection
+from rag_assets.reports.report import CitedClaim, Report, Row, WrittenSection
 
 _MAX_CELL_CHARS = 32_767
 """Excel's limit: https://support.microsoft.com/office/excel-specifications-and-limits."""
@@ -49,13 +49,15 @@ def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
     beside = (name for label in section.labels for name in (label, f"{label}: page", f"{label}: quote, or why none"))
     yield [*map(_text, ("paper", "title", *beside))]
     for row in section.rows:
-        reasons = {gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about}
-        answers = (
-            text
-            for label, cell in zip(section.labels, row.cells, strict=True)
-            for text in _answer(cell, reasons.get(label, ""))
-        )
+        cells = zip(row.cells, reasons_of(row, section), strict=True)
+        answers = (text for cell, reason in cells for text in _answer(cell, reason))
         yield [*map(_text, (row.paper_id, report.titles.get(row.paper_id, ""), *answers))]
+
+
+def reasons_of(row: Row, section: WrittenSection) -> list[str]:
+    """Why each cell of a row has no answer; empty for those that have one."""
+    reasons = {gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about}
+    return [reasons.get(label, "") for label in section.labels]
 
 
 def _answer(claims: Sequence[CitedClaim], reason: str) -> tuple[str, str, str]:

@@ -1,18 +1,15 @@
-"""Bringing the report of a template up to date: which of its questions are asked again, what is written, and what must
-hold before that is published."""
+"""Bringing the report of a template up to date: which of its questions are asked again, and what is written. What must
+hold before that is published is in `promises`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from rag_assets.answering.paper_summaries import as_answer
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.answering.update import (
-    UPDATE_PROMISES,
     AnswerUpdate,
     answered,
     is_current,
@@ -21,9 +18,8 @@ from rag_assets.answering.update import (
     result_fingerprint,
     row_fingerprints,
 )
-from rag_assets.core.domain import Chunk, PaperPoint, Point, QAResult
+from rag_assets.core.domain import PaperPoint, Point, QAResult
 from rag_assets.core.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
-from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
@@ -96,20 +92,37 @@ class ReportWriter:
         progress: called with (done, total) questions. A question that a model cannot answer for now keeps its published
         answer. Raises as `answered`.
         """
-        published = read_results(files.answers)
+        plan, published = self._published(template, files)
         inputs = fingerprint(
             file_sha256(files.template), self.engine.answers_version(), self._summaries_version, REPORTS_VERSION
         )
-        plan = plan_report(template, _found_before([row.question_id for row in published]), self._summaries)
         if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
 
+    def published(self, template: Template, files: ReportFiles) -> Report:
+        """The report as its published answers say it; nothing is asked."""
+        return self._assembled(*self._published(template, files))
+
     def written(self, template: Template, progress: Progress) -> Report:
         """The report from nothing, which is not published. progress: as above. Raises as `answered`."""
         plan, answers = self._answered(template, [], progress)
         return self._assembled(plan, answers.results)
+
+    def in_steps(self, template: Template) -> Iterator[tuple[int, int] | Report]:
+        """The report from nothing, question by question: (done, total) before each, then the report. Closing it ends
+        the work. Raises as `Engine.answer`."""
+        plan = plan_report(template, self._papers_about, self._summaries)
+        answers = []
+        for one in plan.questions:
+            yield len(answers), len(plan.questions)
+            answers.append(self.engine.trace(one.question, manner=one.manner).result)
+        yield self._assembled(plan, answers)
+
+    def _published(self, template: Template, files: ReportFiles) -> tuple[ReportPlan, Sequence[QAResult]]:
+        published = read_results(files.answers)
+        return plan_report(template, _found_before([row.question_id for row in published]), self._summaries), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
@@ -193,99 +206,3 @@ def _found_before(question_ids: Sequence[str]) -> FindPapers:
         return list(dict.fromkeys(parts[1] for parts in about))
 
     return find
-
-
-Offender = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class ReportsCandidate:
-    """Reports that wait for publication."""
-
-    updates: Sequence[ReportUpdate]
-    unusable: Mapping[str, str]
-    """Templates that cannot be read: the reason by file name."""
-    chunks: Mapping[str, Chunk]
-    """The published chunks by id; those that are cited are enough."""
-    min_sources: int
-
-    @property
-    def reports(self) -> list[Report]:
-        return [update.report for update in self.updates]
-
-    @property
-    def answers(self) -> AnswersCandidate:
-        results = tuple(result for update in self.updates for result in update.answers.results)
-        return AnswersCandidate(results, self.chunks, self.min_sources)
-
-
-def uncited_sentences(candidate: ReportsCandidate) -> list[Offender]:
-    """Statements in text and tables without a quote in the evidence of their report."""
-    return [
-        {"report": report.template.name, "section": written.section.heading, "sentence": one.text[:200]}
-        for report in candidate.reports
-        for written in report.sections
-        for one in written.statements
-        if not one.evidence or not set(one.evidence) <= set(report.evidence)
-    ]
-
-
-def unnamed_gaps(candidate: ReportsCandidate) -> list[Offender]:
-    """Questions that were refused or not answered, and that no gap of their section names."""
-    return [
-        {"report": update.report.template.name, "question": result.question}
-        for update in candidate.updates
-        for searched in [{gap.searched for written in update.report.sections for gap in written.gaps}]
-        for result in update.answers.results
-        if result.refused and result.question not in searched
-    ]
-
-
-def silent_sections(candidate: ReportsCandidate) -> list[Offender]:
-    """Sections that ask something, and have neither a statement nor a gap."""
-    return [
-        {"report": report.template.name, "section": written.section.heading}
-        for report in candidate.reports
-        for written in report.sections
-        if written.section.asks and not written.statements and not written.gaps
-    ]
-
-
-def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[ReportsCandidate]:
-    return Promise(
-        promise.name, promise.sentence, lambda candidate: promise.offenders(candidate.answers), promise.severity
-    )
-
-
-def _of_updates(promise: Promise[AnswerUpdate]) -> Promise[ReportsCandidate]:
-    def found(candidate: ReportsCandidate) -> Offenders:
-        return [row for one in candidate.updates for row in promise.offenders(one.answers)]
-
-    return Promise(promise.name, promise.sentence, found, promise.severity)
-
-
-REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
-    *map(_of_answers, ANSWER_PROMISES),
-    Promise(
-        "sentences_cited",
-        "Every sentence of a report has its quote in the evidence.",
-        uncited_sentences,
-    ),
-    Promise(
-        "gaps_named",
-        "What a section asks and no paper answers is named below it.",
-        unnamed_gaps,
-    ),
-    Promise(
-        "no_silent_section",
-        "A section says something, or what it lacks.",
-        silent_sections,
-    ),
-    Promise(
-        "templates_usable",
-        "Every template can be read. The report of one that cannot stays as it was; mend the line that is named.",
-        lambda candidate: [{"template": name, "problem": why} for name, why in candidate.unusable.items()],
-        "warning",
-    ),
-    *map(_of_updates, UPDATE_PROMISES),
-]

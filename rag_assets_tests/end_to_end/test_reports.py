@@ -1,13 +1,16 @@
 """Whole runs with templates of reports: what is written, what is written again, and what is never asked again."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from rag_assets.answering.drafts import REFUSAL
+from rag_assets.faces.cli import app
 from rag_assets_testing.wire import Status, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
 from rag_assets_testing.world import Outcome, World
@@ -99,6 +102,19 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
     assert "- Who composed the opera about the queen? Searched in vain: " in text
     assert rows(world)["runners/2"]["answer"] == REFUSAL
     assert outcome.counts["reports"] == (3, 0, 0, 0)
+
+
+def test_the_references_of_a_report_are_the_papers_it_shows(world: World) -> None:
+    """An answer may hold claims that the report leaves out; its list of references must not name their papers."""
+    settings = "```toml\nlength = 1\n```"
+    asks = "- How much did ferritin fall in runners, and where does basalt take up water?"
+    write_template(world, f"# Both\n\n## First\n\n{settings}\n\n{asks}\n")
+    assert world.run("reports").is_success
+    assert rows(world)["first/1"]["sources_used"] == ["ferritin", "basalt"]
+
+    called = CliRunner().invoke(app, ["cite", "review", "--style", "ris", "--data", str(world.paths.data)])
+
+    assert re.findall(r"^ID  - (.*)", called.stdout, re.MULTILINE) == ["ferritin"], called.output
 
 
 def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model: WireServer) -> None:

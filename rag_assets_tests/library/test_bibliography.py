@@ -9,8 +9,8 @@ from citeproc.source.bibtex import BibTeX
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
-from rag_assets.corpus.records.libraries import read_library
 from rag_assets.library.bibliography import bibliography
+from rag_assets.parsing.bibliographies import read_library
 
 RECORDS = {
     "lund 2019": Record(
@@ -82,6 +82,18 @@ def test_an_unknown_style_is_refused(style: str) -> None:
     """A name of a style is no path into the file system."""
     with pytest.raises(InvalidSelection, match="style"):
         bibliography(RECORDS, style)
+
+
+@pytest.mark.parametrize(
+    "person", [Person("Lund", "Ada, Jr."), Person("Rock, Ex", "Bo"), Person("Salt and Sand", "C.")]
+)
+def test_a_name_with_a_comma_or_an_and_stays_one_name(tmp_path: Path, person: Person) -> None:
+    """BibTeX would read a third part of the name, or a further author."""
+    (tmp_path / "a.bib").write_text(bibliography({"a": Record(title="Iron in sheep", authors=(person,))}, "bibtex"))
+
+    [entry], _ = read_library(tmp_path / "a.bib", "a.bib")
+
+    assert entry.record.authors == (person,)
 
 
 def test_csl_json_is_json() -> None:

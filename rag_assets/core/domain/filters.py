@@ -55,6 +55,9 @@ class NumberRange:
     last: int | None
     """None: to the end."""
 
+    def __contains__(self, number: int) -> bool:
+        return self.first <= number and (self.last is None or number <= self.last)
+
     def __str__(self) -> str:
         if self.last is None:
             return f"{self.first}-"

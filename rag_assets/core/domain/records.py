@@ -1,6 +1,7 @@
 """The bibliographic record of a paper: who wrote it, when and where it appeared, and under which identifiers."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,17 @@ class Record:
 
 
 NO_RECORD = Record()
+
+
+class PaperOrder(StrEnum):
+    """By what a list of papers is sorted; papers for which it is not known come last."""
+
+    ID = "id"
+    TITLE = "title"
+    AUTHOR = "author"
+    """Family names of the authors in their order, then the year."""
+    YEAR = "year"
+    """The newest first."""
 
 
 @dataclass(frozen=True, slots=True)

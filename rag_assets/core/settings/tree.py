@@ -146,9 +146,9 @@ class Settings(BaseSettings):
     data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
     paper_list: Path | None = Field(
         None,
-        description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
-        "a sweep of data/papers; relative paths in it count from the folder of the file. Empty: "
-        "data/papers/parsed_index.parquet if there is one.",
+        description="Names the papers instead of a sweep of data/papers: a parquet file with paper_id, "
+        "parsed_xml_path, parsed_txt_path (relative paths count from its folder), a Zotero data folder, or a .bib file "
+        "with attachments. Empty: data/papers/parsed_index.parquet if there is one.",
     )
     questions: Path | None = Field(
         None,

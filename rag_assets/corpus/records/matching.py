@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_assets.core.domain import Record
 from rag_assets.core.text.folding import letters_of
-from rag_assets.corpus.records.libraries import Entry
+from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.discovery import LIBRARY_SUFFIXES
 from rag_assets.parsing.registry import stem_of
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from rag_assets.core.domain import Document, Person, PrintedFront, Record, Source
 from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.corpus.records.byline import below_title, byline, may_name_one, person_of, persons_in
-from rag_assets.corpus.records.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
 
 _TEMPLATE = re.compile(
     r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456", re.IGNORECASE

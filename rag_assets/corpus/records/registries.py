@@ -21,7 +21,7 @@ from rag_assets.core.domain import Person, Record
 from rag_assets.core.domain.records import NO_RECORD
 from rag_assets.core.kept import KeptFile
 from rag_assets.corpus.records.byline import person_of
-from rag_assets.corpus.records.libraries import record_of_csl
+from rag_assets.parsing.bibliographies import record_of_csl
 
 logger = logging.getLogger(__name__)
 _TIMEOUT_S, _BETWEEN_S = 15.0, 0.2

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from rag_assets.corpus.records.identifiers import dois_in, normal_doi
+from rag_assets.core.text.identifiers import dois_in, normal_doi
 
 _MAX_MB = 300
 _MAX_LINE_CHARS = 2_000

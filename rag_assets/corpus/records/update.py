@@ -12,10 +12,11 @@ from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import PAPERS, fingerprints_by, merged, records_from, rows_without, to_table
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.corpus.records.libraries import Entry, Libraries
+from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.matching import Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp
+from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.store import DocumentStore
 
 RECORDS_VERSION = 2

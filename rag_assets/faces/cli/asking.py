@@ -1,6 +1,7 @@
 """Commands that ask the published index: nothing is materialized."""
 
 import inspect
+import shlex
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
@@ -113,15 +114,22 @@ def ask(
         from rag_assets.engine import open_engine
         from rag_assets.faces.answered import sound_result
         from rag_assets.faces.cli.folder_facts import titles_of
+        from rag_assets.questions import asked
+        from rag_assets.search.retrieval.offered_filter import offered_filter
 
         settings = options.settings("thorough" if thorough else None)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            result = sound_result(engine.trace(question, options.filter(titles)))
+            where = options.filter(titles)
+            result = sound_result(engine.trace(question, where))
+            offered = offered_filter(asked(question).model_copy(update={"where": where}), engine.papers)
         if options.json_:
             rendering.print_json(asdict(result))
         else:
             rendering.print_answer(result, titles)
+        if offered:
+            narrower = ["rag-assets", "ask", question, "--where", str(where & offered if where else offered)]
+            rendering.err().print(f"To ask only papers that your words name: {shlex.join(narrower)}", soft_wrap=True)
 
 
 @taking_options

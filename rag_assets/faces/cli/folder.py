@@ -1,12 +1,11 @@
 """Commands about a data folder: what it holds, and deleting what was made."""
 
 import shutil
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from rag_assets.core.errors import MissingInput
+from rag_assets.core.domain import PaperOrder
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
@@ -43,59 +42,47 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                 rendering.print_told(f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told)
 
 
-def cite(
-    answers: Annotated[
-        Path | None, typer.Argument(metavar="ANSWERS", help="A qa.jsonl; by default the published answers.")
-    ] = None,
-    style: Annotated[
-        str, typer.Option("--style", help="A CSL style (apa, nature, ieee, ...), a .csl file, bibtex, ris or csl-json.")
-    ] = "apa",
-    data: DataOption = None,
-) -> None:
-    """Print the papers that answers cite as a list of references, or for a reference manager.
-
-    Example: rag-assets cite --style bibtex > references.bib
-    """
-    with reported():
-        from rag_assets.answering.records import read_results
-        from rag_assets.library.bibliography import bibliography, cited_records
-
-        paths = settings_of(data, None).paths
-        read = answers or paths.qa
-        if not read.is_file():
-            raise MissingInput(f"There are no answers at {read}. Make them: rag-assets qa")
-        for line in bibliography(cited_records(paths, read_results(read)), style).splitlines():
-            rendering.print_plain(line)
-
-
 def papers(
     paper_id: Annotated[
         str | None,
         typer.Argument(metavar="PAPER", help="Show the abstract of this paper, and its summary by a model."),
     ] = None,
+    find: Annotated[
+        str,
+        typer.Option("--find", metavar="WORDS", help="Only papers with these words in title, authors or text."),
+    ] = "",
+    sort: Annotated[PaperOrder, typer.Option("--sort", help="The order; of years, the newest first.")] = PaperOrder.ID,
     data: DataOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List the papers with the beginning of their abstracts; or show the whole abstract of one.
 
     Example: rag-assets papers hnsw_graphs
+
+    Example: rag-assets papers --find "smith ferritin" --sort year
     """
     with reported():
         from rag_assets.faces.cli.folder_facts import paper_told, papers_listed, titles_of
 
         settings = settings_of(data, None)
         demand_papers([paper_id] if paper_id else [], titles_of(settings), option="PAPER")
-        rows = papers_listed(settings) if paper_id is None else paper_told(settings, paper_id)
+        rows = papers_listed(settings, find, sort) if paper_id is None else paper_told(settings, paper_id)
         if json_:
             rendering.print_json(rows)
         elif paper_id is None:
             told = (
-                (row["title"], row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
+                (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
             )
             rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
         else:
             title = f"{titles_of(settings).get(paper_id, '')} [{paper_id}]".lstrip()
             rendering.print_told(title, ((one["point"], "", one["says"], one["where"]) for one in rows))
+
+
+def _listed(row: dict[str, Any]) -> str:
+    """ "Iron in winter (Ada Lund, Bo Moe, 2019)"."""
+    known = ", ".join(filter(None, (*row["authors"], str(row["year"] or ""))))
+    return f"{row['title']} ({known})" if known else str(row["title"])
 
 
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:

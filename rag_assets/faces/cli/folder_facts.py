@@ -7,15 +7,17 @@ from typing import Any
 
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import pages_of
-from rag_assets.core.domain import Claim
+from rag_assets.core.domain import Claim, PaperOrder
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_json
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_provenance
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
+from rag_assets.engine import open_engine
 from rag_assets.evaluation.history import read_history
-from rag_assets.library.reading.papers import Papers
+from rag_assets.library.reading.papers import Papers, in_order
+from rag_assets.library.reading.reader import Reader
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.search.indexing.stores import published_indexes
 
@@ -91,16 +93,20 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
     return ", ".join([reading["source"], *told, *([] if n_lost is None else [f"{n_lost:.0%} of the words lost"])])
 
 
-def papers_listed(settings: Settings) -> list[dict[str, str]]:
-    """Every paper with its title, its state and the beginning of its abstract."""
+def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
+    """Every paper, or those with the words of `find`, with record, state and the beginning of the abstract."""
+    with open_engine(settings) as engine, Reader(settings, engine) as reader:
+        found = reader.papers_with(find) if find.strip() else reader.papers()
     return [
         {
             "paper_id": paper.paper_id,
             "title": paper.title,
+            "authors": paper.authors,
+            "year": paper.year,
             "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
             "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
         }
-        for paper in Papers(settings).all()
+        for paper in in_order(found, order)
     ]
 
 

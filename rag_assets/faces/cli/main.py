@@ -22,9 +22,9 @@ from rag_assets.faces.cli.evaluating import (
     eval_run,
     questions_suggest,
 )
-from rag_assets.faces.cli.folder import cite, clear, index_stats, papers, status
+from rag_assets.faces.cli.folder import clear, index_stats, papers, status
 from rag_assets.faces.cli.options import SettingsCommand
-from rag_assets.faces.cli.reporting import report, table
+from rag_assets.faces.cli.reporting import cite, report, table
 from rag_assets.faces.cli.serving import mcp, serve, ui
 from rag_assets.faces.cli.steps import chunk, index_build, qa, run
 

@@ -1,13 +1,14 @@
-"""Commands that write reports and tables of papers from the published index: nothing is materialized."""
+"""Commands that write reports, tables of papers and lists of references from what is published: nothing is
+materialized."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_assets.core.errors import InvalidFilter
+from rag_assets.core.errors import InvalidFilter, MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
@@ -64,6 +65,54 @@ def table(
 
         settings = settings_of(data, set_, {"--model": ("answering.model", model)})
         _write(lambda: template_of_table(_columns(questions), where), settings, out)
+
+
+def cite(
+    answers: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ANSWERS", help="A qa.jsonl, or the name of a published report; default: the published answers."
+        ),
+    ] = None,
+    style: Annotated[
+        str, typer.Option("--style", help="A CSL style (apa, nature, ieee, ...), a .csl file, bibtex, ris or csl-json.")
+    ] = "apa",
+    data: DataOption = None,
+) -> None:
+    """Print the papers that answers, or a report, cite as a list of references, or for a reference manager.
+
+    Example: rag-assets cite --style bibtex > references.bib
+
+    Example: rag-assets cite overview --style nature
+    """
+    with reported():
+        from rag_assets.library.bibliography import bibliography, records_of
+
+        settings = settings_of(data, None)
+        cited = _papers_cited(answers, settings)
+        for line in bibliography(records_of(settings.paths, cited), style).splitlines():
+            rendering.print_plain(line)
+
+
+def _papers_cited(answers: str | None, settings: Settings) -> Sequence[str]:
+    from rag_assets.answering.records import read_results
+    from rag_assets.library.bibliography import papers_cited
+
+    read = settings.paths.qa if answers is None else Path(answers)
+    if read.is_file() and read.suffix == ".jsonl":
+        return papers_cited(read_results(read))
+    if answers is None:
+        raise MissingInput(f"There are no answers at {read}. Make them: rag-assets qa")
+    from rag_assets.engine import open_engine
+    from rag_assets.reports import load_template
+    from rag_assets.reports.update import ReportFiles, ReportWriter
+
+    template = load_template(_file(answers, settings))
+    files = ReportFiles(_file(answers, settings), settings.paths.reports)
+    if not files.answers.is_file():
+        raise MissingInput(f"The report {template.name} is not published. Make it: rag-assets run")
+    with open_engine(settings) as engine:
+        return ReportWriter(engine, settings).published(template, files).papers
 
 
 def _columns(questions: list[str]) -> dict[str, str]:

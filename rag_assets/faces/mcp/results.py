@@ -119,9 +119,10 @@ def paper_reply(paper: PaperDetails) -> str:
 
 
 def papers_reply(papers: Sequence[PaperSummary], matching: str | None, offset: int) -> str:
-    """Up to MAX_PAPERS papers, from the one at `offset` on, whose id or title holds all words of `matching`."""
+    """Up to MAX_PAPERS papers, from the one at `offset` on, whose id, title, authors and year hold all words of
+    `matching`."""
     words = (matching or "").casefold().split()
-    fitting = [one for one in papers if all(word in f"{one.paper_id} {one.title}".casefold() for word in words)]
+    fitting = [one for one in papers if all(word in one.named.casefold() for word in words)]
     shown = fitting[offset : offset + MAX_PAPERS]
     if not shown:
         return f"Papers: {len(fitting)}, and none from {offset} on." if fitting else "There is no such paper."
@@ -193,7 +194,8 @@ def _pages(first: int | None, last: int | None, label: str | None, *, is_by_ocr:
 
 def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:
     """most_chars: of the abstract; None: all."""
-    facts = {"paper_id": paper.paper_id, "title": paper.title, "format": paper.source, "state": paper.state}
+    facts = {"paper_id": paper.paper_id, "title": paper.title, "authors": paper.authors, "year": paper.year}
+    facts |= {"format": paper.source, "state": paper.state}
     if paper.state is not PaperState.READY:
         return {**facts, "reason": paper.reason}
     abstract = paper.abstract if most_chars is None else shorten(paper.abstract, most_chars, placeholder=" ...")

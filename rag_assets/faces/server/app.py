@@ -34,11 +34,14 @@ from rag_assets.faces.server.routes import (
     corpus,
     feedback,
     papers,
+    references,
     search,
+    tables,
 )
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    module.router for module in (corpus, search, answers, papers, feedback, chat_completions, conversations)
+    module.router
+    for module in (corpus, search, answers, tables, papers, references, feedback, chat_completions, conversations)
 )
 """All routes; the first that matches a request answers it."""
 

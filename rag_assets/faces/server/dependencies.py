@@ -104,12 +104,11 @@ counts_as_upload = Depends(_counted(lambda shared: shared.uploads))
 """Likewise, against `server.uploads_per_minute`."""
 
 
-class Asked(BaseModel):
-    """A question and where to look."""
+class Where(BaseModel):
+    """Where to look."""
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(description=f"1 to {MAX_QUESTION_CHARS} characters.")
     paper_ids: list[PaperId] | None = Field(
         None, max_length=MAX_PAPERS_NAMED, description="Search only these papers; an empty list finds nothing."
     )
@@ -119,12 +118,19 @@ class Asked(BaseModel):
         description="A filter, such as author:Smith year:2019- section:results; see docs/searching.md.",
     )
 
-    def as_question(self, read: Callable[[str], Question] = asked) -> Question:
-        """read: `said` within a conversation. Raises InvalidQuestions, InvalidFilter."""
-        return read(self.question).model_copy(update={"where": self._filter()})
-
-    def _filter(self) -> Filter | None:
+    def filter(self) -> Filter | None:
+        """What both let through; None when neither is given. Raises InvalidFilter."""
         if self.paper_ids is None and self.where is None:
             return None
         papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
         return papers & (EVERYTHING if self.where is None else Filter.parse(self.where))
+
+
+class Asked(Where):
+    """A question and where to look."""
+
+    question: str = Field(description=f"1 to {MAX_QUESTION_CHARS} characters.")
+
+    def as_question(self, read: Callable[[str], Question] = asked) -> Question:
+        """read: `said` within a conversation. Raises InvalidQuestions, InvalidFilter."""
+        return read(self.question).model_copy(update={"where": self.filter()})

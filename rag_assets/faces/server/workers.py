@@ -195,3 +195,10 @@ async def until_left(events: Events[Result], request: Request) -> AsyncGenerator
                 return
             if item is not None:
                 yield item
+
+
+async def last_of(events: Events[Result], request: Request) -> Result | None:
+    """The last item; None when the client has left, who does not read it."""
+    async with aclosing(until_left(events, request)) as items:
+        last = [item async for item in items][-1:]
+    return last[0] if last else None

@@ -1,58 +1,28 @@
 """The papers of a data folder with their state (ready, quarantined, waiting), their titles, abstracts and sections."""
 
 import logging
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import PaperPoint, Point, Source, Zone
+from rag_assets.core.domain import NO_RECORD, PaperOrder, PaperPoint, Point, Record, Source, Zone
 from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance
-from rag_assets.core.tables import PAPER_SUMMARIES, paper_points_from
+from rag_assets.core.tables import PAPER_SUMMARIES, PAPERS, paper_points_from, records_from
+from rag_assets.core.text.folding import without_accents
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.corpus.chunking.promises import QuarantinedPaper
+from rag_assets.library.reading.kept_until_changed import KeptUntilChanged
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources
-
-Value = TypeVar("Value")
-_Stamp = tuple[int, int, int] | None
-
-
-class KeptUntilChanged(Generic[Value]):
-    """A value read from a file, and read again when the file changes; may be used by several threads."""
-
-    def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
-        self._path = path
-        self._read = read
-        self._lock = threading.Lock()
-        self._kept: tuple[_Stamp, Value] | None = None
-
-    def get(self) -> Value:
-        """Raises what `read` raises."""
-        with self._lock:
-            stamp = stamp_of(self._path)
-            if self._kept is None or self._kept[0] != stamp:
-                self._kept = stamp, self._read(self._path)
-            return self._kept[1]
-
-
-def stamp_of(path: Path) -> _Stamp:
-    """Changes when the file is written or replaced; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
@@ -89,6 +59,38 @@ class PaperSummary:
     """The paper has a PDF, so its pages can be shown."""
     abstract: str
     """Empty where it has none, or is not read yet."""
+    record: Record = NO_RECORD
+
+    @property
+    def authors(self) -> list[str]:
+        """Their names; empty where they are not known."""
+        return [one.name for one in self.record.authors]
+
+    @property
+    def year(self) -> int | None:
+        return self.record.year
+
+    @property
+    def named(self) -> str:
+        """By what it is looked for: id, title, authors and year."""
+        return " ".join((self.paper_id, self.title, *self.authors, str(self.year or "")))
+
+
+_SORTED_BY: Mapping[PaperOrder, Callable[[PaperSummary], Any]] = {
+    PaperOrder.ID: lambda paper: paper.paper_id,
+    PaperOrder.TITLE: lambda paper: without_accents(paper.title or paper.paper_id),
+    PaperOrder.AUTHOR: lambda paper: (
+        not paper.authors,
+        [without_accents(one.family) for one in paper.record.authors],
+        paper.year or 0,
+    ),
+    PaperOrder.YEAR: lambda paper: -(paper.year or 0),
+}
+
+
+def in_order(papers: Iterable[PaperSummary], order: PaperOrder) -> list[PaperSummary]:
+    """papers: sorted by id, which decides among equals."""
+    return sorted(papers, key=_SORTED_BY[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,9 @@ class Papers:
             paths.parsed_index, lambda path: {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
         )
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
+        self._records = KeptUntilChanged(
+            paths.records, lambda path: records_from(published_or_empty(path, PAPERS).table)
+        )
         self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
         self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
@@ -191,6 +196,7 @@ class Papers:
             reason=reason,
             has_pages=bool(row["pdf_path"]) and not reason,
             abstract=self._abstracts.get().get(paper_id, ""),
+            record=self._records.get().get(paper_id, NO_RECORD),
         )
 
     def _in_folder(self) -> list[Paper]:

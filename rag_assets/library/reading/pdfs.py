@@ -23,9 +23,10 @@ from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import ParseLimits, Settings
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.library.reading.kept_until_changed import stamp_of
 from rag_assets.library.reading.page_rendering import RENDERING_VERSION, FractionBox, PageImageJob, PdfFile, page_png
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
-from rag_assets.library.reading.papers import Papers, stamp_of
+from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.discovery import file_problem
 
 _HASHES_KEPT = 10_000

@@ -86,10 +86,10 @@ class Reader:
         return self._papers.all()
 
     def papers_with(self, text: str) -> list[PaperSummary]:
-        """The papers with all words of a text, or words that hold them, in title, id and abstract, or in one chunk (a
-        title page names the authors); sorted by id."""
+        """The papers with all words of a text, or words that hold them, in title, id, authors, year and abstract, or in
+        one chunk; sorted by id."""
         papers = self.papers()
-        texts = [(one.paper_id, f"{one.title} {one.paper_id} {one.abstract}") for one in papers]
+        texts = [(one.paper_id, f"{one.named} {one.abstract}") for one in papers]
         with suppress(MissingInput):  # not indexed yet
             chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
             texts += [(chunk.paper_id, chunk.text) for chunk in chunks]

@@ -34,7 +34,7 @@ def papers(settings: dg.ResourceParam[Settings]) -> Outcome:
     paths = settings.paths
     index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
     index = index.filter(pc.equal(index["status"], PARSED))
-    libraries = Libraries.of(paths.papers)
+    libraries = Libraries.of(paths.papers, settings.paper_list_file)
     published = published_or_empty(paths.records, PAPERS)
     look_up = Registries(settings.enrichment.contact, kept_file(settings))
 

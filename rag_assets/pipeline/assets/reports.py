@@ -17,12 +17,11 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, pr
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
 from rag_assets.pipeline.assets.summaries import paper_summaries
+from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
-    REPORT_PROMISES,
     REPORTS_VERSION,
     ReportFiles,
-    ReportsCandidate,
     ReportUpdate,
     ReportWriter,
     section_fingerprints,

@@ -155,7 +155,7 @@ class PassageFilters:
 def _is_meant(field: FilterField, value: Value, said: str) -> bool:
     """Whether a value names what a record says: accents, case and points do not count."""
     if isinstance(value, NumberRange):
-        return value.first <= int(said) <= (value.last or int(said))
+        return int(said) in value
     wanted, words = _words(value), _words(said)
     if field is FilterField.VENUE:
         return wanted in words

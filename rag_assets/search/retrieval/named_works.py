@@ -14,6 +14,7 @@ from rag_assets.core.domain import PaperFacts
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
+from rag_assets.questions.years import years_asked_for
 
 _ABOUT_WORKS = terms_of(
     "wrote write written developed created built designed introduced proposed invented author authors authored "
@@ -32,7 +33,6 @@ _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 _JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
 _WORD = re.compile(r"[^\W_]+")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>?]{1,200}", re.IGNORECASE)
-_YEARS = re.compile(r"\b(?:of|in|from|since|after|before|until) (?:the year )?((?:19|20)\d\d)\b", re.IGNORECASE)
 _LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
 _WORK = re.compile(
     r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
@@ -47,10 +47,11 @@ _MADE_BY = re.compile(r"\bwho (?:developed|created|built|designed|introduced|pro
 _DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
 """Share of the telling words of a description that a title must have, and of the best title's share."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
+_NAME = r"(?:(?:d[aeiu]|del|della|van|von|der|den|la|le|ten|ter|bin) )*[^\W\d_a-z][\w.'’-]*"
 _BY = re.compile(
     rf"\b(?:written|authored) by (?P<by>.+?){_END}"
     r"|\b(?:which|what) (?:\w+ ){0,3}?(?:did|has|have) (?P<did>[^?;:]+?) (?:write|written|author|authored)\b"
-    rf"|\b(?:papers?|articles?|studies|works?)\b[^?;:]{{0,20}}? by (?P<of>(?-i:[A-Z]).+?){_END}",
+    rf"|\b(?:papers?|articles?|studies|works?)\b[^?;:]{{0,20}}? by (?P<of>(?-i:{_NAME}(?:(?:,| &|,? and|) {_NAME})*))",
     re.IGNORECASE,
 )
 _BETWEEN_PERSONS = re.compile(r",|;|&|\band\b|\bor\b", re.IGNORECASE)
@@ -72,7 +73,7 @@ def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str
     """
     if stated := {doi.lower().rstrip(".,;)") for doi in _DOI.findall(question)}:
         return {paper: 1.0 for paper, facts in papers.items() if facts.doi in stated}
-    if (writers := writers_asked_for(question)) or (_LISTS.search(question) and _YEARS.search(question)):
+    if (writers := writers_asked_for(question)) or (_LISTS.search(question) and any(years_asked_for(question))):
         return _papers_listed(question, writers, papers)
     is_made = _MADE_BY.search(question) is not None
     if named := papers_named(question, papers, in_full=is_made) or works_compared(question, papers).keys():
@@ -83,17 +84,17 @@ def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str
 
 
 def _papers_listed(question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers by all of the writers, of the year, and whose titles have the words of the subject."""
-    years = set(_YEARS.findall(question))
+    """Papers by all of the writers, of the years, and whose titles have the words of the subject."""
+    years = list(years_asked_for(question))
     about = question
-    for said in (*writers, *years):
+    for said in (*writers, *(question[one.start : one.end] for one in years)):
         about = about.replace(said, " ")
     wanted = frozenset(telling(_LISTS.sub(" ", about)))
     return {
         paper: 1.0
         for paper, facts in papers.items()
         if all(is_among(one, facts.authors) for one in writers)
-        and (not years or facts.year in years)
+        and (not years or any(facts.year and int(facts.year) in one.years for one in years))
         and wanted <= frozenset(telling(facts.title))
     }
 

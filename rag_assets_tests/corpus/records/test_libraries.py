@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from rag_assets.core.domain import Person, Record
-from rag_assets.corpus.records.libraries import Entry, Libraries, read_library
+from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.parsing.bibliographies import Entry, read_library
 
 BIB = r"""@article{lund2019, title = {Iron in {DNA} of {\"u}ber-sheep}, author = {Lund, Ada and van der Moe, Bo and
  {Winter Group}},

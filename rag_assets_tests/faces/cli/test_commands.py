@@ -536,6 +536,23 @@ def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLin
     assert "do not contain enough information" in " ".join(nothing.stdout.split())
 
 
+def test_papers_are_listed_by_year_and_a_filter_in_a_question_is_offered(rag_assets: CommandLine) -> None:
+    """Who asks for papers of some years must see that all were asked, and how to ask those."""
+    bib = "@article{iron, year={2019}, title={Iron}} @article{basalt, year={2021}, title={Basalt}}"
+    (rag_assets.data / "papers/library.bib").write_text(bib, "utf-8")
+    assert rag_assets("run", "--select", "papers+").exit_code == 0
+
+    listed = rag_assets("papers", "--sort", "year", "--json")
+    found = rag_assets("papers", "--find", "2019", "--json")
+    answered = rag_assets("ask", "What do papers since 2020 say about basalt?")
+
+    assert [one["paper_id"] for one in json.loads(listed.stdout)] == ["basalt", "iron", "ferritin"]
+    assert [one["paper_id"] for one in json.loads(found.stdout)] == ["iron"]
+    command = "rag-assets ask 'What do papers since 2020 say about basalt?' --where year:2020-"
+    assert command in answered.stderr
+    assert command not in rag_assets("ask", "What do papers since 2020 say?", "--where", "year:2020-").stderr
+
+
 def test_an_unknown_paper_is_told_with_the_nearest_name(read_only: CommandLine) -> None:
     """Nothing found because of a typo looks like nothing written."""
     for command in (

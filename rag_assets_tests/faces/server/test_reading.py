@@ -64,16 +64,67 @@ def test_papers_are_found_by_title_and_text(live: Live) -> None:
     assert len(found(" ")) == len(papers)
 
 
-def test_a_paper_is_found_by_its_authors(world: World) -> None:
-    """A name is what one remembers of a paper of last year."""
-    path = world.paths.papers / "ferritin.tei.xml"
-    names = "<titleStmt><author><persName><forename>Astrid</forename><surname>Lund</surname></persName></author>"
-    path.write_text(path.read_text("utf-8").replace("<titleStmt>", names), "utf-8")
-    assert world.run().is_success
-    with served(world.paths.data) as own:
-        found = own.client.get("/api/papers", params={"find": "lund astrid"}).json()["papers"]
+@pytest.fixture(scope="module")
+def dated(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server over the same papers, one of them with author and year."""
+    own = built.copy_to(tmp_path_factory.mktemp("dated"))
+    bib = "@article{ferritin, author={Lund, Astrid}, year={2019}, title={Ferritin in athletes}}"
+    (own.paths.papers / "library.bib").write_text(bib, "utf-8")
+    assert own.run().is_success
+    with served(own.paths.data) as running:
+        yield running
 
-    assert [one["paper_id"] for one in found] == ["ferritin"]
+
+def test_papers_are_found_and_sorted_by_their_authors_and_years(dated: Live) -> None:
+    """A name and a year are what one remembers of a paper."""
+
+    def listed(**asked: str) -> list[str]:
+        return [one["paper_id"] for one in dated.client.get("/api/papers", params=asked).json()["papers"]]
+
+    first = dated.client.get("/api/papers", params={"sort": "year"}).json()["papers"][0]
+    assert (first["paper_id"], first["authors"], first["year"]) == ("ferritin", ["Astrid Lund"], 2019)
+    assert listed(find="lund 2019") == ["ferritin"]
+    assert listed() == [BROKEN, DRAWN, "ferritin"]
+    assert listed(sort="author") == ["ferritin", BROKEN, DRAWN]
+    titled = dated.client.get("/api/papers", params={"sort": "title"}).json()["papers"]
+    titles = [(one["title"] or one["paper_id"]).lower() for one in titled]
+    assert titles == sorted(titles)
+    assert dated.client.get("/api/papers", params={"sort": "size"}).status_code == 422
+
+
+def test_a_filter_in_the_words_of_a_question_is_offered_and_not_applied(dated: Live) -> None:
+    """What is left out in silence is taken for what the papers do not say."""
+
+    def answer(question: str, **more: str) -> dict[str, Any]:
+        reply: dict[str, Any] = dated.client.post("/api/answers", json={"question": question, **more}).json()
+        return reply
+
+    asks = "What do papers after 2018 by Lund say about ferritin in runners?"
+    offered = answer(asks)
+    assert offered["offered"] == "author:Lund year:2019-"
+    assert answer(asks, where=offered["offered"])["offered"] is None
+    assert answer("How much did ferritin fall in runners?")["offered"] is None
+    assert answer("What do papers by Moe say about ferritin in runners?")["offered"] is None
+
+
+def test_papers_become_references_in_a_style(live: Live) -> None:
+    """The list at the end of one's own paper is made of the papers that the answers cite."""
+    asked = {"paper_ids": ["ferritin", "gone"]}
+    bibtex = live.client.post("/api/references", json={**asked, "style": "bibtex"})
+    styled = live.client.post("/api/references", json={**asked, "style": "nature"})
+
+    assert bibtex.headers["content-type"].startswith("text/plain")
+    assert bibtex.text == "@misc{ferritin,\n  title = {{Ferritin in athletes}}\n}\n"
+    assert styled.text == "1. Ferritin in athletes.\n"
+
+
+@pytest.mark.parametrize("style", ["../../etc/passwd", "/tmp/my.csl", "no-such-style", ""])
+def test_a_style_of_a_request_is_no_file_of_the_server(live: Live, style: str) -> None:
+    """Who may ask must not read the server's disk by it."""
+    reply = live.client.post("/api/references", json={"paper_ids": ["ferritin"], "style": style})
+
+    assert reply.status_code == 422
+    assert reply.json()["type"].endswith("invalid-request")
 
 
 def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:

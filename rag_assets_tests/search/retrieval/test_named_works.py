@@ -22,6 +22,8 @@ PAPERS = {
         ("Which papers here are by Bo Moe, from 2021?", {"moe2021"}),
         ("Which papers here by Moe are about goats?", {"moe2021"}),
         ("Which papers here are from 2019?", {"lund2019", "ek"}),
+        ("Which papers here are from after 2019?", {"moe2021"}),
+        ("Which papers here between 2018 and 2020 are about iron?", {"lund2019"}),
         ("Which papers here are by Ada Ek?", set()),
         ("Who wrote Iron in the blood of flocks?", set()),
     ],

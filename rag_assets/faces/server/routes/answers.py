@@ -1,7 +1,6 @@
 """POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
 
 from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any
@@ -17,8 +16,9 @@ from rag_assets.faces.answered import Answered
 from rag_assets.faces.dialogue import Kept
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
-from rag_assets.faces.server.workers import Events, EventStream, streamed, until_left
+from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import asked, said
+from rag_assets.search.retrieval.offered_filter import offered_filter
 
 router = APIRouter(prefix="/api", tags=["ask"])
 Named = tuple[str, dict[str, Any]]
@@ -63,6 +63,10 @@ class AnswerReply(BaseModel):
     answer: QAResult = Field(description="A row as in qa.jsonl.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
+    offered: str | None = Field(
+        description="A filter in the question's words, in the syntax of `where`: papers by an author, of some years. "
+        "It was not applied; None where there is none."
+    )
     steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
     conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
     turn: int | None = Field(description="Its number there, from 1.")
@@ -101,17 +105,13 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
             if isinstance(event, Finished):
                 answered = Answered.of(seen, titles)
                 kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
+                offered = offered_filter(reading.question, shared.engine.papers)
+                data |= {"offered": str(offered) if offered else None}
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 
     events = shared.answering.events(rendered)
     if "text/event-stream" in request.headers.get("accept", "").lower():
         return EventStream(streamed(events, lambda named: sse(*named), sse_error))
-    return Response(await _last(events, request), media_type="application/json")
-
-
-async def _last(events: Events[Named], request: Request) -> str:
-    """The data of the last event; nothing when the client has left, who does not read it."""
-    async with aclosing(until_left(events, request)) as items:
-        last = [item async for item in items][-1:]
-    return as_json(last[0][1]) if last else ""
+    last = await last_of(events, request)
+    return Response(as_json(last[1]) if last else "", media_type="application/json")

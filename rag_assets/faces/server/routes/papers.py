@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import Point
+from rag_assets.core.domain import PaperOrder, Point
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.library.reading.page_rendering import FractionBox
-from rag_assets.library.reading.papers import PaperState
+from rag_assets.library.reading.papers import PaperState, in_order
 from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH
 from rag_assets.library.reading.reader import DEFAULT_WIDTH
 
@@ -44,6 +44,8 @@ class PaperFacts(Read):
 
     paper_id: str
     title: str = Field(description="Empty where it has none, or was not read yet.")
+    authors: list[str] = Field(description="Forename before surname; empty where they are not known.")
+    year: int | None
     source: str | None = Field(description="Format it was read from; None where that is not known.")
     state: PaperState = Field(description="waiting: in the papers folder, and no run has read it yet.")
     n_pages: int | None
@@ -155,13 +157,14 @@ class PlaceReply(BaseModel):
 
 
 Find = Annotated[str, Query(max_length=500, description="Only papers with these words in title, authors or text.")]
+Sort = Annotated[PaperOrder, Query(description="year: the newest first; what is not known comes last.")]
 
 
 @router.get("/papers")
-def papers(shared: SharedDep, find: Find = "") -> PaperList:
-    """Every paper of the data folder, sorted by id, with its state."""
+def papers(shared: SharedDep, find: Find = "", sort: Sort = PaperOrder.ID) -> PaperList:
+    """Every paper of the data folder, with its state."""
     found = shared.reader.papers_with(find) if find.strip() else shared.reader.papers()
-    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in found])
+    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in in_order(found, sort)])
 
 
 @router.get("/papers/{paper_id}")

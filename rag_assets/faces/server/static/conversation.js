@@ -5,6 +5,7 @@ import { asProblem, events, getJson, Problem, request, sendJson } from "./api.js
 import { asMarkdown, asText, copied } from "./copy.js";
 import { button, byId, el } from "./dom.js";
 import { announce, problemBlock, toast } from "./notices.js";
+import { referencesMenu } from "./references.js";
 import { hashOf, linkTo, writeAddress } from "./view.js";
 
 const STOPPED = "Stopped. What stands here was verified; the rest was not made.";
@@ -56,28 +57,31 @@ export class Conversation {
     await this.ask(question);
   }
 
-  async ask(question) {
+  /** only: a filter, besides what is chosen on the page. */
+  async ask(question, only = "") {
     const view = this.newTurn(question);
     const running = new AbortController();
     this.setRunning(running);
     announce("Searching the papers");
     try {
-      await this.follow(view, question, running.signal);
+      await this.follow(view, question, running.signal, only);
     } catch (error) {
       if (running.signal.aborted) view.end(el("p", { class: "flag" }, STOPPED));
-      else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question)));
+      else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question, only)));
     } finally {
       if (this.running === running) this.setRunning(null);
     }
   }
 
-  askAgain(view, question) {
+  askAgain(view, question, only) {
     view.element.closest(".turn").remove();
-    return this.ask(question);
+    return this.ask(question, only);
   }
 
-  async follow(view, question, signal) {
-    const body = { question, ...this.scope(), ...this.reference(), ...effort() };
+  async follow(view, question, signal, only) {
+    const scope = this.scope();
+    const where = [scope.where, only].filter(Boolean).join(" ");
+    const body = { question, ...scope, ...(where ? { where } : {}), ...this.reference(), ...effort() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
       if (name === "plan") view.plan(data);
@@ -101,7 +105,14 @@ export class Conversation {
     view.finish(data);
     this.id = data.conversation_id ?? this.id;
     this.finishTurn(view, question, data);
+    if (data.offered) view.below.prepend(this.offer(question, data.offered));
     writeAddress({ conversation: this.id, turn: data.turn });
+  }
+
+  /** A filter that the question's words ask for, which is applied only by a click. */
+  offer(question, where) {
+    const again = button(`Ask only papers with ${where}`, () => this.running || this.ask(question, where));
+    return el("p", { class: "offer" }, again);
   }
 
   newTurn(question) {
@@ -141,6 +152,7 @@ export class Conversation {
       { class: "actions" },
       quiet("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
       quiet("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
+      answer.claims.length && referencesMenu(() => [answer], "References of this answer"),
       hashOf({ conversation: this.id }) && quiet("Copy link", link),
       el(
         "span",

@@ -42,9 +42,9 @@ export function asMarkdown(question, answer, titleOf) {
 export const conversationAsMarkdown = ({ title, turns }, titleOf) =>
   [`# ${escaped(title)}\n`, ...turns.map(({ question, answer }) => asMarkdown(question, answer, titleOf))].join("\n");
 
-/** Have the browser save a text as a file. */
-export function saved(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/markdown" }));
+/** Have the browser save a text, or bytes, as a file. */
+export function saved(content, name) {
+  const address = URL.createObjectURL(new Blob([content], { type: "text/plain" }));
   el("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 0); // after the click has been taken up
 }

@@ -5,6 +5,7 @@ import { deleteConversation, getConversation } from "./conversation.js";
 import { conversationAsMarkdown, saved } from "./copy.js";
 import { button, byId, counted, el } from "./dom.js";
 import { problemBlock, toast } from "./notices.js";
+import { referencesMenu } from "./references.js";
 
 /** open(id): shows a conversation; onDeleted(id): after one was deleted; titleOf: paper id -> title. */
 export function startHistory({ open, onDeleted, titleOf }) {
@@ -45,6 +46,8 @@ function item(one, { chosen, exported, deleted }) {
   const facts = `${new Date(one.changed_at).toLocaleString()} · ${counted(one.n_turns, "question")}`;
   const li = el("li", {}, button(title, () => chosen(id), { class: "link" }), el("span", { class: "hint" }, facts));
   li.append(button("Export", () => exported(id), { class: "quiet", "aria-label": `Export ${title}` }));
+  const answers = async () => (await getConversation(id)).turns.map(({ answer }) => answer);
+  li.append(referencesMenu(answers, `References of ${title}`));
   li.append(button("×", () => deleted(id, li), { class: "quiet", "aria-label": `Delete ${title}` }));
   return li;
 }

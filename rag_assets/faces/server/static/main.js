@@ -9,6 +9,7 @@ import { startHistory } from "./history.js";
 import { askForToken, problemBlock } from "./notices.js";
 import { Papers } from "./papers.js";
 import { Reader } from "./reader.js";
+import { startTable } from "./table.js";
 import { readAddress, showPane, startPanes, startTheme } from "./view.js";
 
 const NOTHING_TO_ASK =
@@ -70,6 +71,7 @@ onTokenNeeded(askForToken);
 startPanes();
 startCard();
 startTheme(byId("theme"));
+startTable({ scope: () => filters.scope(), open: (source, mark) => reader.showSource(source, mark) });
 startHistory({ open: opened, onDeleted: (id) => id === conversation.id && begin(), titleOf });
 byId("new-conversation").addEventListener("click", begin);
 addEventListener("hashchange", openAddress);

@@ -15,6 +15,7 @@ export class Papers {
     this.all = new Map(); // paper id -> paper
     this.found = null; // ids of the papers that were looked for; null: all
     byId("find-paper").addEventListener("input", () => this.find().catch((error) => toast(error.message)));
+    byId("sort-papers").addEventListener("change", () => this.load());
     byId("upload").addEventListener("change", ({ target }) => {
       this.add([...target.files]);
       target.value = "";
@@ -29,8 +30,7 @@ export class Papers {
   /** Read the list anew. */
   async load() {
     try {
-      const { papers } = await getJson("/api/papers");
-      papers.sort((one, other) => titleOf(one).localeCompare(titleOf(other)));
+      const { papers } = await getJson(`/api/papers?sort=${byId("sort-papers").value}`);
       this.all = new Map(papers.map((paper) => [paper.paper_id, paper]));
       this.filters.keepOnly(new Set(this.all.keys()));
       this.filters.setSources([...new Set(papers.map((paper) => paper.source).filter(Boolean))].sort());
@@ -75,6 +75,8 @@ export class Papers {
     });
     const state = STATES[paper.state] && el("b", { class: "state" }, STATES[paper.state]);
     const nPages = paper.n_pages && counted(paper.n_pages, "page");
+    const writers = paper.authors.length > 3 ? `${paper.authors[0]} et al.` : paper.authors.join(", ");
+    const record = [writers, paper.year].filter(Boolean).join(", ");
     const facts = [paper.source?.toUpperCase(), nPages, isReady && counted(paper.n_chunks, "chunk")].filter(Boolean);
     return el(
       "li",
@@ -84,6 +86,7 @@ export class Papers {
         "div",
         { class: "paper-text" },
         button(title, () => this.open(paper), { class: "paper-title" }),
+        record && el("p", { class: "hint" }, record),
         el("p", { class: "hint" }, state, facts.join(" · ")),
         paper.abstract && el("p", { class: "abstract" }, paper.abstract),
         paper.reason && el("p", { class: "reason" }, paper.reason),

@@ -393,3 +393,54 @@ def test_a_question_that_is_refused_as_such_shows_the_remedy(page: Page, live_sh
 
     expect(turn.get_by_role("alert")).to_contain_text("characters")
     expect(turn.get_by_role("alert")).to_contain_text("Request")
+
+
+def test_a_filter_in_the_words_of_a_question_is_applied_by_a_click(page: Page, own_shelf: Live) -> None:
+    """Nothing is left out unless the user says so."""
+    open_page(page, own_shelf)
+    page.route("**/api/answers", with_offer)
+    turn = ask(page, "What do papers since 2019 say about herons?")
+    page.unroute("**/api/answers")
+
+    with page.expect_request("**/api/answers") as again:
+        turn.get_by_role("button", name="Ask only papers with year:2019-").click()
+
+    assert again.value.post_data_json["where"] == "year:2019-"
+    assert again.value.post_data_json["question"] == "What do papers since 2019 say about herons?"
+
+
+def with_offer(route: Route) -> None:
+    """The server's reply, with a filter offered, which needs a paper with a year."""
+    reply = route.fetch()
+    route.fulfill(response=reply, body=reply.text().replace('"offered": null', '"offered": "year:2019-"'))
+
+
+def test_papers_are_sorted_as_chosen(page: Page, live_shelf: Live) -> None:
+    """Among hundreds of papers one looks by name, or for what is new."""
+    open_page(page, live_shelf)
+
+    with page.expect_request("**/api/papers?sort=year"):
+        page.get_by_label("Sorted by").select_option("year, newest first")
+
+    expect(page.locator(".paper")).to_have_count(4)
+
+
+def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) -> None:
+    """The evidence for a cell is one click away, and the table goes into one's own sheet."""
+    open_page(page, live_shelf)
+
+    page.get_by_role("button", name="Table").click()
+    page.get_by_label("One question a line").fill(
+        "Fall = How much did ferritin fall in runners?\nWhere do herons winter?"
+    )
+    page.get_by_role("button", name="Make the table").click()
+
+    table = page.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["Paper", "Fall", "Where do herons winter?"])
+    row = table.get_by_role("row", name="Ferritin in athletes")
+    expect(row).to_contain_text("Ferritin fell by 12%")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as Excel").click()
+    assert download.value.path().read_bytes().startswith(b"PK")
+    row.locator(".mark").first.click()
+    expect(page.locator("#reader")).to_contain_text("Ferritin fell by 12%")

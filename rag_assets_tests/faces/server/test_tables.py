@@ -1,0 +1,62 @@
+"""Tables of papers by questions over HTTP."""
+
+import json
+from base64 import b64decode
+from io import BytesIO
+
+import pytest
+from openpyxl import load_workbook
+
+from rag_assets_tests.faces.server.live import EVENTS, Live
+
+ASKS = {"Fall": "How much did ferritin fall in runners within a month?"}
+
+
+def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -> None:
+    """A cell that is empty without a word is taken for what the paper does not say."""
+    reply = live.client.post("/api/tables", json={"columns": ASKS}).json()
+
+    cells = {row["paper_id"]: row["cells"][0] for row in reply["rows"]}
+    assert (reply["columns"], set(cells)) == (["Fall"], {"ferritin", "basalt", "iron"})
+    [citation] = cells["ferritin"]["citations"]
+    assert citation["quote"] in cells["ferritin"]["text"]
+    assert (citation["paper_id"], citation["page_start"]) == ("ferritin", 2)
+    assert cells["basalt"]["text"] == ""
+    assert cells["basalt"]["reason"].startswith("Searched in vain")
+    assert reply["counts"] == "Papers with an answer, of 3: Fall: 1."
+    sheet = load_workbook(BytesIO(b64decode(reply["files"]["xlsx"]))).active
+    assert sheet is not None
+    assert [cell.value for cell in sheet[1]][2] == "Fall"
+    assert "ferritin" in b64decode(reply["files"]["csv"]).decode()
+    assert "Papers used" in b64decode(reply["files"]["md"]).decode()
+
+
+def test_only_the_papers_that_were_chosen_are_asked(live: Live) -> None:
+    """Every cell costs its time, and with a model its price."""
+    body = {"columns": ASKS, "paper_ids": ["ferritin", "iron"], "where": "-paper:iron"}
+    with live.client.stream("POST", "/api/tables", json=body, headers=EVENTS) as reply:
+        lines = reply.read().decode().splitlines()
+
+    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    done = json.loads(lines[-2].removeprefix("data: ")) if lines[-1] == "" else json.loads(lines[-1][6:])
+    assert names == ["asked", "done"]
+    assert [row["paper_id"] for row in done["rows"]] == ["ferritin"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"columns": {}},
+        {"columns": {"": "What?"}},
+        {"columns": {str(n): "What fell?" for n in range(21)}},
+        {"columns": ASKS, "paper_ids": []},
+        {"columns": ASKS, "where": "colour:red"},
+        {"columns": {" ": "What fell?"}},
+    ],
+)
+def test_a_table_that_cannot_be_made_is_refused(live: Live, body: dict[str, object]) -> None:
+    """The reply says what to change."""
+    reply = live.client.post("/api/tables", json=body)
+
+    assert reply.status_code == 422, reply.text
+    assert reply.json()["detail"]
