@@ -31,15 +31,15 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from rag_assets.core.paper_tables import QuarantinedPaper
 from rag_assets.core.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
 from rag_assets.core.text.tokens import packaged_model_folder, token_counter
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.seam import demanded
-from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.corpus.chunking.work import Cut, PaperToCut, ReadingWindow, cut_chunks, cut_passages_of
 from rag_assets.parsing.attempts import Attempt, FilesOfAttempt, parse_files
-from rag_assets.parsing.corpus import block_rows_of
+from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.shared.files.raw import RawFile
@@ -83,7 +83,7 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     file = PaperFile(Path(name), name, format=sniff(name, content))
     attempt = Attempt(Paper(paper_id, (file,), fingerprint=paper_id))
     made = parse_files(FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings())
-    blocks = PaperToCut(paper_id, name, block_rows_of((paper_id, made.packed, "")), "f")
+    blocks = PaperToCut(paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f")
     chunks = _made(cut_chunks(blocks, ChunkingSettings(), token_counter("wordpiece")))
     return _made(cut_passages_of(PaperToCut(paper_id, name, chunks, "f"), PassageSettings(), window))
 

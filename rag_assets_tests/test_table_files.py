@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.incremental import plan_update, staging
+from rag_assets.core.paper_drafts import drafted
+from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.table_files import (
     ROWS_A_GROUP,
     OpenTable,
@@ -20,7 +22,6 @@ from rag_assets.core.table_files import (
     write_table,
 )
 from rag_assets.core.tables import PASSAGES, schema_problems, to_table
-from rag_assets.pipeline.assets.publishing import TableUpdate
 
 ROWS = to_table(
     [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}], PASSAGES
@@ -171,7 +172,6 @@ def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None
 
     assert OpenTable(path).values(asked, ids_of) == [f"a#{row}" for row in asked]
     assert decoded == [2, 1, 1]
-    assert published_or_empty(path, PASSAGES).is_in_groups
     assert pq.ParquetFile(path).metadata.num_row_groups == 3
 
 
@@ -182,9 +182,15 @@ def test_an_unchanged_run_writes_a_table_of_one_large_group_again(tmp_path: Path
     write_table(many, path, {"settings": "s"})
     in_groups = path.read_bytes()
     pq.write_table(pq.ParquetFile(path).read(), path)
-    published = published_or_empty(path, PASSAGES)
+    published = PaperTable.published(path, PASSAGES)
 
-    list(TableUpdate(path, published.table, UpdatePlan((), (), (), ()), published, {"settings": "s"}).audited([], {}))
+    with staging() as staged:
+        drafted(
+            published,
+            update_to(many, plan_update(published.known, published.papers), published),
+            {"settings": "s"},
+            staged,
+        )
+        staged.publish()
 
-    assert published.provenance == {"settings": "s"}
     assert path.read_bytes() == in_groups

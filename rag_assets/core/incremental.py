@@ -22,7 +22,7 @@ from rag_assets.core.errors import BusyDataFolder
 logger = logging.getLogger(__name__)
 LOCK_NAME = ".write.lock"
 STAGED_SUFFIX = ".staged"
-_REPLACED_SUFFIX = ".replaced"
+REPLACED_SUFFIX = ".replaced"
 
 
 def fingerprint(*parts: Any) -> str:
@@ -106,6 +106,7 @@ class StagedFiles:
         """Where to write what `publish` will move to `final`. Its folder exists."""
         final.parent.mkdir(parents=True, exist_ok=True)
         staged = final.with_name(final.name + STAGED_SUFFIX)
+        _remove(staged)  # what a killed run left
         self._moves.append((staged, final))
         return staged
 
@@ -118,18 +119,18 @@ class StagedFiles:
         """Flush each staged file to disk and move it over the published one."""
         for staged, final in self._moves:
             if staged.is_dir():
-                replace_folder(staged, final)
+                flush_folder(staged)
             else:
                 _flush(staged)
+            if staged.is_dir() or final.is_dir():
+                replace_folder(staged, final)
+            else:
                 staged.replace(final)
         self._moves.clear()
 
     def discard(self) -> None:
         for staged, _ in self._moves:
-            if staged.is_dir():
-                shutil.rmtree(staged)
-            else:
-                staged.unlink(missing_ok=True)
+            _remove(staged)
         self._moves.clear()
 
 
@@ -159,25 +160,32 @@ def read_json(path: Path) -> Any:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Put the folder `new` in the place of `final`; `recover_folder` mends a kill between the two moves."""
-    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
-    if replaced.exists():
-        shutil.rmtree(replaced)
+    """Put `new` in the place of `final`, where one of them is a folder; `recover_folder` mends a kill between the two
+    moves."""
+    replaced = final.with_name(final.name + REPLACED_SUFFIX)
+    _remove(replaced)
     if final.exists():
         final.rename(replaced)
     new.rename(final)
-    if replaced.exists():
-        shutil.rmtree(replaced)
+    _remove(replaced)
 
 
 def recover_folder(final: Path) -> None:
-    """Undo a `replace_folder` that was killed half way: the last published folder comes back."""
-    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
+    """Undo a `replace_folder` that was killed half way: what was published last comes back."""
+    replaced = final.with_name(final.name + REPLACED_SUFFIX)
     if replaced.exists():
         if final.exists():
-            shutil.rmtree(replaced)
+            _remove(replaced)
         else:
             replaced.rename(final)
+
+
+def _remove(path: Path) -> None:
+    """Delete a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """The published tables as parquet files: writing them, and reading only what this version can use.
 
+A table is a file, or a folder of files with the same columns (`paper_tables` makes those).
+
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
 made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
 file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. Rows are
@@ -9,7 +11,7 @@ the way from rows to values are in `tables`.
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import REPLACED_SUFFIX
 from rag_assets.core.tables import (
     BLOCKS,
     CHUNKS,
@@ -39,6 +42,8 @@ T = TypeVar("T")
 ROWS_A_GROUP = 200
 """Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in memory, grows."""
 PROVENANCE_KEY = b"rag_assets"
+SHARD_PREFIX = "part-"
+_MOST_TRIES = 5
 _SCHEMAS = {
     "parsed_index": PARSED_INDEX,
     "papers": PAPERS,
@@ -60,8 +65,26 @@ class Published:
     """Empty when there is no file that can be used."""
     provenance: Mapping[str, Any] | None
     """What it was made with; None when there is no file that can be used, so the file must be written."""
-    is_in_groups: bool = True
-    """False for a file of an earlier version: a look-up would decode all of it, so the file must be written again."""
+
+
+def files_of(path: Path) -> list[Path]:
+    """The parquet files of the table at `path`, sorted; an empty list where there is none.
+
+    Raises _UnusableTable for a folder that lacks files. While a new folder takes the place of an old one, the old one
+    is read.
+    """
+    there = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
+    if there.is_file():
+        return [there]
+    files = sorted(there.glob("*.parquet"))
+    if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
+        raise _UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
+    return files
+
+
+def shard_key(file: Path) -> str:
+    """Hexadecimal digits in the name of a file of a folder; empty for a table in one file."""
+    return file.stem.removeprefix(SHARD_PREFIX) if file.stem.startswith(SHARD_PREFIX) else ""
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
@@ -86,15 +109,26 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
 
     A file that is damaged, or has the columns of another version, counts as absent; the log names it and the reason.
     """
-    if not path.exists():
-        return Published(schema.empty_table(), None)
     try:
-        with _opened(path, schema) as file, _readable():
-            table = _columns(file, schema, schema.names)
-        return Published(table, _provenance(table.schema), max(_group_sizes(file), default=0) <= ROWS_A_GROUP)
+        if not files_of(path):
+            return Published(schema.empty_table(), None)
+        table = _read(path, schema, schema.names)
+        return Published(table, _provenance(table.schema))
     except _UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
         return Published(schema.empty_table(), None)
+
+
+def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any], bool] | None:
+    """The rows of one file of a table, what it was made with, and whether its groups are small; None, with a warning,
+    when it cannot be used: it is damaged or has the columns of another version."""
+    try:
+        with _opened(file, schema) as opened, _readable():
+            table = _columns(opened, schema, schema.names)
+            return table, _provenance(table.schema), max(_group_sizes(opened), default=0) <= ROWS_A_GROUP
+    except _UnusableTable as error:
+        logger.warning("%s %s. It is treated as absent; a run makes it anew.", file, error)
+        return None
 
 
 def required_table(path: Path) -> pa.Table:
@@ -105,48 +139,67 @@ def required_table(path: Path) -> pa.Table:
 
 def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
     """Some columns of the table that an asset published. Raises MissingInput as `required_table`."""
-    if not path.exists():
-        raise MissingInput.table(path, asset=path.stem)
     try:
+        if not files_of(path):
+            raise MissingInput.table(path, asset=path.stem)
         return _read(path, _SCHEMAS[path.stem], columns)
     except _UnusableTable as error:
         raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
 
 
+def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+    """Some columns of files that were found to be whole when they were listed. Raises MissingInput when one is damaged
+    by now."""
+    parts = [pa.schema([schema.field(name) for name in columns]).empty_table()]
+    for path in files:
+        try:
+            with _opened(path, schema) as file, _readable():
+                parts.append(_columns(file, schema, columns))
+        except _UnusableTable as error:
+            raise MissingInput(f"{path} {error}. Nothing was published; run again.") from error
+    return _joined(parts)
+
+
+def demand_table(path: Path) -> None:
+    """Raise MissingInput unless there is a table at `path` that every reader can open."""
+    read_columns(path, [])
+
+
 def read_provenance(path: Path) -> dict[str, Any]:
     """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
     try:
-        return _provenance(pq.read_schema(path))
+        return next((_provenance(pq.read_schema(file)) for file in files_of(path)), {})
     except (OSError, ValueError, pa.ArrowException, _UnusableTable):
         return {}
 
 
 class OpenTable:
-    """A published table whose rows stay in its file until they are asked for; may be used by several threads.
+    """A published table whose rows stay in its files until they are asked for; may be used by several threads.
 
-    The file is opened once, so what is read is of one version, whatever is published in its place later.
+    The files are opened once, so what is read is of one version, whatever is published in their place later.
     """
 
     def __init__(self, path: Path) -> None:
         """Open the table that an asset published. Raises MissingInput as `required_table`."""
-        if not path.exists():
-            raise MissingInput.table(path, asset=path.stem)
         self._path, self._schema, self._lock = path, _SCHEMAS[path.stem], Lock()
         with self._usable():
-            self._file = _opened(path, self._schema)
-        self._sizes = _group_sizes(self._file)
+            self._files = _opened_together(path, self._schema)
+        if not self._files:
+            raise MissingInput.table(path, asset=path.stem)
+        self._groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
+        self._sizes = [size for file in self._files for size in _group_sizes(file)]
         self._starts = np.cumsum([0, *self._sizes])
         """The first row of each group, and the number of all rows."""
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows. Raises MissingInput when the file is damaged."""
+        """Some columns of all rows. Raises MissingInput when a file is damaged."""
         with self._usable(), self._lock:
-            return _columns(self._file, self._schema, names)
+            return _joined(_columns(file, self._schema, names) for file in self._files)
 
     def values(self, rows: npt.ArrayLike, made: Callable[[pa.Table], list[T]]) -> list[T]:
         """What `made` makes of the rows with these numbers, one value a row, in the order given.
 
-        Raises MissingInput when the file is damaged.
+        Raises MissingInput when a file is damaged.
         """
         wanted, places = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         groups = np.searchsorted(self._starts, wanted, side="right") - 1
@@ -159,8 +212,9 @@ class OpenTable:
         return [found[place] for place in places.tolist()]
 
     def _group(self, number: int) -> pa.Table:
+        file, group = self._groups[number]
         with self._usable(), self._lock:
-            whole = self._file.read_row_group(number, use_threads=False)
+            whole = file.read_row_group(group, use_threads=False)
             _demand_rows(whole.num_rows, self._sizes[number])
         return whole
 
@@ -179,8 +233,41 @@ class _UnusableTable(Exception):
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
-    with _opened(path, schema) as file, _readable():
-        return _columns(file, schema, columns)
+    files = _opened_together(path, schema)
+    try:
+        with _readable():
+            return _joined(_columns(file, schema, columns) for file in files)
+    finally:
+        for file in files:
+            file.close()
+
+
+def _joined(tables: Iterable[pa.Table]) -> pa.Table:
+    """Tables of the same columns as one, with the provenance of the first."""
+    first, *others = tables
+    return pa.concat_tables([first, *(table.replace_schema_metadata(first.schema.metadata) for table in others)])
+
+
+def _opened_together(path: Path, schema: pa.Schema) -> list[pq.ParquetFile]:
+    """All files of a table, of one publication: they are opened again if another one came between."""
+    for _ in range(_MOST_TRIES):
+        published_as = _inode(path)
+        try:
+            files = [_opened(file, schema) for file in files_of(path)]
+        except _UnusableTable:
+            if _inode(path) == published_as:
+                raise
+        else:
+            if _inode(path) == published_as:
+                return files
+    raise _UnusableTable("is replaced while it is read, again and again")
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _columns(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:

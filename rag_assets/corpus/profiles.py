@@ -4,29 +4,18 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.core.domain import Block
-from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.incremental import fingerprint, plan_update
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.core.tables import (
-    PROFILES,
-    blocks_from,
-    by_paper,
-    fingerprints_by,
-    merged,
-    packed,
-    rows_of,
-    rows_without,
-    to_table,
-    unpacked,
-)
+from rag_assets.core.tables import PROFILES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
 from rag_assets.core.workforce.seam import Spread, demanded
 
@@ -79,34 +68,28 @@ _MOST_BLOCKS = 200
 
 
 def update_profiles(
-    published: pa.Table, index: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table], spread: Spread
-) -> tuple[pa.Table, UpdatePlan]:
+    published: RowsByPaper, blocks: RowsByPaper, titles: Mapping[str, str | None], spread: Spread
+) -> PapersUpdate:
     """Bring the profiles up to date with the papers that have blocks.
 
-    `published`: schema PROFILES. `index`: paper_id and title of all papers. `made_of`: paper_id and fingerprint of the
-    blocks. `read_blocks`: gives the whole blocks, schema BLOCKS, sorted by paper, a paper's rows in order; called only
-    if a profile must be made. `spread`: does the work on papers. Returns the new table, sorted by paper, and the plan.
+    `published`: schema PROFILES. `blocks`: schema BLOCKS, a paper's rows in order. `titles`: by paper_id. `spread`:
+    does the work on papers.
     """
-    titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
     wanted = {
-        paper: fingerprint(version, titles.get(paper), PROFILER_VERSION)
-        for paper, version in fingerprints_by(made_of, "paper_id").items()
+        paper: fingerprint(made_of, titles.get(paper), PROFILER_VERSION) for paper, made_of in blocks.papers.items()
     }
-    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
-    if plan.is_noop:
-        return published, plan
+    plan = plan_update(published.known, wanted)
 
-    def papers() -> Iterator[tuple[str, str, bytes]]:
-        for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):
-            yield paper_id, titles.get(paper_id) or "", packed(own.slice(0, _MOST_BLOCKS))
+    def made() -> Generator[tuple[str, pa.Table]]:
+        papers = (
+            (paper, titles.get(paper) or "", packed(own.slice(0, _MOST_BLOCKS)))
+            for paper, own in blocks.rows(plan.to_build)
+        )
+        with closing(spread(_profile, papers)) as results:
+            for (paper, *_), row in results:
+                yield paper, to_table([demanded(row) | {"fingerprint": wanted[paper]}], PROFILES)
 
-    made = []
-    if plan.to_build:
-        with closing(spread(_profile, papers())) as results:
-            rows = [demanded(row) for _, row in results]
-        made = [row | {"fingerprint": wanted[row["paper_id"]]} for row in rows]
-    kept = rows_without(published, "paper_id", plan.to_drop)
-    return merged(kept, to_table(made, PROFILES), ["paper_id"]), plan
+    return PapersUpdate(plan, wanted, made())
 
 
 def _profile(paper: tuple[str, str, bytes]) -> dict[str, Any]:
@@ -117,17 +100,17 @@ def _profile(paper: tuple[str, str, bytes]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ProfilesCandidate:
-    """Profiles before publication."""
+    """Papers of profiles before publication."""
 
-    profiles: pa.Table
-    blocks: pa.Table
-    """The blocks they were made of, with the column paper_id."""
+    profiles: Sequence[str]
+    """paper_id of each profile."""
+    papers: Collection[str]
+    """paper_id of each paper with blocks."""
 
 
 def _not_one_each(candidate: ProfilesCandidate) -> Offenders:
     """Papers with blocks that have no profile or several, and profiles of no paper."""
-    found = Counter(candidate.profiles["paper_id"].to_pylist())
-    wanted = set(pc.unique(candidate.blocks["paper_id"]).to_pylist())
+    found, wanted = Counter(candidate.profiles), set(candidate.papers)
     return [
         {"paper_id": paper, "n_profiles": found[paper], "has_text": paper in wanted}
         for paper in sorted(found.keys() | wanted)

@@ -4,13 +4,13 @@ Plans and makes the rows; nothing is published here. `store` checks each single 
 the tables.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from rag_assets.core import tables
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Block, BlockKind, Document, Source, Span, Zone
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.paper_drafts import in_file_order
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
 from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
@@ -60,30 +62,34 @@ def update_parsed_index(
     return tables.merged(kept, tables.to_table(rows, tables.PARSED_INDEX), ["paper_id"]), plan
 
 
-def block_table(
-    index: pa.Table, published: pa.Table, store: DocumentStore, spread: Spread, title_pages: Mapping[str, str]
-) -> tuple[pa.Table, UpdatePlan]:
-    """The blocks of all parsed papers of `index`; those of unchanged papers are taken over from `published`.
+def update_blocks(
+    published: RowsByPaper,
+    kept_as: Mapping[str, str],
+    store: DocumentStore,
+    spread: Spread,
+    title_pages: Mapping[str, str],
+) -> PapersUpdate:
+    """Bring the blocks up to date with the parsed papers.
 
-    title_pages: texts that open papers, by id. Returns a table of schema BLOCKS sorted by paper_id and ordinal, and the
-    plan. Raises MissingInput when a document is not in the store.
+    published: schema BLOCKS. kept_as: under which fingerprint the store has the document of each parsed paper.
+    title_pages: texts that open papers, by id. `made` raises MissingInput when a document is not in the store.
     """
-    parsed = index.filter(pc.equal(index["status"], PARSED))
-    kept_as = tables.fingerprints_by(parsed, "paper_id")
     wanted = {
         paper: fingerprint(mark, title_pages[paper]) if paper in title_pages else mark
         for paper, mark in kept_as.items()
     }
-    plan = plan_update(tables.fingerprints_by(published, "paper_id"), wanted)
-    documents = (
-        (wanted[paper_id], store.get_packed(kept_as[paper_id]), title_pages.get(paper_id, ""))
-        for paper_id in plan.to_build
-    )
-    with closing(spread(block_rows_of, documents)) as results:
-        built = [tables.unpacked(demanded(result)) for _, result in results]
-    new = pa.concat_tables([tables.BLOCKS.empty_table(), *built])
-    kept = tables.rows_without(published, "paper_id", plan.to_drop)
-    return tables.merged(kept, new, ["paper_id", "ordinal"]), plan
+    plan = plan_update(published.known, wanted)
+
+    def made() -> Generator[tuple[str, pa.Table]]:
+        documents = (
+            BlocksToMake(paper, wanted[paper], store.get_packed(kept_as[paper]), title_pages.get(paper, ""))
+            for paper in in_file_order(plan.to_build)
+        )
+        with closing(spread(block_rows_of, documents)) as results:
+            for one, rows in results:
+                yield one.paper_id, tables.unpacked(demanded(rows))
+
+    return PapersUpdate(plan, wanted, made())
 
 
 def _opened_by(title_page: str, document: Document) -> Document:
@@ -98,7 +104,8 @@ def _opened_by(title_page: str, document: Document) -> Document:
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
     parsed = unchanged.filter(pc.equal(unchanged["status"], PARSED))
     kept_as = tables.fingerprints_by(parsed, "paper_id")
-    return [paper_id for paper_id, fingerprint in kept_as.items() if not store.has(fingerprint)]
+    lost = set(store.missing(kept_as.values()))
+    return [paper_id for paper_id, fingerprint in kept_as.items() if fingerprint in lost]
 
 
 def _row(attempt: Attempt, parsed: Parsed | None, job: ParseJob) -> dict[str, Any]:
@@ -168,16 +175,26 @@ def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
     }
 
 
-def block_rows_of(item: tuple[str, bytes, str]) -> bytes:
-    """Packed rows of a document's blocks; item: their fingerprint, the document as the store keeps it, and the text of
-    its title page, empty for none."""
-    mark, packed, title_page = item
-    document = _opened_by(title_page, unpacked_document(packed))
+class BlocksToMake(NamedTuple):
+    """A paper as it is sent to a worker."""
+
+    paper_id: str
+    fingerprint: str
+    """That its rows are given."""
+    document: bytes
+    """As the store keeps it."""
+    title_page: str
+    """Empty for none."""
+
+
+def block_rows_of(paper: BlocksToMake) -> bytes:
+    """Packed rows of a paper's blocks."""
+    document = _opened_by(paper.title_page, unpacked_document(paper.document))
     common = {
         "paper_id": document.paper_id,
         "file_path": document.file_path,
         "source": str(document.source),
-        "fingerprint": mark,
+        "fingerprint": paper.fingerprint,
     }
     rows = tables.block_rows(labelled_blocks(document), common, document.block_starts)
     return tables.packed(tables.to_table(rows, tables.BLOCKS))

@@ -43,16 +43,24 @@ def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
     )
 
 
+def measured(blocks: pa.Table) -> pa.Table:
+    """(paper_id, zone, kind, n_chars, length) of blocks: what `text_lost` counts, without the texts.
+
+    length: characters of text and title, and the blank between them.
+    """
+    length = pc.add(pc.add(pc.utf8_length(blocks["text"]), pc.utf8_length(blocks["title"])), 1)
+    return blocks.select(["paper_id", "zone", "kind", "n_chars"]).append_column("length", length)
+
+
 def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
     """(paper_id, n_source_chars, n_block_chars) of papers whose blocks hold less than 98 % of the source's text.
 
-    Back matter and title pages count on neither side; a table's or figure's caption counts with its text. In a paper of
-    a few words a hyphen that was mended is 2 % already, so a few characters are never a loss.
+    blocks: `measured`. Back matter and title pages count on neither side; a table's or figure's caption counts with its
+    text. In a paper of a few words a hyphen that was mended is 2 % already, so a few characters are never a loss.
     """
     is_added = pc.is_in(blocks["zone"], value_set=pa.array([str(Zone.BACK), str(Zone.TITLE_PAGE)]))
-    read = blocks.filter(pc.invert(is_added)).select(["paper_id", "text", "title"])
-    n_chars = pc.add(pc.add(pc.utf8_length(read["text"]), pc.utf8_length(read["title"])), 1)
-    by_paper = pa.table({"paper_id": read["paper_id"], "n": n_chars}).group_by("paper_id").aggregate([("n", "sum")])
+    read = blocks.filter(pc.invert(is_added))
+    by_paper = read.group_by("paper_id").aggregate([("length", "sum")])
     parsed = index.filter(pc.equal(index["status"], PARSED)).select(["paper_id", "n_source_chars"])
     joined = parsed.join(by_paper.rename_columns(["paper_id", "n_block_chars"]), "paper_id")
     n_kept = pc.fill_null(joined["n_block_chars"], 0)

@@ -34,7 +34,11 @@ class DocumentStore:
 
     def has(self, fingerprint: str) -> bool:
         """Whether the document is there and not damaged, without unpacking it."""
-        return self._packed.has(fingerprint)
+        return not self.missing([fingerprint])
+
+    def missing(self, fingerprints: Collection[str]) -> list[str]:
+        """The fingerprints of which there is no document, or a damaged one."""
+        return self._packed.missing(fingerprints)
 
     def get(self, fingerprint: str) -> Document:
         """The document of that fingerprint. Raises MissingInput when it is not there or damaged."""

@@ -29,6 +29,7 @@ from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated
 from rag_assets_testing.fuzzing.texts import random_text
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, updated
 
 PARSED, QUARANTINED = "parsed", "quarantined"
 _SHARE_OF_RANDOM_TEXT = 0.25
@@ -94,7 +95,7 @@ def run_file(path: Path) -> Ending:
         made = parse_files(read_files(Attempt(paper), job), job.settings)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
-    blocks = tables.unpacked(corpus.block_rows_of((_PAPER, made.packed, "")))
+    blocks = tables.unpacked(corpus.block_rows_of(corpus.BlocksToMake(_PAPER, "", made.packed, "")))
     row = {"paper_id": _PAPER, "status": "parsed", "n_pages": made.summary.n_pages}
     index = tables.to_table([row], tables.PARSED_INDEX)
     _demand(not len(pages_outside(blocks, index)), "pages_within_document")
@@ -102,12 +103,15 @@ def run_file(path: Path) -> Ending:
 
 
 def _cut(blocks: pa.Table) -> Ending:
-    chunks = update_chunks(tables.CHUNKS.empty_table(), blocks, _CHUNKING, _counter(), in_place)
+    rows = InMemory(blocks)
+    chunks = updated(lambda empty: update_chunks(empty, rows, _CHUNKING, _counter(), in_place), tables.CHUNKS)
     for paper in chunks.quarantined:
         raise AssertionError(f"quarantined by the chunker: {paper.error}")
     _demand(len(chunks.table) > 0, "a parsed paper has a chunk")
     _demand(not len(promises.outside_token_bounds(chunks.table, _CHUNKING)), "token_bounds")
-    passages = update_passages(tables.PASSAGES.empty_table(), chunks.table, _PASSAGES, _window(), in_place)
+    passages = updated(
+        lambda empty: update_passages(empty, chunks.rows, _PASSAGES, _window(), in_place), tables.PASSAGES
+    )
     for paper in passages.quarantined:
         raise AssertionError(f"quarantined by the passages: {paper.error}")
     _demand(not len(promises.longer_than_model_reads(passages.table, _window().max_tokens)), "fit_the_model")

@@ -1,8 +1,5 @@
 """What identifies a paper, made from its blocks."""
 
-from typing import NoReturn
-
-import pyarrow as pa
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Span
@@ -11,6 +8,7 @@ from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES
 from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, profile_of, update_profiles
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 
@@ -18,11 +16,9 @@ def on_page(text: str, page: int) -> Block:
     return Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), page, page),))
 
 
-def updated(papers: dict[str, list[Block]], published: pa.Table | None = None) -> tuple[pa.Table, UpdatePlan]:
-    blocks = blocks_table(papers)
-    index = pa.table({"paper_id": list(papers), "title": ["A form"] * len(papers)})
-    published = PROFILES.empty_table() if published is None else published
-    return update_profiles(published, index, blocks.select(["paper_id", "fingerprint"]), lambda: blocks, in_place)
+def profiled(papers: dict[str, list[Block]], before: Updated | None = None) -> Updated:
+    blocks, titles = InMemory(blocks_table(papers)), dict.fromkeys(papers, "A form")
+    return updated(lambda published: update_profiles(published, blocks, titles, in_place), PROFILES, before)
 
 
 def test_a_profile_has_the_words_of_file_title_and_first_page() -> None:
@@ -63,37 +59,32 @@ def test_a_document_without_pages_shows_its_first_blocks() -> None:
 
 def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go() -> None:
     """One profile per paper, whatever happened to the folder."""
-    first, _ = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
+    first = profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
 
-    second, plan = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}, first)
+    second = profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}, first)
 
-    assert plan == UpdatePlan(changed=("b",), removed=("c",), unchanged=("a",))
-    assert second == updated({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]})[0]
+    assert second.plan == UpdatePlan(changed=("b",), removed=("c",), unchanged=("a",))
+    assert second.table == profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}).table
 
 
 def test_an_unchanged_corpus_reads_no_block() -> None:
     """The blocks of 10,000 papers take seconds to read."""
-    first, _ = updated({"a": [paragraph("One.", "A")]})
-    made_of = blocks_table({"a": [paragraph("One.", "A")]}).select(["paper_id", "fingerprint"])
+    first = profiled({"a": [paragraph("One.", "A")]})
+    blocks = Unread(blocks_table({"a": [paragraph("One.", "A")]}))
 
-    def unread() -> NoReturn:
-        raise AssertionError("the blocks were read")
+    second = updated(lambda published: update_profiles(published, blocks, {"a": "A form"}, in_place), PROFILES, first)
 
-    second, plan = update_profiles(first, pa.table({"paper_id": ["a"], "title": ["A form"]}), made_of, unread, in_place)
-
-    assert plan.is_noop
-    assert second is first
+    assert second.plan.is_noop
+    assert second.table == first.table
 
 
 def test_a_missing_or_surplus_profile_withholds_the_table() -> None:
     """A paper without a profile is found by no name, and nothing would say so."""
-    profiles, _ = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")]})
-    blocks = blocks_table({"b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
-
-    (checked,) = check_all(PROFILE_PROMISES, ProfilesCandidate(profiles, blocks))
+    (checked,) = check_all(PROFILE_PROMISES, ProfilesCandidate(["a", "b", "b"], ["b", "c"]))
 
     assert not nothing_withholds([checked])
     assert checked.offenders == [
         {"paper_id": "a", "n_profiles": 1, "has_text": False},
+        {"paper_id": "b", "n_profiles": 2, "has_text": True},
         {"paper_id": "c", "n_profiles": 0, "has_text": True},
     ]

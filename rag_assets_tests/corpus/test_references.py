@@ -1,7 +1,5 @@
 """Reference lists taken apart, the places that refer to them, and whose finding such a sentence tells."""
 
-from typing import NoReturn
-
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Zone
@@ -10,6 +8,7 @@ from rag_assets.corpus.references.entries import Reference, references_of
 from rag_assets.corpus.references.mentions import mentions_in
 from rag_assets.corpus.references.update import reference_rows, update_references
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 LUND = Reference(1, "Lund A, Moe B (2019). Iron in winter. J Soil 4, 1–9. doi:10.5555/iron.1.")
@@ -139,25 +138,24 @@ def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
 
 def test_only_changed_papers_are_read_again() -> None:
     """A paper without a reference list has a row as well, or every run would look for its list."""
-
-    def unread() -> NoReturn:
-        raise AssertionError("the blocks were read")
-
     papers = {
         "a": [paragraph("Iron falls [1].", "A"), back("[1] Lund. 2019.\n[2] Moe. 2020.")],
         "b": [paragraph("c", "A")],
     }
     blocks = blocks_table(papers)
-    made_of = blocks.select(["paper_id", "fingerprint"])
 
-    table, plan = update_references(REFERENCES.empty_table(), made_of, lambda: blocks, in_place)
-    again, unchanged = update_references(table, made_of, unread, in_place)
-    without, removed = update_references(table, made_of.slice(2), unread, in_place)
+    def of(rows: InMemory, before: Updated | None = None) -> Updated:
+        return updated(lambda published: update_references(published, rows, in_place), REFERENCES, before)
+
+    first = of(InMemory(blocks))
+    table = first.table
+    again = of(Unread(blocks), first)
+    assert (first.plan.added, again.plan.is_noop, again.table.equals(table)) == (("a", "b"), True, True)
+    without = of(Unread(blocks.slice(2)), first)
 
     assert table.select(["paper_id", "number"]).to_pylist() == [
         {"paper_id": "a", "number": 1},
         {"paper_id": "a", "number": 2},
         {"paper_id": "b", "number": None},
     ]
-    assert (plan.added, unchanged.is_noop, again.equals(table)) == (("a", "b"), True, True)
-    assert (removed.removed, set(without["paper_id"].to_pylist())) == (("a",), {"b"})
+    assert (without.plan.removed, set(without.table["paper_id"].to_pylist())) == (("a",), {"b"})

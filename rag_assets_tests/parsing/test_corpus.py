@@ -17,12 +17,13 @@ from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets.parsing import registry
 from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
-from rag_assets.parsing.corpus import block_table, update_parsed_index
+from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
-from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
+from rag_assets.parsing.promises import measured, pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import Updated, updated
 from rag_assets_testing.papers.pdf import Draw, lines, page_of, picture, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
 
@@ -66,7 +67,12 @@ class Corpus:
         return dict(row)
 
     def blocks(self) -> pa.Table:
-        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents), in_place, {})[0]
+        return self.published_blocks().table
+
+    def published_blocks(self, before: Updated | None = None) -> Updated:
+        kept_as = tables.fingerprints_by(self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id")
+        store = DocumentStore(self.documents)
+        return updated(lambda published: update_blocks(published, kept_as, store, in_place, {}), tables.BLOCKS, before)
 
 
 @pytest.fixture
@@ -444,17 +450,17 @@ def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
     """Blocks of a deleted or quarantined paper would go on being cited."""
     corpus.put(a__txt=TEXT.format("x"), b__txt=TEXT.format("y"), c__txt=TEXT.format("z"))
     corpus.update()
-    blocks = corpus.blocks()
+    blocks = corpus.published_blocks()
     corpus.put(b__txt="Only one line about sheep.", c__txt="\0\0\0binary\0\0")
     corpus.update()
 
-    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents), in_place, {})
+    made = corpus.published_blocks(blocks)
 
-    assert (plan.changed, plan.removed, plan.unchanged) == (("b",), ("c",), ("a",))
-    assert updated["paper_id"].to_pylist() == ["a", "a", "b"]
-    assert updated["ordinal"].to_pylist() == [0, 1, 0]
-    assert updated.schema.equals(tables.BLOCKS)
-    assert updated.equals(corpus.blocks())
+    assert (made.plan.changed, made.plan.removed, made.plan.unchanged) == (("b",), ("c",), ("a",))
+    assert made.table["paper_id"].to_pylist() == ["a", "a", "b"]
+    assert made.table["ordinal"].to_pylist() == [0, 1, 0]
+    assert made.table.schema.equals(tables.BLOCKS)
+    assert made.table.equals(corpus.blocks())
 
 
 def test_a_paper_without_pages_gets_them_from_its_pdf(corpus: Corpus) -> None:
@@ -476,7 +482,8 @@ def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
     corpus.update()
     index, blocks = corpus.index, corpus.blocks()
     assert [
-        audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index), text_lost(blocks, index))
+        audit.num_rows
+        for audit in (repeated_paper_ids(index), pages_outside(blocks, index), text_lost(measured(blocks), index))
     ] == [0] * 3
 
     twice = pa.concat_tables([index, index.slice(1)])
@@ -486,8 +493,8 @@ def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
     assert repeated_paper_ids(twice).to_pylist() == [{"paper_id": "b", "n_rows": 2}]
     (outside,) = pages_outside(blocks, one_page).to_pylist()
     assert (outside["paper_id"], outside["page_end"], outside["n_pages"]) == ("a", 2, 1)
-    assert text_lost(shortened, index)["paper_id"].to_pylist() == ["b"]
-    assert text_lost(blocks.slice(0, 0), index)["n_block_chars"].to_pylist() == [0, 0]
+    assert text_lost(measured(shortened), index)["paper_id"].to_pylist() == ["b"]
+    assert text_lost(measured(blocks.slice(0, 0)), index)["n_block_chars"].to_pylist() == [0, 0]
 
 
 def test_a_mended_hyphen_in_a_few_words_is_no_lost_text(corpus: Corpus) -> None:
@@ -496,7 +503,7 @@ def test_a_mended_hyphen_in_a_few_words_is_no_lost_text(corpus: Corpus) -> None:
     corpus.update()
     blocks = corpus.blocks()
 
-    assert text_lost(blocks, corpus.index).to_pylist() == []
-    assert text_lost(blocks.filter(pc.not_equal(blocks["ordinal"], 1)), corpus.index)["paper_id"].to_pylist() == [
-        "long"
-    ]
+    assert text_lost(measured(blocks), corpus.index).to_pylist() == []
+    assert text_lost(measured(blocks.filter(pc.not_equal(blocks["ordinal"], 1))), corpus.index)[
+        "paper_id"
+    ].to_pylist() == ["long"]

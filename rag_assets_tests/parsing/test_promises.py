@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from rag_assets.core import tables
@@ -11,12 +12,13 @@ from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, Source
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.attempts import ParseJob
-from rag_assets.parsing.corpus import block_table, update_parsed_index
+from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.promises import quarantined
 from rag_assets.parsing.store import DocumentStore, demand_promises
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import updated
 
 TEXT = "Iron is scarce."
 GOOD = Document(
@@ -87,7 +89,10 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     job = ParseJob(ParsingSettings(), store, in_place)
 
     index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)
-    blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store, in_place, {})
+    kept_as = tables.fingerprints_by(
+        index.filter(pa.array([one == "parsed" for one in index["status"].to_pylist()])), "paper_id"
+    )
+    blocks = updated(lambda published: update_blocks(published, kept_as, store, in_place, {}), tables.BLOCKS).table
 
     errors = dict(zip(*(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")), strict=True))
     assert set(errors) == {"page_9_of_2", "row", "cell"}

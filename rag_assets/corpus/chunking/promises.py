@@ -5,43 +5,21 @@ paper, which is then quarantined: left out with its reason, so that the other pa
 them to the whole table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Zone
-from rag_assets.core.promises import Promise
+from rag_assets.core.paper_tables import QuarantinedPaper
+from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.core.tables import CHUNKS, schema_problems
 from rag_assets.core.text.references import looks_like_reference
 from rag_assets.corpus.chunking.stats import lost_text
 
 _LEAST_REFERENCES = 2
-QUARANTINED_KEY = "quarantined"
-"""Key in a table's provenance: the papers without rows in it because they broke a promise."""
-
-
-@dataclass(frozen=True)
-class QuarantinedPaper:
-    """A paper that one stage could not use."""
-
-    paper_id: str
-    file_path: str
-    error: str
-    """Why, as whole sentences."""
-    fingerprint: str
-    """Fingerprint that its rows would have; the paper is tried again when this changes."""
-
-    @classmethod
-    def all_from(cls, provenance: Mapping[str, Any] | None) -> list[Self]:
-        """The papers that the provenance of a published table names; an empty list when there is no table."""
-        return [cls(**row) for row in (provenance or {}).get(QUARANTINED_KEY, ())]
-
-    def as_row(self) -> dict[str, str]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -49,7 +27,11 @@ class ChunksCandidate:
     """Chunks before publication, and what they are checked against."""
 
     chunks: pa.Table
-    blocks: pa.Table
+    """Without their texts."""
+    back_matter: pa.Table
+    """Blocks of the back matter."""
+    like_references: Offenders
+    """See `reading_as_references`."""
     settings: ChunkingSettings
     quarantined: Sequence[QuarantinedPaper]
     accounts: Sequence[dict[str, Any]]
@@ -63,6 +45,7 @@ class PassagesCandidate:
     """Passages before publication, and what they are checked against."""
 
     passages: pa.Table
+    """Without their texts."""
     max_tokens: int
     """What the embedding model reads."""
     quarantined: Sequence[QuarantinedPaper]
@@ -128,8 +111,8 @@ def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
 
 
 def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings) -> Iterator[str]:
-    """The promises that the chunks of one paper with text break, each as a phrase that can follow its file's name."""
-    if not len(chunks):
+    """The promises that the chunks of one paper break, each as a phrase that can follow its file's name."""
+    if not len(chunks) and pc.any(blocks["is_indexable"]).as_py():
         yield "has text but no chunk"
     if (n := len(outside_token_bounds(chunks, settings))) > 0:
         yield f"has {n} chunks without a token or with more than {settings.max_tokens} (token_bounds)"
@@ -153,14 +136,9 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
 
 CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
     Promise(
-        "schema_holds",
-        "chunks.parquet has the columns of its contract.",
-        lambda candidate: [{"problem": problem} for problem in schema_problems(candidate.chunks.schema, CHUNKS)],
-    ),
-    Promise(
         "ids_unique",
         "Every chunk id occurs once.",
-        lambda candidate: repeated_ids(candidate.chunks, "chunk_id").select(["chunk_id", "text"]).to_pylist(),
+        lambda candidate: repeated_ids(candidate.chunks, "chunk_id").select(["chunk_id", "paper_id"]).to_pylist(),
     ),
     Promise(
         "token_bounds",
@@ -175,13 +153,13 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
         "no_back_matter",
         "No chunk comes from the reference list.",
         lambda candidate: (
-            from_back_matter(candidate.chunks, candidate.blocks).select(["chunk_id", "section_title"]).to_pylist()
+            from_back_matter(candidate.chunks, candidate.back_matter).select(["chunk_id", "section_title"]).to_pylist()
         ),
     ),
     Promise(
         "no_references",
         "No chunk is a list of references by its form. Where one is, the paper's list was not found by its heading.",
-        lambda candidate: reading_as_references(candidate.chunks).select(["chunk_id", "section_title"]).to_pylist(),
+        lambda candidate: candidate.like_references,
         "warning",
     ),
     Promise(
@@ -224,7 +202,7 @@ PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
     Promise(
         "ids_unique",
         "Every passage id occurs once.",
-        lambda candidate: repeated_ids(candidate.passages, "passage_id").select(["passage_id", "text"]).to_pylist(),
+        lambda candidate: repeated_ids(candidate.passages, "passage_id").select(["passage_id", "paper_id"]).to_pylist(),
     ),
     Promise(
         "none_quarantined",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.paper_tables import QuarantinedPaper
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import (
     CHUNKS,
@@ -26,7 +27,7 @@ from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.cuts import CountAll
 from rag_assets.corpus.chunking.passages import cut_passages
-from rag_assets.corpus.chunking.promises import QuarantinedPaper, broken_by_chunks, broken_by_passages
+from rag_assets.corpus.chunking.promises import broken_by_chunks, broken_by_passages
 
 logger = logging.getLogger(__name__)
 

@@ -1,28 +1,17 @@
 """Bringing the table of cited works up to date with the papers that have blocks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block
-from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.incremental import fingerprint, plan_update
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.core.tables import (
-    REFERENCES,
-    blocks_from,
-    by_paper,
-    fingerprints_by,
-    merged,
-    packed,
-    rows_of,
-    rows_without,
-    to_table,
-    unpacked,
-)
+from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.corpus.references.entries import references_of
 from rag_assets.corpus.references.mentions import mentions_in
@@ -63,36 +52,22 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
     ]
 
 
-def update_references(
-    published: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table], spread: Spread
-) -> tuple[pa.Table, UpdatePlan]:
+def update_references(published: RowsByPaper, blocks: RowsByPaper, spread: Spread) -> PapersUpdate:
     """Bring the table up to date with the papers that have blocks.
 
-    `published`: schema REFERENCES. `made_of`: paper_id and fingerprint of the blocks. `read_blocks`: gives the whole
-    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. `spread`: does the
-    work on papers. Returns the new table, sorted by
-    paper and number, and the plan.
+    `published`: schema REFERENCES. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does the work on papers.
     """
-    wanted = {
-        paper: fingerprint(version, REFERENCES_VERSION)
-        for paper, version in fingerprints_by(made_of, "paper_id").items()
-    }
-    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
-    if plan.is_noop:
-        return published, plan
+    wanted = {paper: fingerprint(made_of, REFERENCES_VERSION) for paper, made_of in blocks.papers.items()}
+    plan = plan_update(published.known, wanted)
 
-    def papers() -> Iterator[tuple[str, bytes]]:
-        for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):
-            yield paper_id, packed(own)
+    def made() -> Generator[tuple[str, pa.Table]]:
+        papers = ((paper, packed(own)) for paper, own in blocks.rows(plan.to_build))
+        with closing(spread(_rows_of_packed, papers)) as results:
+            for (paper, _), rows in results:
+                marked = [row | {"fingerprint": wanted[paper]} for row in demanded(rows)]
+                yield paper, to_table(marked, REFERENCES)
 
-    made: list[dict[str, Any]] = []
-    if plan.to_build:
-        with closing(spread(_rows_of_packed, papers())) as results:
-            for (paper_id, _), rows in results:
-                made += [row | {"fingerprint": wanted[paper_id]} for row in demanded(rows)]
-    kept = rows_without(published, "paper_id", plan.to_drop)
-    new = to_table(made, REFERENCES)
-    return merged(kept, new, ["paper_id", "number"]), plan
+    return PapersUpdate(plan, wanted, made())
 
 
 def _rows_of_packed(paper: tuple[str, bytes]) -> list[dict[str, Any]]:
@@ -102,18 +77,17 @@ def _rows_of_packed(paper: tuple[str, bytes]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class ReferencesCandidate:
-    """Cited works before publication."""
+    """Papers of cited works before publication."""
 
-    references: pa.Table
-    blocks: pa.Table
-    """paper_id of the blocks they were made of."""
+    references: Collection[str]
+    """paper_id of each paper with rows."""
+    papers: Collection[str]
+    """paper_id of each paper with blocks."""
 
 
 def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
     """Papers with blocks and no row, and the other way round."""
-    found, wanted = (
-        set(pc.unique(table["paper_id"]).to_pylist()) for table in (candidate.references, candidate.blocks)
-    )
+    found, wanted = set(candidate.references), set(candidate.papers)
     return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
 
 

@@ -10,10 +10,10 @@ from rag_assets.answering.wording import pages_of
 from rag_assets.core.domain import Claim, PaperOrder
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_json
+from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_provenance
+from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
-from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.engine import open_engine
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers, in_order
@@ -64,7 +64,7 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     uncut = [
         {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
         for table in (paths.chunks, paths.passages)
-        for paper in QuarantinedPaper.all_from(read_provenance(table))
+        for paper in quarantined_by(table)
     ]
     return unread + uncut
 

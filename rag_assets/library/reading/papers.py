@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import NO_RECORD, PaperOrder, PaperPoint, Point, Record, Source, Zone
 from rag_assets.core.errors import MissingInput, NotFound
+from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance
+from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, PAPERS, paper_points_from, records_from
 from rag_assets.core.text.folding import without_accents
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.library.reading.kept_until_changed import KeptUntilChanged
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
@@ -245,7 +245,7 @@ def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None
 
 def _reasons(table: Path) -> dict[str, str]:
     """Why papers were kept out of a table, by id."""
-    return {paper.paper_id: paper.error for paper in QuarantinedPaper.all_from(read_provenance(table))}
+    return {paper.paper_id: paper.error for paper in quarantined_by(table)}
 
 
 def _sections(chunks: Sequence[Mapping[str, Any]]) -> Iterator[SectionSummary]:

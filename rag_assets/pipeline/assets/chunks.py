@@ -2,15 +2,19 @@
 question names a paper by)."""
 
 import json
+from collections import defaultdict
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from rag_assets.core.domain import Zone
+from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, SUMMARIES, rows_without
+from rag_assets.core.table_files import demand_table, published_or_empty, read_columns, read_provenance, required_table
+from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
@@ -18,19 +22,19 @@ from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
 from rag_assets.corpus.chunking.promises import (
     CHUNK_PROMISES,
     PASSAGE_PROMISES,
-    QUARANTINED_KEY,
     ChunksCandidate,
     PassagesCandidate,
-    QuarantinedPaper,
+    reading_as_references,
 )
 from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
 from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
-from rag_assets.parsing.promises import text_lost
+from rag_assets.parsing.promises import measured, text_lost
 from rag_assets.pipeline.assets import corpus
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
+from rag_assets.pipeline.assets.publishing import Outcome, specs
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.work import counting
 
@@ -55,39 +59,72 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
     """
     paths = settings.paths
-    index = required_table(paths.parsed_index)
-    blocks = required_table(paths.blocks)
-    published = published_or_empty(paths.chunks, CHUNKS)
+    published = PaperTable.published(paths.chunks, CHUNKS)
+    index, blocks = PaperTable.published(paths.parsed_index, PARSED_INDEX), corpus.published_blocks(paths)
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
     )
+    spread = within(settings.parsing.limits, workforce)
+    update = update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name), spread)
 
-    updated, plan, quarantined = update_chunks(
-        published.table,
-        blocks,
-        settings.chunking,
-        token_counter(tokenizer.name),
-        within(settings.parsing.limits, workforce),
-        quarantined=QuarantinedPaper.all_from(published.provenance),
+    def audit(draft: PaperTable) -> TableAudit:
+        return _audit(draft, blocks, required_table(paths.parsed_index), settings, tokenizer)
+
+    yield from brought_up_to_date(
+        published,
+        update,
+        {"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name},
+        CHUNK_PROMISES,
+        audit,
+        settings={"chunking": settings.chunking},
+        facts={"stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
+        follows_from=[index.version, tokenizer.reason],
     )
-    provenance = {
-        "settings": settings.chunking.fingerprint(),
-        "tokenizer": tokenizer.name,
-        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
-    }
-    update = TableUpdate(paths.chunks, updated, plan, published, provenance)
+
+
+_COUNTED = [
+    "chunk_id", "paper_id", "file_path", "source", "section_title", "n_tokens", "page_start", "page_end", "char_start",
+    "char_end", "n_own_chars",
+]  # fmt: skip
+"""Columns of chunks without texts."""
+
+
+def _audit(
+    draft: PaperTable, blocks: PaperTable, index: pa.Table, settings: Settings, tokenizer: ResolvedTokenizer
+) -> TableAudit:
+    """Texts are read file by file, everything else of all chunks."""
+    quarantined = draft.manifest.quarantined
     used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
-    accounts = text_accounts(updated, blocks, used)
-    stats = chunk_stats(updated, index, tokenizer)
-    candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
-    yield from update.audited(
+    counted, back = [], []
+    for part in blocks.parts(["paper_id", "zone", "kind", "n_chars", "char_start", "text", "title"]):
+        counted.append(measured(part))
+        back.append(part.filter(pc.equal(part["zone"], str(Zone.BACK))))
+    chunks, in_blocks = draft.columns(_COUNTED).sort_by("paper_id"), pa.concat_tables(counted)
+    accounts = text_accounts(chunks, in_blocks, used)
+    stats = chunk_stats(chunks, index, tokenizer)
+    texts = map(reading_as_references, draft.parts(["chunk_id", "section_title", "text"]))
+    like_references = [row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()]
+    candidate = ChunksCandidate(
+        chunks,
+        pa.concat_tables(back),
+        like_references,
+        settings.chunking,
+        quarantined,
+        accounts,
+        text_lost(in_blocks, used),
+    )
+    first = next(draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])).slice(0, 5)
+    return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
-        {"chunking": settings.chunking},
-        facts=_facts(stats, tokenizer)
-        | {"n_quarantined": len(quarantined), "stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
-        previews=_previews(updated)
-        | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN), "stats": _stats_table(stats)},
-        beside={paths.chunk_stats: json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n"},
+        _facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
+        {
+            "papers": markdown_table(_papers(chunks), n_shown=N_PAPERS_SHOWN),
+            "token_histogram": histogram(chunks["n_tokens"].to_pylist(), unit="tokens"),
+            "preview": markdown_table(first.to_pylist(), n_shown=5),
+            "text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN),
+            "stats": _stats_table(stats),
+        },
+        {settings.paths.chunk_stats.name: json.dumps(stats, indent=2, ensure_ascii=False) + "\n"},
     )
 
 
@@ -106,15 +143,6 @@ def _stats_table(stats: dict[str, Any]) -> str:
     """What chunk_stats.json says of the whole corpus."""
     rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not name.startswith("by_")]
     return markdown_table(rows, n_shown=len(rows))
-
-
-def _previews(updated: pa.Table) -> dict[str, str]:
-    first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
-    return {
-        "papers": markdown_table(_papers(updated), n_shown=N_PAPERS_SHOWN),
-        "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens"),
-        "preview": markdown_table(first.to_pylist(), n_shown=5),
-    }
 
 
 def _papers(updated: pa.Table) -> list[dict[str, Any]]:
@@ -145,28 +173,33 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     facts = embedder_facts(settings.embedding, paths.models)
     count_tokens = counting(settings.embedding, workforce.models_folder(paths.models))
     window = ReadingWindow(facts.tokenizer_id, count_tokens, facts.max_tokens)
-    chunks_table = required_table(paths.chunks)
-    published = published_or_empty(paths.passages, PASSAGES)
-    updated, plan, quarantined = update_passages(
-        published.table,
-        chunks_table,
+    published, of = PaperTable.published(paths.passages, PASSAGES), PaperTable.published(paths.chunks, CHUNKS)
+    demand_table(paths.chunks)
+    update = update_passages(
+        published,
+        of,
         settings.passages,
         window,
         within(settings.parsing.limits, workforce),
-        quarantined=QuarantinedPaper.all_from(published.provenance),
-        added=AddedText(titles_by_paper(paths), _summaries(paths)),
+        AddedText(titles_by_paper(paths), _summaries(paths)),
     )
-    provenance = {
-        "settings": settings.passages.fingerprint(),
-        "tokenizer": facts.tokenizer_id,
-        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
-    }
-    update = TableUpdate(paths.passages, updated, plan, published, provenance)
-    yield from update.audited(
-        check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
-        {"passages": settings.passages, "embedding": settings.embedding},
-        facts={"n_quarantined": len(quarantined)},
-        previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
+
+    def audit(draft: PaperTable) -> TableAudit:
+        made, quarantined = draft.columns(["passage_id", "paper_id", "n_tokens"]), draft.manifest.quarantined
+        return TableAudit(
+            check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
+            {"n_quarantined": len(quarantined)},
+            {"token_histogram": histogram(made["n_tokens"].to_pylist(), unit="tokens")},
+        )
+
+    yield from brought_up_to_date(
+        published,
+        update,
+        {"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id},
+        PASSAGE_PROMISES,
+        audit,
+        settings={"passages": settings.passages, "embedding": settings.embedding},
+        follows_from=[],
     )
 
 
@@ -176,10 +209,12 @@ def titles_by_paper(paths: Paths) -> dict[str, str]:
     return {paper["paper_id"]: paper["title"] for paper in papers if paper["title"]}
 
 
-def _summaries(paths: Paths) -> dict[str, str]:
-    """Published summaries by chunk_id."""
-    table = published_or_empty(paths.summaries, SUMMARIES).table
-    return dict(zip(table["chunk_id"].to_pylist(), table["summary"].to_pylist(), strict=True))
+def _summaries(paths: Paths) -> dict[str, dict[str, str]]:
+    """Published summaries by paper_id and chunk_id."""
+    by_paper: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for row in published_or_empty(paths.summaries, SUMMARIES).table.to_pylist():
+        by_paper[row["paper_id"]][row["chunk_id"]] = row["summary"]
+    return by_paper
 
 
 N_PROFILES_SHOWN = 20
@@ -198,16 +233,18 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
-    index = read_columns(paths.records, ["paper_id", "title"])
-    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
-    published = published_or_empty(paths.profiles, PROFILES)
+    titles = read_columns(paths.records, ["paper_id", "title"])
+    by_paper = dict(zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True))
+    published, blocks = PaperTable.published(paths.profiles, PROFILES), corpus.published_blocks(paths)
 
-    spread = within(settings.parsing.limits, workforce)
-    updated, plan = update_profiles(published.table, index, made_of, lambda: required_table(paths.blocks), spread)
-    update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
-    first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, N_PROFILES_SHOWN).to_pylist()
-    yield from update.audited(
-        check_all(PROFILE_PROMISES, ProfilesCandidate(updated, made_of)),
-        {},
-        previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)},
+    def audit(draft: PaperTable) -> TableAudit:
+        first = next(draft.parts(["paper_id", "title", "file_words", "periods"])).slice(0, N_PROFILES_SHOWN).to_pylist()
+        candidate = ProfilesCandidate(draft.columns(["paper_id"])["paper_id"].to_pylist(), blocks.papers)
+        return TableAudit(
+            check_all(PROFILE_PROMISES, candidate), previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)}
+        )
+
+    update = update_profiles(published, blocks, by_paper, within(settings.parsing.limits, workforce))
+    yield from brought_up_to_date(
+        published, update, {"profiler": PROFILER_VERSION}, PROFILE_PROMISES, audit, follows_from=[]
     )

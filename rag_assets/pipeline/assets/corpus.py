@@ -5,23 +5,27 @@ from typing import Any
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from rag_assets.core.incremental import data_version
+from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
-from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, required_table
-from rag_assets.core.tables import BLOCKS, PARSED_INDEX
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.table_files import demand_table, read_columns, required_table
+from rag_assets.core.tables import BLOCKS, PARSED_INDEX, fingerprints_by
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
-from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate, how_bad
+from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED, PARSED_INDEX_PROMISES, BlocksCandidate, how_bad
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress, specs
+from rag_assets.pipeline.assets.publishing import Outcome, progress, specs
 from rag_assets.pipeline.assets.sources import PAPER_FILES
 
 N_PAPERS_SHOWN = 50
@@ -46,19 +50,25 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
         adopt_list(listing, paths.papers)
     papers = find_papers(paths.papers, settings.paper_list_file, parsing.limits)
-    published = published_or_empty(paths.parsed_index, PARSED_INDEX)
-    if published.provenance is None:
+    published = PaperTable.published(paths.parsed_index, PARSED_INDEX)
+    if not published.files:
         demand_papers(papers, paths.papers)
 
     job = ParseJob(parsing, store, within(parsing.limits, workforce))
-    updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
-    update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
-    removal = _removal(published.table, updated, settings)
+    before = published.columns(PARSED_INDEX.names)
+    updated, plan = corpus.update_parsed_index(papers, before, job, progress("parsed_index", "papers"))
+    removal = _removal(before, updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
     if removal.is_most and nothing_withholds(checked):
         note_removal(paths)
-    yield from update.audited(
-        checked, {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
+    audit = TableAudit(checked, _index_facts(updated), {"papers": _papers(updated)})
+    yield from brought_up_to_date(
+        published,
+        update_to(updated, plan, published),
+        {"parser": PARSER_VERSION},
+        [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES],
+        lambda _: audit,
+        settings={"parsing": parsing},
     )
     if nothing_withholds(checked):
         store.prune(updated["fingerprint"].to_pylist())
@@ -78,19 +88,36 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
 def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """Title page, paragraphs, tables, lists of every paper in order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
-    index = required_table(paths.parsed_index)
+    index = read_columns(paths.parsed_index, ["paper_id", "status", "fingerprint", "n_pages"])
+    kept_as = fingerprints_by(index.filter(pc.equal(index["status"], PARSED)), "paper_id")
     pages = title_pages(required_table(paths.records))
-    published = published_or_empty(paths.blocks, BLOCKS)
+    published = PaperTable.published(paths.blocks, BLOCKS)
+
+    def audit(draft: PaperTable) -> TableAudit:
+        placed = draft.columns(["paper_id", "ordinal", "page_start", "page_end", "kind"])
+        kinds = Counter(placed["kind"].to_pylist())
+        return TableAudit(
+            check_all(BLOCK_PROMISES, BlocksCandidate(placed, index)),
+            {f"n_{kind}": count for kind, count in sorted(kinds.items())},
+        )
 
     spread = within(settings.parsing.limits, workforce)
-    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept), spread, pages)
-    update = TableUpdate(paths.blocks, updated, plan, published, {"parser": PARSER_VERSION})
-    kinds = Counter(updated["kind"].to_pylist())
-    yield from update.audited(
-        check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),
-        {"parsing": settings.parsing},
-        facts={f"n_{kind}": count for kind, count in sorted(kinds.items())},
+    update = corpus.update_blocks(published, kept_as, DocumentStore(paths.kept), spread, pages)
+    yield from brought_up_to_date(
+        published,
+        update,
+        {"parser": PARSER_VERSION},
+        BLOCK_PROMISES,
+        audit,
+        settings={"parsing": settings.parsing},
+        follows_from=[data_version(fingerprints_by(index, "paper_id"))],
     )
+
+
+def published_blocks(paths: Paths) -> PaperTable:
+    """The blocks. Raises MissingInput when there are none that can be used."""
+    demand_table(paths.blocks)
+    return PaperTable.published(paths.blocks, BLOCKS)
 
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:

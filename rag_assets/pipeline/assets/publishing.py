@@ -6,7 +6,6 @@ The UI shows the latest materialization, so an unchanged run draws everything ag
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,11 +14,9 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.core.domain import Usage
-from rag_assets.core.incremental import UpdatePlan, data_version, staging
 from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
-from rag_assets.core.table_files import Published, write_table
-from rag_assets.core.tables import description_of, fingerprints_by
+from rag_assets.core.tables import description_of
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, plain, sample_of
 
 logger = logging.getLogger(__name__)
@@ -118,7 +115,7 @@ def _outcome(checked: CheckedPromise) -> dict[str, Any]:
 def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "promise": checked.promise.sentence,
-        "n_offenders": len(checked.offenders),
+        "n_offenders": len(checked.offenders) + checked.n_more,
         "run": dg.MetadataValue.dagster_run(dg.AssetExecutionContext.get().run.run_id),
     }
     if checked.finding:
@@ -149,51 +146,6 @@ def write_audit_publish(
         return
     yield report(publish())
     yield from results(checked, labels)
-
-
-@dataclass(frozen=True)
-class TableUpdate:
-    """A table as it should be published, and how it differs from the published one."""
-
-    path: Path
-    table: pa.Table
-    plan: UpdatePlan
-    published: Published
-    provenance: Mapping[str, Any]
-    """What the table was made with."""
-
-    def audited(
-        self,
-        checked: Sequence[CheckedPromise],
-        settings: Mapping[str, StageSettings],
-        *,
-        facts: Mapping[str, Any] | None = None,
-        previews: Mapping[str, str] | None = None,
-        beside: Mapping[Path, bytes] | None = None,
-    ) -> Outcome:
-        """`write_audit_publish` of the table, which is only written if it differs from the published one.
-
-        settings, facts, previews: see `materialized`. beside: content of small files that are published with it.
-        """
-        with staging() as staged:
-            is_current = self.published.provenance == self.provenance and self.published.is_in_groups
-            if not (self.plan.is_noop and is_current):
-                write_table(self.table, staged.path(self.path), self.provenance)
-            for path, content in (beside or {}).items():
-                staged.put(path, content)
-            yield from write_audit_publish(
-                checked,
-                publish=staged.publish,
-                report=lambda _: materialized(
-                    version=data_version(fingerprints_by(self.table, "paper_id")),
-                    counts=self.plan.counts(),
-                    n_rows=len(self.table),
-                    path=self.path,
-                    settings=settings,
-                    facts={"dagster/column_schema": _column_schema(self.table.schema), **(facts or {})},
-                    previews=previews,
-                ),
-            )
 
 
 def materialized(
@@ -227,7 +179,8 @@ def materialized(
     return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
 
 
-def _column_schema(schema: pa.Schema) -> dg.MetadataValue:
+def column_schema(schema: pa.Schema) -> dg.MetadataValue:
+    """The columns of a table, as the asset's page shows them."""
     columns = [dg.TableColumn(field.name, _type_name(field.type), description_of(field)) for field in schema]
     return dg.MetadataValue.table_schema(dg.TableSchema(columns))
 

@@ -4,9 +4,10 @@ import dagster as dg
 import pyarrow.compute as pc
 
 from rag_assets.core.kept import kept_file
+from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_columns
+from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PAPERS
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import Registries
@@ -14,8 +15,9 @@ from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, P
 from rag_assets.parsing.promises import PARSED
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.corpus import N_PAPERS_SHOWN, parsed_index
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
+from rag_assets.pipeline.assets.publishing import Outcome, specs
 
 _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "status"]
 
@@ -35,19 +37,29 @@ def papers(settings: dg.ResourceParam[Settings]) -> Outcome:
     index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
     index = index.filter(pc.equal(index["status"], PARSED))
     libraries = Libraries.of(paths.papers, settings.paper_list_file)
-    published = published_or_empty(paths.records, PAPERS)
+    published = PaperTable.published(paths.records, PAPERS)
     look_up = Registries(settings.enrichment.contact, kept_file(settings))
 
-    updated, plan = update_papers(published.table, index, libraries, DocumentStore(paths.kept), look_up)
-    update = TableUpdate(paths.records, updated, plan, published, {"records": RECORDS_VERSION})
-    shown = (
-        updated.select(["paper_id", "title", "authors", "year", "venue", "doi"]).slice(0, N_PAPERS_SHOWN).to_pylist()
-    )
-    for row in shown:
-        row["paper_id"], row["authors"] = short_id(row["paper_id"]), "; ".join(one["family"] for one in row["authors"])
-    yield from update.audited(
-        check_all(PAPERS_PROMISES, PapersCandidate(updated, index["paper_id"].to_pylist(), libraries)),
-        {},
-        facts={"n_library_entries": len(libraries.entries)},
-        previews={"papers": markdown_table(shown, n_shown=N_PAPERS_SHOWN)},
+    before = published.columns(PAPERS.names)
+    updated, plan = update_papers(before, index, libraries, DocumentStore(paths.kept), look_up)
+
+    def audit(_: PaperTable) -> TableAudit:
+        columns = ["paper_id", "title", "authors", "year", "venue", "doi"]
+        shown = updated.select(columns).slice(0, N_PAPERS_SHOWN).to_pylist()
+        for row in shown:
+            row["authors"] = "; ".join(one["family"] for one in row["authors"])
+            row["paper_id"] = short_id(row["paper_id"])
+        return TableAudit(
+            check_all(PAPERS_PROMISES, PapersCandidate(updated, index["paper_id"].to_pylist(), libraries)),
+            {"n_library_entries": len(libraries.entries)},
+            {"papers": markdown_table(shown, n_shown=N_PAPERS_SHOWN)},
+        )
+
+    yield from brought_up_to_date(
+        published,
+        update_to(updated, plan, published),
+        {"records": RECORDS_VERSION},
+        PAPERS_PROMISES,
+        audit,
+        follows_from=[len(libraries.entries), list(libraries.problems)],
     )

@@ -3,9 +3,9 @@
 import dagster as dg
 import pyarrow.compute as pc
 
+from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_columns, required_table
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.references.update import (
@@ -15,8 +15,9 @@ from rag_assets.corpus.references.update import (
     update_references,
 )
 from rag_assets.pipeline.assets import corpus
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import markdown_table
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
+from rag_assets.pipeline.assets.publishing import Outcome, specs
 
 N_SHOWN = 20
 
@@ -35,24 +36,26 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
     An answer says of a quoted sentence whether it reports the works it refers to.
     """
     paths = settings.paths
-    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
-    published = published_or_empty(paths.references, REFERENCES)
-    spread = within(settings.parsing.limits, workforce)
-    updated, plan = update_references(published.table, made_of, lambda: required_table(paths.blocks), spread)
-    update = TableUpdate(paths.references, updated, plan, published, {"references": REFERENCES_VERSION})
-    entries = updated.filter(pc.is_valid(updated["number"]))
-    n_mentioned = pc.sum(pc.greater(pc.list_value_length(entries["mentions"]), 0)).as_py() or 0
-    yield from update.audited(
-        check_all(REFERENCE_PROMISES, ReferencesCandidate(updated, made_of)),
-        {},
-        facts={
+    published, blocks = PaperTable.published(paths.references, REFERENCES), corpus.published_blocks(paths)
+
+    def audit(draft: PaperTable) -> TableAudit:
+        entries = draft.columns(["number", "mentions"])
+        entries = entries.filter(pc.is_valid(entries["number"]))
+        n_mentioned = pc.sum(pc.greater(pc.list_value_length(entries["mentions"]), 0)).as_py() or 0
+        facts = {
             "n_entries": len(entries),
             "n_mentioned": n_mentioned,
-            "n_papers_without_list": len(updated) - len(entries),
-        },
-        previews={"entries": markdown_table(_shown(entries.slice(0, N_SHOWN).to_pylist()), n_shown=N_SHOWN)},
+            "n_papers_without_list": draft.n_rows - len(entries),
+        }
+        first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
+        first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
+        return TableAudit(
+            check_all(REFERENCE_PROMISES, ReferencesCandidate(draft.papers, blocks.papers)),
+            facts,
+            {"entries": markdown_table(first, n_shown=N_SHOWN)},
+        )
+
+    update = update_references(published, blocks, within(settings.parsing.limits, workforce))
+    yield from brought_up_to_date(
+        published, update, {"references": REFERENCES_VERSION}, REFERENCE_PROMISES, audit, follows_from=[]
     )
-
-
-def _shown(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    return [{name: row[name] for name in ("paper_id", "number", "year", "doi", "text")} for row in rows]

@@ -22,10 +22,11 @@ from rag_assets.answering.summarizers import (
 )
 from rag_assets.core.domain import Chunk
 from rag_assets.core.kept import kept_file
+from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import Published, published_or_empty, read_columns, required_table
-from rag_assets.core.tables import PAPER_SUMMARIES, SUMMARIES, chunks_from, rows_of
+from rag_assets.core.table_files import read_columns, required_table
+from rag_assets.core.tables import CHUNKS, PAPER_SUMMARIES, SUMMARIES, chunks_from, rows_of
 from rag_assets.corpus.summaries.update import (
     CHUNK_COLUMNS,
     SUMMARIZER_VERSION,
@@ -40,8 +41,9 @@ from rag_assets.corpus.summaries.update import (
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.chunks import chunks, titles_by_paper
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import markdown_table
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, progress, specs, usage_facts
+from rag_assets.pipeline.assets.publishing import Outcome, progress, specs, usage_facts
 
 
 @dg.asset(
@@ -59,27 +61,31 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     Empty unless `summaries.model` names a model. The sentences are searched with the passages of the chunk and are
     never quoted. A sentence is asked for once, and again only when its chunk changes.
     """
-    published = published_or_empty(settings.paths.summaries, SUMMARIES)
+    published = PaperTable.published(settings.paths.summaries, SUMMARIES)
     spent_before = models.budget.spent
-    made = _summarised(settings, models, published)
-    spent = models.budget.since(spent_before)
-    provenance = {"settings": settings.summaries.fingerprint()}
-    update = TableUpdate(settings.paths.summaries, made.table, made.plan, published, provenance)
-    yield from update.audited(
-        check_all(SUMMARY_PROMISES, made),
-        {"summaries": settings.summaries},
-        facts={"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(spent),
-        previews={"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)},
+    made = _summarised(settings, models, published.columns(SUMMARIES.names))
+    facts = {"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(
+        models.budget.since(spent_before)
+    )
+    preview = {"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)}
+    audit = TableAudit(check_all(SUMMARY_PROMISES, made), facts, preview)
+    yield from brought_up_to_date(
+        published,
+        update_to(made.table, made.plan, published),
+        {"settings": settings.summaries.fingerprint()},
+        SUMMARY_PROMISES,
+        lambda _: audit,
+        settings={"summaries": settings.summaries},
     )
 
 
-def _summarised(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
+def _summarised(settings: Settings, models: Connections, published: pa.Table) -> SummaryUpdate:
     if settings.summaries.model == NO_MODEL:
-        return without_summaries(published.table)
+        return without_summaries(published)
     paths = settings.paths
     summarizer = Summarizer(settings.summaries, models, kept_file(settings))
     return update_summaries(
-        published.table,
+        published,
         read_columns(paths.chunks, CHUNK_COLUMNS),
         titles_by_paper(paths),
         summarizer,
@@ -106,42 +112,42 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     Empty unless `paper_summaries.model` names a model; lists of papers show the abstracts then.
     """
     paths = settings.paths
-    published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
+    published = PaperTable.published(paths.paper_summaries, PAPER_SUMMARIES)
     made_of = _chunks_to_summarise(settings)
     spent_before = models.budget.spent
     chunks = cache(lambda: required_table(paths.chunks))  # read where a paper changed, and once
-    made = _updated(settings, models, published, made_of, chunks)
-    spent = models.budget.since(spent_before)
-    update = TableUpdate(
-        paths.paper_summaries, made.table, made.plan, published, {"settings": settings.paper_summaries.fingerprint()}
-    )
+    made = _updated(settings, models, published.columns(PAPER_SUMMARIES.names), made_of, chunks)
     candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, chunks), made.left)
     facts = {
         "model": settings.paper_summaries.model,
         "n_points_told": sum(bool(claims) for claims in made.table["claims"].to_pylist()),
         "n_left": len(made.left),
-    }
-    yield from update.audited(
-        check_all(PAPER_SUMMARY_PROMISES, candidate),
-        {"paper_summaries": settings.paper_summaries},
-        facts=facts | usage_facts(spent),
-        previews={"preview": _preview(made.table)},
+    } | usage_facts(models.budget.since(spent_before))
+    audit = TableAudit(check_all(PAPER_SUMMARY_PROMISES, candidate), facts, {"preview": _preview(made.table)})
+    yield from brought_up_to_date(
+        published,
+        update_to(made.table, made.plan, published),
+        {"settings": settings.paper_summaries.fingerprint()},
+        PAPER_SUMMARY_PROMISES,
+        lambda _: audit,
+        settings={"paper_summaries": settings.paper_summaries},
     )
 
 
 def _chunks_to_summarise(settings: Settings) -> pa.Table:
     """Paper, id and fingerprint of the chunks that a model summarises; empty without a model."""
-    chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
-    return chunks.slice(0, 0) if settings.paper_summaries.model == NO_MODEL else chunks
+    if settings.paper_summaries.model == NO_MODEL:
+        return CHUNKS.empty_table()
+    return read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
 
 
 def _updated(
-    settings: Settings, models: Connections, published: Published, made_of: pa.Table, chunks: Callable[[], pa.Table]
+    settings: Settings, models: Connections, published: pa.Table, made_of: pa.Table, chunks: Callable[[], pa.Table]
 ) -> PaperSummaryUpdate:
     if settings.paper_summaries.model == NO_MODEL:
-        return without_paper_summaries(published.table)
+        return without_paper_summaries(published)
     return update_paper_summaries(
-        published.table,
+        published,
         made_of,
         lambda papers: rows_of(chunks(), "paper_id", papers),
         open_summarizer(settings, models),

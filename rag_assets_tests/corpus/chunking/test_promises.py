@@ -16,6 +16,7 @@ from rag_assets.corpus.chunking.promises import (
 from rag_assets.corpus.chunking.stats import chunk_stats
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, updated
 from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, heading, paragraph
 
 BLOCKS_OF = {
@@ -36,7 +37,9 @@ def blocks() -> pa.Table:
 
 @pytest.fixture
 def chunks(blocks: pa.Table) -> pa.Table:
-    return update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter(), in_place)[0]
+    return updated(
+        lambda published: update_chunks(published, InMemory(blocks), SMALL, WordCounter(), in_place), CHUNKS
+    ).table
 
 
 def changed(table: pa.Table, column: str, values: list[object]) -> pa.Table:

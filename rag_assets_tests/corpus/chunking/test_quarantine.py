@@ -10,9 +10,10 @@ from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.chunking.updates import Updated, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, paragraph, words_and_two
 
 FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
@@ -40,31 +41,28 @@ WINDOW = ReadingWindow("skulls", counted, 24)
 
 
 def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
-    published = before.table if before else CHUNKS.empty_table()
-    return update_chunks(
-        published, blocks, SMALL, Counter(), in_place, quarantined=before.quarantined if before else ()
-    )
+    rows = InMemory(blocks)
+    return updated(lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before)
 
 
-def passages(of: pa.Table, before: Updated | None = None) -> Updated:
-    published = before.table if before else PASSAGES.empty_table()
-    quarantined = before.quarantined if before else ()
-    return update_passages(published, of, PassageSettings(target_tokens=20), WINDOW, in_place, quarantined=quarantined)
+def passages(of: Updated, before: Updated | None = None) -> Updated:
+    settings = PassageSettings(target_tokens=20)
+    return updated(lambda published: update_passages(published, of.rows, settings, WINDOW, in_place), PASSAGES, before)
 
 
-def papers_in(updated: Updated) -> list[str]:
-    return sorted(set(updated.table["paper_id"].to_pylist()))
+def papers_in(made: Updated) -> list[str]:
+    return sorted(set(made.table["paper_id"].to_pylist()))
 
 
 def test_a_paper_whose_chunks_break_a_promise_is_quarantined_with_it() -> None:
     """One odd file withheld the chunks of a whole corpus."""
-    updated = chunks(blocks_table({"a": FINE, "b": TOO_DENSE, "c": BAFFLING}))
+    cut = chunks(blocks_table({"a": FINE, "b": TOO_DENSE, "c": BAFFLING}))
 
-    assert papers_in(updated) == ["a"]
-    assert [(one.paper_id, one.file_path) for one in updated.quarantined] == [("b", "b.txt"), ("c", "c.txt")]
-    assert "b.txt has 1 chunks without a token or with more than 50 (token_bounds)" in updated.quarantined[0].error
-    assert "c.txt could not be cut" in updated.quarantined[1].error
-    assert "(ValueError: no token for ☢)" in updated.quarantined[1].error
+    assert papers_in(cut) == ["a"]
+    assert [(one.paper_id, one.file_path) for one in cut.quarantined] == [("b", "b.txt"), ("c", "c.txt")]
+    assert "b.txt has 1 chunks without a token or with more than 50 (token_bounds)" in cut.quarantined[0].error
+    assert "c.txt could not be cut" in cut.quarantined[1].error
+    assert "(ValueError: no token for ☢)" in cut.quarantined[1].error
 
 
 def test_a_quarantined_paper_is_tried_again_when_it_changes_and_only_then() -> None:
@@ -94,12 +92,11 @@ def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
 
 def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None:
     """The embedding model would read half of such a passage; the other papers are searched all the same."""
-    cut = update_chunks(
-        CHUNKS.empty_table(), blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}), SMALL, WordCounter(), in_place
-    )
+    blocks = InMemory(blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}))
+    cut = updated(lambda published: update_chunks(published, blocks, SMALL, WordCounter(), in_place), CHUNKS)
 
-    first = passages(cut.table)
-    second = passages(cut.table, first)
+    first = passages(cut)
+    second = passages(cut, first)
 
     assert papers_in(first) == ["a", "c"]
     (quarantined,) = first.quarantined
@@ -115,10 +112,11 @@ def test_a_paper_that_ends_its_worker_is_quarantined_with_the_reason() -> None:
         for paper in papers:
             yield paper, Failure("crashed.", is_worker_lost=True) if paper.paper_id == "b" else work(paper)
 
-    updated = update_chunks(CHUNKS.empty_table(), blocks_table({"a": FINE, "b": FINE}), SMALL, WordCounter(), deadly)
+    blocks = InMemory(blocks_table({"a": FINE, "b": FINE}))
+    cut = updated(lambda published: update_chunks(published, blocks, SMALL, WordCounter(), deadly), CHUNKS)
 
-    assert papers_in(updated) == ["a"]
-    assert [(one.paper_id, one.error) for one in updated.quarantined] == [("b", "b.txt crashed.")]
+    assert papers_in(cut) == ["a"]
+    assert [(one.paper_id, one.error) for one in cut.quarantined] == [("b", "b.txt crashed.")]
 
 
 def test_a_fault_that_no_paper_causes_stops_the_run() -> None:

@@ -11,6 +11,7 @@ from rag_assets.core.tables import CHUNKS, PARSED_INDEX, chunk_row, to_table
 from rag_assets.corpus.chunking.stats import lost_text, paper_stats, text_accounts
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, updated
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     WordCounter,
@@ -52,7 +53,9 @@ def index_of(papers: dict[str, list[Block]]) -> pa.Table:
 
 
 def chunk_table(blocks: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Table:
-    return update_chunks(CHUNKS.empty_table(), blocks, settings, WordCounter(), in_place)[0]
+    return updated(
+        lambda published: update_chunks(published, InMemory(blocks), settings, WordCounter(), in_place), CHUNKS
+    ).table
 
 
 def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() -> None:

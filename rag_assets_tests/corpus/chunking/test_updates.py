@@ -9,6 +9,7 @@ from rag_assets.core.tables import CHUNKS, PASSAGES
 from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets_testing.in_place import in_place
+from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     WordCounter,
@@ -19,6 +20,7 @@ from rag_assets_tests.corpus.chunking.papers import (
     words_and_two,
 )
 
+_NOTHING_ADDED = AddedText()
 WINDOW = ReadingWindow("words", words_and_two, 24)
 
 
@@ -27,102 +29,102 @@ def paper(seed: int) -> list[Block]:
     return [heading("A"), *(paragraph(sentence(rng, 15), "A") for _ in range(12))]
 
 
-def chunk(blocks: pa.Table, published: pa.Table, settings: ChunkingSettings = SMALL) -> tuple[pa.Table, UpdatePlan]:
-    return update_chunks(published, blocks, settings, WordCounter(), in_place)[:2]
+def chunk(blocks: pa.Table, before: Updated | None = None, settings: ChunkingSettings = SMALL) -> Updated:
+    rows = InMemory(blocks)
+    return updated(lambda published: update_chunks(published, rows, settings, WordCounter(), in_place), CHUNKS, before)
 
 
-def passages(chunks: pa.Table, published: pa.Table, target: int = 20) -> tuple[pa.Table, UpdatePlan]:
-    return update_passages(published, chunks, PassageSettings(target_tokens=target), WINDOW, in_place)[:2]
+def passages(
+    chunks: Updated, before: Updated | None = None, target: int = 20, added: AddedText = _NOTHING_ADDED
+) -> Updated:
+    settings = PassageSettings(target_tokens=target)
+    return updated(
+        lambda published: update_passages(published, chunks.rows, settings, WINDOW, in_place, added), PASSAGES, before
+    )
 
 
 def test_only_what_changed_is_made_anew() -> None:
     """10,000 papers are not cut again because one came in."""
-    first, _ = chunk(blocks_table({"a": paper(1), "b": paper(2), "c": paper(3)}), CHUNKS.empty_table())
+    first = chunk(blocks_table({"a": paper(1), "b": paper(2), "c": paper(3)}))
 
-    second, plan = chunk(blocks_table({"a": paper(1), "b": paper(9), "d": paper(4)}), first)
+    second = chunk(blocks_table({"a": paper(1), "b": paper(9), "d": paper(4)}), first)
 
-    assert plan == UpdatePlan(added=("d",), changed=("b",), removed=("c",), unchanged=("a",))
-    assert sorted(set(second["paper_id"].to_pylist())) == ["a", "b", "d"]
-    assert second == chunk(blocks_table({"a": paper(1), "b": paper(9), "d": paper(4)}), CHUNKS.empty_table())[0]
+    assert second.plan == UpdatePlan(added=("d",), changed=("b",), removed=("c",), unchanged=("a",))
+    assert sorted(set(second.table["paper_id"].to_pylist())) == ["a", "b", "d"]
+    assert second.table == chunk(blocks_table({"a": paper(1), "b": paper(9), "d": paper(4)})).table
 
 
-def test_nothing_to_do_returns_the_same_table() -> None:
+def test_nothing_to_do_writes_no_file() -> None:
     """A second run changes no byte, in papers without any text either."""
     blocks = blocks_table({"a": paper(1), "empty": [heading("A")]})
-    first, _ = chunk(blocks, CHUNKS.empty_table())
+    first = chunk(blocks)
+    before = first.published.path.stat()
 
-    second, plan = chunk(blocks, first)
+    second = chunk(blocks, first)
 
-    assert plan.is_noop
-    assert second is first
+    assert second.plan.is_noop
+    assert second.published.path.stat() == before
 
 
 def test_a_setting_makes_everything_anew() -> None:
     """Chunks of two settings in one table would be compared as if they were alike."""
     blocks = blocks_table({"a": paper(1), "b": paper(2)})
-    first, _ = chunk(blocks, CHUNKS.empty_table())
 
-    _, plan = chunk(blocks, first, SMALL.model_copy(update={"overlap_tokens": 0}))
+    second = chunk(blocks, chunk(blocks), SMALL.model_copy(update={"overlap_tokens": 0}))
 
-    assert plan.changed == ("a", "b")
+    assert second.plan.changed == ("a", "b")
 
 
 def test_passages_follow_the_chunks_in_their_order() -> None:
     """Neighbours are expanded by order, and the tenth passage does not come before the second."""
-    blocks = blocks_table({"a": paper(1), "b": paper(2)})
-    chunks, _ = chunk(blocks, CHUNKS.empty_table(), ChunkingSettings(min_tokens=1))
+    chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}), settings=ChunkingSettings(min_tokens=1))
 
-    table, plan = passages(chunks, PASSAGES.empty_table())
+    made = passages(chunks)
 
-    assert plan.added == ("a", "b")
-    starts = [row["char_start"] for row in table.to_pylist() if row["paper_id"] == "a"]
+    assert made.plan.added == ("a", "b")
+    starts = [row["char_start"] for row in made.table.to_pylist() if row["paper_id"] == "a"]
     assert len(starts) > 10
     assert starts == sorted(starts)
 
 
 def test_passages_of_unchanged_papers_are_left_alone() -> None:
     """Their vectors would be looked up, and their index entries written, for nothing."""
-    first_chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
-    first, _ = passages(first_chunks, PASSAGES.empty_table())
-    chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(9)}), first_chunks)
+    first_chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}))
+    first = passages(first_chunks)
+    chunks = chunk(blocks_table({"a": paper(1), "b": paper(9)}), first_chunks)
 
-    second, plan = passages(chunks, first)
+    second = passages(chunks, first)
 
-    assert plan == UpdatePlan(changed=("b",), unchanged=("a",))
-    assert second == passages(chunks, PASSAGES.empty_table())[0]
-    assert passages(chunks, second, target=15)[1].changed == ("a", "b")
+    assert second.plan == UpdatePlan(changed=("b",), unchanged=("a",))
+    assert second.table == passages(chunks).table
+    assert passages(chunks, second, target=15).plan.changed == ("a", "b")
 
 
 def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:
     """Old readers open the file of an empty corpus too."""
-    chunks, plan = chunk(blocks_table({}), CHUNKS.empty_table())
-    table, _ = passages(chunks, PASSAGES.empty_table())
+    chunks = chunk(blocks_table({}))
+    made = passages(chunks)
 
-    assert plan.is_noop
-    assert (chunks.schema, chunks.num_rows) == (CHUNKS, 0)
-    assert (table.schema, table.num_rows) == (PASSAGES, 0)
+    assert chunks.plan.is_noop
+    assert (chunks.table.schema, chunks.table.num_rows) == (CHUNKS, 0)
+    assert (made.table.schema, made.table.num_rows) == (PASSAGES, 0)
 
 
 def test_the_last_paper_can_be_removed() -> None:
     """Nothing of a deleted paper remains anywhere."""
-    first, _ = chunk(blocks_table({"a": paper(1)}), CHUNKS.empty_table())
+    second = chunk(blocks_table({}), chunk(blocks_table({"a": paper(1)})))
 
-    second, plan = chunk(blocks_table({}), first)
-
-    assert plan.removed == ("a",)
-    assert (second.schema, second.num_rows) == (CHUNKS, 0)
+    assert second.plan.removed == ("a",)
+    assert (second.table.schema, second.table.num_rows) == (CHUNKS, 0)
 
 
 def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> None:
     """A corrected title is searched from the next run on, and costs no other paper anything."""
-    chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
+    chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}))
     titles = {"a": "Iron in winter", "b": "Ferritin"}
-    settings = PassageSettings(target_tokens=20)
-    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, in_place, added=AddedText(titles))
+    first = passages(chunks, added=AddedText(titles))
 
-    second = update_passages(
-        first.table, chunks, settings, WINDOW, in_place, added=AddedText(titles | {"a": "Iron in summer"})
-    )
+    second = passages(chunks, first, added=AddedText(titles | {"a": "Iron in summer"}))
 
     assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
     assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {

@@ -1,0 +1,220 @@
+"""Tables with rows of papers: which papers they have, and how they are brought up to date.
+
+A hidden manifest beside the table says of each of its files which papers it has, with their fingerprints, and the
+checksum of its bytes. A file whose size and time of change are those of the manifest is not opened; any other is read
+whole, so a manifest that is lost costs time only. How files are written is in `paper_drafts`, what they are in
+`table_files`.
+"""
+
+import json
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
+
+import pyarrow as pa
+from pydantic import TypeAdapter, ValidationError
+
+from rag_assets.core.incremental import (
+    StagedFiles,
+    UpdatePlan,
+    data_version,
+    file_sha256,
+    recover_folder,
+    sealed,
+    unsealed,
+)
+from rag_assets.core.table_files import read_files, shard_key, whole_file
+from rag_assets.core.tables import by_paper, fingerprints_by, rows_of
+
+
+@dataclass(frozen=True)
+class QuarantinedPaper:
+    """A paper that one stage could not use."""
+
+    paper_id: str
+    file_path: str
+    error: str
+    """Why, as whole sentences."""
+    fingerprint: str
+    """Fingerprint that its rows would have; the paper is tried again when this changes."""
+
+    def as_row(self) -> dict[str, str]:
+        return asdict(self)
+
+
+Made: TypeAlias = pa.Table | QuarantinedPaper
+"""The rows of one paper, or why there are none."""
+
+
+class RowsByPaper(Protocol):
+    """Rows that can be read paper by paper; see `PaperTable`."""
+
+    @property
+    def papers(self) -> Mapping[str, str]: ...
+
+    @property
+    def known(self) -> Mapping[str, str]: ...
+
+    def rows(self, papers: Iterable[str]) -> Iterator[tuple[str, pa.Table]]: ...
+
+
+@dataclass(frozen=True)
+class PapersUpdate:
+    """How a table is to change."""
+
+    plan: UpdatePlan
+    wanted: Mapping[str, str]
+    """Fingerprint by paper_id of the papers of `plan`, the removed aside."""
+    made: Generator[tuple[str, Made]]
+    """What was made of each paper to build, in the order it is finished; nothing is made before it is asked for."""
+    again: Sequence[str] = ()
+    """Unchanged papers that are made too."""
+
+
+def update_to(table: pa.Table, plan: UpdatePlan, published: RowsByPaper) -> PapersUpdate:
+    """The update that ends in `table`, which is sorted by paper. plan: how it differs from the published one."""
+    marks = fingerprints_by(table, "paper_id")
+    again = [paper for paper in plan.unchanged if paper in marks and marks[paper] != published.papers.get(paper)]
+    made = (one for one in by_paper(rows_of(table, "paper_id", [*plan.to_build, *again])))
+    return PapersUpdate(plan, marks, made, again)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What the manifest says of one file."""
+
+    n_bytes: int
+    modified_ns: int
+    sha256: str
+    n_rows: int
+    provenance: dict[str, Any]
+    papers: dict[str, str]
+    """Fingerprint by paper_id."""
+    without_rows: dict[str, str] = field(default_factory=dict)
+    """Likewise, of papers of which no row was made."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Which files a table has, and the papers that could not be used."""
+
+    shards: dict[str, Shard] = field(default_factory=dict)
+    """By the key of the file, see `shard_key`."""
+    quarantined: list[QuarantinedPaper] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, table: Path) -> Self:
+        """The manifest beside a table; an empty one when it is missing or damaged."""
+        try:
+            return TypeAdapter(cls).validate_python(unsealed(manifest_file(table).read_bytes()) or {})
+        except (OSError, ValidationError):
+            return cls()
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(sealed(asdict(self))).encode()
+
+
+def manifest_file(table: Path) -> Path:
+    """Where the manifest of a table lies."""
+    return table.with_name(f".{table.stem}.manifest.json")
+
+
+def quarantined_by(table: Path) -> list[QuarantinedPaper]:
+    """The papers that the stage of a table could not use."""
+    return Manifest.of(table).quarantined
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table, by its manifest; for the process that may write the data folder. `paper_drafts` updates it."""
+
+    path: Path
+    """Where it is published."""
+    schema: pa.Schema
+    files: Mapping[str, Path]
+    """Each file by its key."""
+    manifest: Manifest
+
+    @classmethod
+    def published(cls, path: Path, schema: pa.Schema) -> Self:
+        """The published table. Files that cannot be used are left out, with a warning: their papers count as absent."""
+        recover_folder(path)
+        known = Manifest.of(path)
+        files = {shard_key(file): file for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))}
+        found = {key: _shard_of(file, schema, known.shards.get(key)) for key, file in files.items()}
+        shards = {key: shard for key, shard in found.items() if shard is not None}
+        return cls(path, schema, {key: files[key] for key in shards}, replace(known, shards=shards))
+
+    @cached_property
+    def papers(self) -> dict[str, str]:
+        """Fingerprint of the rows by paper_id, of papers that have rows."""
+        return {paper: mark for shard in self.manifest.shards.values() for paper, mark in shard.papers.items()}
+
+    @cached_property
+    def known(self) -> dict[str, str]:
+        """Likewise, of all papers that were looked at, whatever came of it."""
+        quarantined = {paper.paper_id: paper.fingerprint for paper in self.manifest.quarantined}
+        shards = self.manifest.shards.values()
+        without = {paper: mark for shard in shards for paper, mark in shard.without_rows.items()}
+        return quarantined | without | self.papers
+
+    @property
+    def version(self) -> str:
+        """Data version; changes whenever a row does."""
+        return data_version(self.papers)
+
+    @property
+    def n_rows(self) -> int:
+        return sum(shard.n_rows for shard in self.manifest.shards.values())
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows."""
+        return read_files(self.files.values(), self.schema, names)
+
+    def parts(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """The same, file by file."""
+        return (read_files([file], self.schema, names) for file in self.files.values())
+
+    def rows(self, papers: Iterable[str]) -> Iterator[tuple[str, pa.Table]]:
+        """Each of these papers that has rows, with its rows; the papers of a file come together."""
+        wanted = set(papers)
+        for key, shard in self.manifest.shards.items():
+            if own := shard.papers.keys() & wanted:
+                yield from by_paper(self.rows_in(key, own))
+
+    def rows_in(self, key: str, papers: Collection[str]) -> pa.Table:
+        """The rows of these papers in one file."""
+        rows = read_files([self.files[key]], self.schema, self.schema.names)
+        return rows_of(rows, "paper_id", papers)
+
+    def restated(self, staged: StagedFiles) -> Self:
+        """The table itself; the manifest beside it is written with what is known now."""
+        staged.put(manifest_file(self.path), self.manifest.to_bytes())
+        return self
+
+
+def shard_of(
+    file: Path, papers: Mapping[str, str], without_rows: Mapping[str, str], n_rows: int, provenance: Mapping[str, Any]
+) -> Shard:
+    """What a manifest says of a file with these papers."""
+    found = file.stat()
+    return Shard(
+        found.st_size, found.st_mtime_ns, file_sha256(file), n_rows, dict(provenance), dict(papers), dict(without_rows)
+    )
+
+
+def _shard_of(file: Path, schema: pa.Schema, known: Shard | None) -> Shard | None:
+    """What is in a published file; None when it cannot be used. known: what the manifest says of it."""
+    found = file.stat()
+    if known and (known.n_bytes, known.modified_ns) == (found.st_size, found.st_mtime_ns):
+        return known
+    if known and known.sha256 == file_sha256(file):
+        return replace(known, modified_ns=found.st_mtime_ns)
+    read = whole_file(file, schema)
+    if read is None:
+        return None
+    rows, provenance, is_in_groups = read
+    # without provenance, it is written again: a look-up would decode all of one large group
+    return shard_of(file, fingerprints_by(rows, "paper_id"), {}, len(rows), provenance if is_in_groups else {})

@@ -1,0 +1,204 @@
+"""Tables with rows of papers in any number of files: the same rows, whatever happened before."""
+
+import json
+import random
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from rag_assets.core import incremental, paper_drafts
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
+from rag_assets.core.paper_drafts import drafted, is_current
+from rag_assets.core.paper_tables import Made, PapersUpdate, PaperTable, QuarantinedPaper, manifest_file
+from rag_assets.core.table_files import OpenTable, read_columns
+from rag_assets.core.tables import PASSAGES, to_table
+
+PROVENANCE = {"settings": "s"}
+EMPTY, BROKEN = "no rows", "broken"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "passages.parquet"
+
+
+@pytest.fixture(params=[2_000, 20, 1], ids=["one file", "folder of 16 or one file", "folder of 256"])
+def split_at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    at = int(request.param)
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", at)
+    return at
+
+
+def rows_of_paper(paper: str, content: str) -> pa.Table:
+    texts = [f"{content} {nth}" for nth in range(3)]
+    return to_table(
+        [
+            {"passage_id": f"{paper}#{nth}", "chunk_id": paper, "paper_id": paper, "text": text, "fingerprint": content}
+            for nth, text in enumerate(texts)
+        ],
+        PASSAGES,
+    )
+
+
+def update_to(table: PaperTable, corpus: dict[str, str], made: list[str] | None = None) -> PapersUpdate:
+    """Each paper is made of its text, in any order; `made` is told of each."""
+    plan = plan_update(table.known, corpus)
+
+    def make() -> Generator[tuple[str, Made]]:
+        for paper in random.Random(len(corpus)).sample(plan.to_build, len(plan.to_build)):
+            if made is not None:
+                made.append(paper)
+            if corpus[paper] == BROKEN:
+                yield paper, QuarantinedPaper(paper, f"{paper}.txt", "It is broken.", BROKEN)
+            else:
+                yield paper, PASSAGES.empty_table() if corpus[paper] == EMPTY else rows_of_paper(paper, corpus[paper])
+
+    return PapersUpdate(plan, corpus, make())
+
+
+def publish(path: Path, corpus: dict[str, str], made: list[str] | None = None) -> PaperTable:
+    table = PaperTable.published(path, PASSAGES)
+    with staging() as staged:
+        drafted(table, update_to(table, corpus, made), PROVENANCE, staged)
+        staged.publish()
+    return PaperTable.published(path, PASSAGES)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    files = [path] if path.is_file() else sorted(path.iterdir())
+    return {file.name: file.read_bytes() for file in files}
+
+
+def corpus_of(n: int) -> dict[str, str]:
+    return {f"p{number}": f"text {number}" for number in range(n)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_history_ends_in_the_files_of_a_fresh_build(tmp_path: Path, path: Path, split_at: int, seed: int) -> None:
+    """Rows of a deleted paper, or of a paper twice, would be searched and cited."""
+    draw, corpus = random.Random(seed), corpus_of(12)
+    for _ in range(6):
+        for paper in draw.sample(range(40), 9):
+            what = draw.choice(["delete", "edit", "edit", EMPTY, BROKEN])
+            if what == "delete":
+                corpus.pop(f"p{paper}", None)
+            else:
+                corpus[f"p{paper}"] = f"text {draw.random()}" if what == "edit" else what
+        if draw.random() < 0.3:
+            manifest_file(path).unlink(missing_ok=True)
+        if draw.random() < 0.3 and path.is_dir():
+            draw.choice(sorted(path.iterdir())).write_bytes(b"damaged")
+        table = publish(path, corpus)
+
+    fresh = publish(tmp_path / "fresh" / path.name, corpus)
+
+    assert contents(path) == contents(fresh.path)
+    assert table.known == fresh.known == corpus
+    assert table.manifest.quarantined == fresh.manifest.quarantined
+    assert is_current(table, update_to(table, corpus), PROVENANCE)
+
+
+def test_an_edit_writes_one_file_and_makes_one_paper(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 128,000 chunks in one file, one edited sentence would cost 4 seconds for each table."""
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    before, made = publish(path, corpus_of(60)), list[str]()
+    inodes = {file.name: file.stat().st_ino for file in path.iterdir()}
+
+    publish(path, corpus_of(60) | {"p7": "another text"}, made)
+
+    written = [file for file in path.iterdir() if inodes[file.name] != file.stat().st_ino]
+    assert made == ["p7"]
+    assert len(before.files) == 16
+    assert [{"another text"}] == [
+        set(pq.read_table(file, filters=[("paper_id", "=", "p7")])["fingerprint"].to_pylist()) for file in written
+    ]
+
+
+def test_an_unchanged_table_is_not_opened(path: Path, split_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a minute of each night, and a gigabyte read, when nothing happened."""
+    publish(path, corpus_of(30))
+
+    def unread(*_: object) -> None:
+        raise AssertionError("a table was read")
+
+    monkeypatch.setattr(pq, "ParquetFile", unread)
+    monkeypatch.setattr(incremental, "file_sha256", unread)
+    table = PaperTable.published(path, PASSAGES)
+
+    assert is_current(table, update_to(table, corpus_of(30)), PROVENANCE)
+
+
+def readers(path: Path) -> Iterator[list[str]]:
+    """The papers that each way to open a table finds."""
+    yield pd.read_parquet(path)["paper_id"].tolist()
+    yield ds.dataset(path, format="parquet").to_table(columns=["paper_id"])["paper_id"].to_pylist()
+    yield pq.read_table(path, columns=["paper_id"])["paper_id"].to_pylist()
+    yield read_columns(path, ["paper_id"])["paper_id"].to_pylist()
+    yield OpenTable(path).columns(["paper_id"])["paper_id"].to_pylist()
+
+
+def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(path: Path, split_at: int) -> None:
+    """Users read the tables with their own tools, by the name that the documentation gives."""
+    corpus = corpus_of(30)
+    publish(path, corpus)
+    opened = OpenTable(path)
+    assert all(set(found) == corpus.keys() for found in readers(path))
+
+    publish(path, corpus_of(4) | {"p2": "new"})
+
+    assert all(set(found) == corpus_of(4).keys() for found in readers(path))
+    texts = opened.values(range(90), lambda rows: list(rows["text"].to_pylist()))
+    assert sorted(texts) == sorted(f"{text} {nth}" for text in corpus.values() for nth in range(3))
+
+
+def test_a_kill_between_two_renames_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is gone would be made anew: hours of a cluster; and who asks meanwhile would get no answer."""
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    before = publish(path, corpus_of(30))
+    path.rename(path.with_name(path.name + REPLACED_SUFFIX))
+
+    assert len(read_columns(path, ["paper_id"])) == len(OpenTable(path).columns(["paper_id"])) == 90
+    made: list[str] = []
+    after = publish(path, corpus_of(30), made)
+
+    assert (made, after.manifest) == ([], before.manifest)
+
+
+def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers from fifteen of sixteen parts of a corpus would say that the papers do not tell."""
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    whole = publish(path, corpus_of(30))
+    key, shard = max(whole.manifest.shards.items(), key=lambda item: len(item[1].papers))
+    before = contents(path)
+    whole.files[key].unlink()
+
+    with pytest.raises(MissingInput, match=r"is a folder with 15 of 16 files\. .*rag-assets run --select \+passages"):
+        read_columns(path, ["paper_id"])
+    made: list[str] = []
+    publish(path, corpus_of(30), made)
+
+    assert set(made) == shard.papers.keys()
+    assert contents(path) == before
+
+
+def test_a_manifest_that_is_lost_or_of_another_copy_costs_no_paper(path: Path, split_at: int) -> None:
+    """A data folder copied without its hidden files, or with new times, holds the same papers."""
+    publish(path, corpus_of(30))
+    manifest_file(path).unlink()
+    made: list[str] = []
+    publish(path, corpus_of(30), made)
+
+    kept = json.loads(manifest_file(path).read_bytes())
+    manifest_file(path).write_text(json.dumps(kept | {"shards": {}}))
+    publish(path, corpus_of(30), made)
+
+    assert made == []
+    assert json.loads(manifest_file(path).read_bytes()) == kept
