@@ -39,6 +39,7 @@ _SCHEMA = (
 _PUT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)"
 _FIND = """SELECT key, CAST(IFNULL(content, '') AS BLOB), checksum, used FROM entries
     WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"""
+_PRESENT = "SELECT key FROM entries WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
 _MARK = "UPDATE entries SET used = ? WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
 _DROP = "DELETE FROM entries WHERE kind = ? AND key IN (SELECT value FROM json_each(?))"
 _EVICT = """DELETE FROM entries WHERE rowid IN (
@@ -90,6 +91,17 @@ class KeptFile:
     """What earlier versions kept in folders beside the file, which is taken over when the file is made."""
     earlier_folders: tuple[str, ...] = _FOLDERS
     """Names of those folders, which are deleted then."""
+    is_as_left: bool = False
+    """Whether nothing wrote the file since all its entries were known to be sound; they are not read to see if they are
+    there, then."""
+
+    def stands(self) -> list[int]:
+        """Inode, size and time of change of the file; changes with everything that is written into it."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return []
+        return [found.st_ino, found.st_size, found.st_mtime_ns]
 
     def replies(self, kind: str, shape: type[Value]) -> "Kept[Value]":
         """Entries of a type that pydantic knows, written as JSON."""
@@ -198,7 +210,7 @@ class Kept(Generic[Value]):
 
     def missing(self, keys: Collection[str]) -> list[str]:
         """The keys whose entries are absent or damaged, each once, in the order given."""
-        there = {key for key, _ in self._sound(keys)}
+        there = self._present(keys) if self.file.is_as_left else {key for key, _ in self._sound(keys)}
         return [key for key in dict.fromkeys(keys) if key not in there]
 
     def has(self, key: str) -> bool:
@@ -240,8 +252,8 @@ class Kept(Generic[Value]):
         dropped = json.dumps(list(keys))
         self.file.run(lambda database: database.execute(_DROP, (self._kind, dropped)).rowcount)
 
-    def _all(self, select: str) -> list[tuple[Any, ...]]:
-        return self.file.run(lambda database: database.execute(select, (self._kind,)).fetchall()) or []
+    def _all(self, select: str, *values: str) -> list[tuple[Any, ...]]:
+        return self.file.run(lambda database: database.execute(select, (self._kind, *values)).fetchall()) or []
 
     def _sound(self, keys: Collection[str]) -> Iterator[tuple[str, bytes]]:
         """Key and content of the entries that are there and not damaged; they are marked as used."""
@@ -255,6 +267,11 @@ class Kept(Generic[Value]):
                 else:
                     self._warn(key)
 
+    def _present(self, keys: Collection[str]) -> set[str]:
+        asked = list(keys)
+        parts = (json.dumps(asked[start : start + _AT_ONCE]) for start in range(0, len(asked), _AT_ONCE))
+        return {key for part in parts for (key,) in self._all(_PRESENT, part)}
+
     def _found(self, database: sqlite3.Connection, keys: str) -> list[tuple[str, bytes, int, float]]:
         rows = database.execute(_FIND, (self._kind, keys)).fetchall()
         if self._max_bytes is not None and any(used < time.time() - _MARK_AFTER_S for *_, used in rows):
@@ -264,6 +281,12 @@ class Kept(Generic[Value]):
 
     def _warn(self, key: str) -> None:
         logger.warning("%s: the entry %s of %s is damaged and is made anew.", self.file.path, key, self._kind)
+
+
+def n_damaged_entries(database: sqlite3.Connection) -> int:
+    """How many entries of an opened file do not fit their checksums. Raises sqlite3.DatabaseError."""
+    rows = database.execute("SELECT kind, key, CAST(IFNULL(content, '') AS BLOB), checksum FROM entries")
+    return sum(checksum != _checksum(kind, key, content) for kind, key, content, checksum in rows)
 
 
 def _row(kind: str, key: str, content: bytes) -> tuple[str, str, bytes, int, int, float]:

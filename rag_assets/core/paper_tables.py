@@ -166,6 +166,11 @@ class PaperTable:
         return data_version(self.papers)
 
     @property
+    def checksums(self) -> list[str]:
+        """SHA-256 of each file."""
+        return [shard.sha256 for shard in self.manifest.shards.values()]
+
+    @property
     def n_rows(self) -> int:
         return sum(shard.n_rows for shard in self.manifest.shards.values())
 

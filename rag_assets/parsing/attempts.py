@@ -7,7 +7,7 @@ killed run repeats none. `parse_files` is one attempt, in a worker.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
@@ -18,6 +18,7 @@ from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.examination import is_pdf
+from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.registry import (
     installed_extras,
     parser_of,
@@ -39,6 +40,7 @@ class ParseJob:
     store: DocumentStore
     spread: Spread
     """Does the work on papers, within `settings.limits`."""
+    known: KnownFiles = field(default_factory=KnownFiles)
 
     def after_failure(self, paper: Paper) -> str:
         """Fingerprint of a paper when one of its files, or a page, cannot be read: it includes the limits and the

@@ -43,7 +43,7 @@ def update_parsed_index(
     Raises InvalidSettings and ServiceUnavailable for a service that cannot be asked.
     """
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        found = list(chain.from_iterable(pool.map(partial(examined, settings=job.settings), papers)))
+        found = list(chain.from_iterable(pool.map(partial(examined, settings=job.settings, known=job.known), papers)))
     if job.settings.grobid or job.settings.docling:
         from rag_assets.parsing.services.readings import with_readings  # loads the HTTP client
 

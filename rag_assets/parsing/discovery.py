@@ -118,7 +118,7 @@ def manifest_hash(papers: Path) -> str:
     demand_folder(papers)
     return fingerprint(
         [
-            _manifest_entry(papers / relative, relative)
+            _manifest_entry(f"{papers}/{relative}", relative)
             for relative in (*_sweep(papers)[0], *library_files(papers), INDEX_NAME)
         ]
     )
@@ -126,12 +126,12 @@ def manifest_hash(papers: Path) -> str:
 
 def manifest_of(files: Iterable[Path]) -> str:
     """The same for a list of files."""
-    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(file.resolve() for file in files)])
+    return fingerprint([_manifest_entry(str(path), str(path)) for path in sorted(file.resolve() for file in files)])
 
 
-def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
+def _manifest_entry(path: str, name: str) -> tuple[str, int, int]:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - paths as objects take as long as all else
     except OSError:
         return name, -1, -1
     return name, found.st_size, found.st_mtime_ns
@@ -150,10 +150,12 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         links = (name for name in subfolders if Path(folder, name).is_symlink())
         linked = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
-        within = Path(folder).relative_to(papers)
-        meant = [name for name in names if not is_passed_over(name) and not is_library(name)]
-        found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
-        unknown += [(within / name).as_posix() for name in meant if not stem_of(name)]
+        within = Path(folder).relative_to(papers).as_posix()
+        prefix = "" if within == "." else f"{within}/"
+        found += [prefix + name for name in linked]
+        for name in names:
+            if not is_passed_over(name) and not is_library(name):
+                (found if stem_of(name) else unknown).append(prefix + name)
     found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
     by_folder = methodcaller("split", "/")
     return sorted(found, key=by_folder), sorted(unknown, key=by_folder)

@@ -3,23 +3,22 @@
 from dataclasses import replace
 
 from rag_assets.core.domain import Source
-from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
+from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.places import ALIGNMENT_VERSION
-from rag_assets.parsing.registry import PARSER_VERSION, Format, expected_sources, sniff
-from rag_assets.parsing.shared.files.raw import head_and_sha256
+from rag_assets.parsing.registry import FORMATS, PARSER_VERSION, Format, expected_sources
 
 _TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "docling", "services"}
 """Settings whose effect on a paper shows in its files, their order and their problems."""
 
 
-def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
+def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list[Paper]:
     """The paper with its fingerprint and the format and hash of each file, best file first by `settings.source_order`.
 
     A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second file of one format
-    becomes a paper of its own with a problem, because only one of them can be read.
+    becomes a paper of its own with a problem, because only one of them can be read. known: files that were read before.
     """
     if paper.problem:
         return [fingerprinted(paper, settings)]
@@ -33,7 +32,7 @@ def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
     first_of: dict[Format, PaperFile] = {}
     files: list[PaperFile] = []
     seconds: list[Paper] = []
-    for file in sorted((_examined_file(file, settings) for file in paper.files), key=rank):
+    for file in sorted((_examined_file(file, settings, known) for file in paper.files), key=rank):
         if file.format is None or first_of.setdefault(file.format, file) is file:
             files.append(file)
             continue
@@ -57,21 +56,17 @@ def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
     return replace(paper, fingerprint=made_from)
 
 
-def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
-    """The file with the format and hash of its content, or the problem.
-
-    Hashed whole every time: size and time of change would miss an edit that keeps both.
-    """
+def _examined_file(file: PaperFile, settings: ParsingSettings, files: KnownFiles) -> PaperFile:
+    """The file with the format and hash of its content, or the problem."""
     if file.problem:
         return file
     try:
-        head, sha256 = head_and_sha256(file.path)
+        found = files.read(file.path)
     except OSError as error:
         return replace(file, problem=CANNOT_BE_OPENED.format(reason=error.strerror))
-    try:
-        known = sniff(file.path.name, head)
-    except UnreadableDocument as error:
-        return replace(file, sha256=sha256, problem=str(error))
+    if found.format is None:
+        return replace(file, sha256=found.sha256, problem=found.problem)
+    known, sha256 = FORMATS[found.format], found.sha256
     problem = ""
     if known.source not in settings.source_order:
         problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."

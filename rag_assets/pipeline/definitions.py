@@ -8,7 +8,7 @@ import dagster as dg
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule
+from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule, weekly_verification
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
@@ -50,11 +50,12 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     They load even with wrong settings: a run, the sensor and the schedule read the settings again when they need them.
     """
     now = _settings_now(overrides)
+    verification, weekly = weekly_verification(now.automation, overrides)
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
-        jobs=JOBS,
+        jobs=[*JOBS, verification],
         sensors=[corpus_sensor(overrides), *health_sensors(overrides)],
-        schedules=[nightly_schedule(now.automation, overrides)],
+        schedules=[nightly_schedule(now.automation, overrides), weekly],
         resources={
             "settings": run_settings(now, overrides),
             "models": run_models,

@@ -90,7 +90,7 @@ def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
     store = DocumentStore(path.parent / "kept.sqlite3")
     job = ParseJob(ParsingSettings(), store, in_place)
-    (paper,) = examined(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
+    (paper,) = examined(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings, job.known)
     try:
         made = parse_files(read_files(Attempt(paper), job), job.settings)
     except UnreadableDocument as error:

@@ -20,6 +20,7 @@ from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_fil
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
+from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.promises import measured, pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
@@ -432,7 +433,7 @@ def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(corpus: Corpus, c
     corpus.put(a__tei__xml=TEI.format("Sheep"))
     write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
     (found,) = discover(corpus.papers, corpus.settings.limits)
-    (paper,) = examined(found, corpus.settings)
+    (paper,) = examined(found, corpus.settings, KnownFiles())
     attempt = Attempt(paper)
     with (corpus.papers / changed).open("ab") as file:
         file.write(b"\n")

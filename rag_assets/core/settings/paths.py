@@ -36,6 +36,8 @@ class Paths:
     cache = _Below("cache")
     kept = _Below("cache", "kept.sqlite3")
     """Replies of models, vectors of questions, parsed documents and images of pages; see `rag_assets.core.kept`."""
+    known_files = _Below("cache", ".paper_files.json")
+    """What was found in the files of the papers folder."""
     parsed_index = _Below("cache", "parsed_index.parquet")
     records = _Below("cache", "papers.parquet")
     """The bibliographic record of each paper."""

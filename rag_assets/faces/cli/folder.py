@@ -42,6 +42,28 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                 rendering.print_told(f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told)
 
 
+def verify(data: DataOption = None, json_: JsonOption = False) -> None:
+    """Compare every byte of the data folder with its checksums; name what is damaged, and what to do. Exit code 1 then.
+
+    Example: rag-assets verify
+    """
+    with reported():
+        from rag_assets.library.verification import damages
+
+        found = list(damages(settings_of(data, None)))
+        if json_:
+            rendering.print_json(
+                [{"file": str(one.path), "problem": one.problem, "remedy": one.remedy} for one in found]
+            )
+        elif found:
+            for one in found:
+                rendering.print_line(f"{one.path} {one.problem}. {one.remedy}")
+        else:
+            rendering.print_line("Every file is as it was made.")
+    if found:
+        raise typer.Exit(1)
+
+
 def papers(
     paper_id: Annotated[
         str | None,

@@ -22,7 +22,7 @@ from rag_assets.faces.cli.evaluating import (
     eval_run,
     questions_suggest,
 )
-from rag_assets.faces.cli.folder import clear, index_stats, papers, status
+from rag_assets.faces.cli.folder import clear, index_stats, papers, status, verify
 from rag_assets.faces.cli.options import SettingsCommand
 from rag_assets.faces.cli.reporting import cite, report, table
 from rag_assets.faces.cli.serving import mcp, serve, ui
@@ -65,7 +65,25 @@ def main(
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
-for _command in (run, chunk, qa, retrieve, ask, chat, report, table, cite, papers, status, serve, mcp, ui, clear):
+for _command in (
+    run,
+    chunk,
+    qa,
+    retrieve,
+    ask,
+    chat,
+    report,
+    table,
+    cite,
+    papers,
+    status,
+    verify,
+    verify,
+    serve,
+    mcp,
+    ui,
+    clear,
+):
     app.command(cls=SettingsCommand)(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

@@ -13,11 +13,13 @@ import dagster as dg
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import AutomationSettings, Settings, load_settings
+from rag_assets.library.verification import damages
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.runs.history import end_dead_runs, has_living_runs
 
 logger = logging.getLogger(__name__)
-EVERYTHING = "everything"
+EVERYTHING, VERIFY = "everything", "verify"
+_MOST_NAMED = 20
 _SENSOR_INTERVAL_S = 30
 NOTHING_RAN = (
     "Nothing was run over this data folder yet. Materialize everything once, here or with `rag-assets run`; from then "
@@ -95,6 +97,32 @@ def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str |
 def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None = None) -> str:
     """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last look."""
     return json.dumps({"settled": settled, "seen": seen})
+
+
+def weekly_verification(
+    when: AutomationSettings, overrides: Mapping[str, Any] | None
+) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
+    """The job that compares the data folder with its checksums, and its schedule, on from the start."""
+
+    @dg.op(description="Fails, and names the files, if bytes of the data folder are damaged.")
+    def verify_data_folder() -> None:
+        found = [f"{one.path} {one.problem}. {one.remedy}" for one in damages(load_settings(overrides))]
+        if found:
+            raise dg.Failure("\n".join(found[:_MOST_NAMED]), {"n_damaged": len(found)})
+
+    @dg.job(name=VERIFY, description="Compare every byte of the data folder with its checksums.")
+    def verify() -> None:
+        verify_data_folder()
+
+    schedule = dg.ScheduleDefinition(
+        name="weekly_verification",
+        job=verify,
+        cron_schedule="0 4 * * 0",
+        execution_timezone=when.timezone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Looks for damage by the disk each Sunday; a run that fails names the files and the remedy.",
+    )
+    return verify, schedule
 
 
 def nightly_schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:

@@ -78,7 +78,7 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         audit,
         settings={"chunking": settings.chunking},
         facts={"stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
-        follows_from=[index.version, tokenizer.reason],
+        follows_from=[index.checksums, blocks.checksums, tokenizer.reason],
     )
 
 

@@ -18,6 +18,7 @@ from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED, PARSED_INDEX_PROMISES, BlocksCandidate, how_bad
 from rag_assets.parsing.registry import PARSER_VERSION
@@ -54,9 +55,11 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
     if not published.files:
         demand_papers(papers, paths.papers)
 
-    job = ParseJob(parsing, store, within(parsing.limits, workforce))
+    known = KnownFiles.kept_at(paths.known_files)
+    job = ParseJob(parsing, store, within(parsing.limits, workforce), known)
     before = published.columns(PARSED_INDEX.names)
     updated, plan = corpus.update_parsed_index(papers, before, job, progress("parsed_index", "papers"))
+    known.keep_at(paths.known_files)
     removal = _removal(before, updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
     if removal.is_most and nothing_withholds(checked):

@@ -3,24 +3,26 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import dagster as dg
 import numpy as np
 
+from rag_assets.core.domain import Usage
 from rag_assets.core.incremental import data_version, fingerprint, read_json, staging
+from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
-from rag_assets.core.tables import fingerprints_by
+from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by
 from rag_assets.core.workforce.seam import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages, profiles
+from rag_assets.pipeline.assets.kept_pages import Frame, Page, keep_page, kept_page, latest_page, page_file
 from rag_assets.pipeline.assets.publishing import (
     Outcome,
-    materialized,
     progress,
     specs,
     usage_facts,
@@ -80,15 +82,24 @@ def embeddings(
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
     paths = settings.paths
+    place = paths.cache / ".embeddings.page.json"
+    frame = Frame(paths.vectors, EMBEDDING_PROMISES, {"embedding": settings.embedding}, "passages")
+    facts, sparse = embedder_facts(settings.embedding, paths.models), open_sparse_vectors(settings)
+    made_of = PaperTable.published(paths.passages, PASSAGES).checksums
+    key = frame.key(made_of, facts.identity, sparse.identity if sparse else None)
+    file, last = vector_file(paths.vectors), latest_page(place)
+    if last and last.stands == file.stands():
+        file = replace(file, is_as_left=True)
+        if last.key == key:
+            yield from last.said_again(frame)
+            return
     items = _rows(paths)
-    file = vector_file(paths.vectors)
-    cache = VectorCache(file, embedder_facts(settings.embedding, paths.models))
+    cache = VectorCache(file, facts)
     embedded = {item.passage_id: item.embedded_text for item in items}
     passages = {item.passage_id: item.text for item in items}
     texts = dict.fromkeys(embedded.values())
     tokens = TokenStore(file, open_token_encoder(settings.embedding, paths.models).identity)
     with_tokens = list(passages.values()) if stores_tokens(settings.embedding) else []
-    sparse = open_sparse_vectors(settings)
     note_papers(
         file,
         {cache: _by_paper(items, embedded)} | ({sparse.cache: _by_paper(items, passages)} if sparse else {}),
@@ -113,45 +124,45 @@ def embeddings(
     n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
     n_made = n_with_tokens + run.n_embedded
 
-    def publish() -> int:
-        if is_recent(paths):
-            return 0
-        n_removed = cache.keep_only(texts)
-        tokens.keep_only(with_tokens)
-        if sparse:
-            sparse.cache.keep_only(passages.values())
-        in_use: list[MadeOfTexts[Any]] = [cache, tokens, *([sparse.cache] if sparse else [])]
-        prune_other_models(file, in_use, {item.paper_id for item in items})
-        return n_removed
-
-    def report(n_removed: int) -> dg.MaterializeResult[Any]:
-        identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
-        return materialized(
-            version=data_version({cache.key_of(text): identity for text in texts}),
-            counts={
-                "n_added": n_made,
-                "n_changed": 0,
-                "n_removed": n_removed,
-                "n_unchanged": len(texts) - n_made,
-            },
-            counted="passages",
-            n_rows=len(texts),
-            path=file.path,
-            settings={"embedding": settings.embedding},
-            facts={
-                "model": cache.facts.identity,
-                "dimension": cache.facts.dimension,
-                "n_embedded": n_made,
-                "n_sparse_vectors_made": n_sparse,
-                "vectors_per_s": run.vectors_per_s,
-                "seconds": run.seconds,
-            }
-            | usage_facts(spent),
-        )
-
-    yield from write_audit_publish(
-        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, embedded)), publish=publish, report=report
+    checked = check_all(EMBEDDING_PROMISES, without_unit_vector(cache, embedded))
+    identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
+    page = Page(
+        version=data_version({cache.key_of(text): identity for text in texts}),
+        n_rows=len(texts),
+        n_items=len(texts),
+        facts={
+            "model": facts.identity,
+            "dimension": facts.dimension,
+            "n_embedded": n_made,
+            "n_sparse_vectors_made": n_sparse,
+            "vectors_per_s": run.vectors_per_s,
+            "seconds": run.seconds,
+        }
+        | usage_facts(spent),
     )
+
+    def publish() -> dict[str, int]:
+        n_removed = 0
+        if not is_recent(paths):
+            n_removed = cache.keep_only(texts)
+            tokens.keep_only(with_tokens)
+            if sparse:
+                sparse.cache.keep_only(passages.values())
+            in_use: list[MadeOfTexts[Any]] = [cache, tokens, *([sparse.cache] if sparse else [])]
+            prune_other_models(file, in_use, {item.paper_id for item in items})
+            with staging() as staged:
+                idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
+                keep_page(idle, checked, place, key, staged)
+                staged.publish()
+        return {"n_added": n_made, "n_changed": 0, "n_removed": n_removed, "n_unchanged": len(texts) - n_made}
+
+    yield from write_audit_publish(checked, publish=publish, report=lambda counts: page.materialization(frame, counts))
+
+
+_NOTHING_DONE = {"n_embedded": 0, "n_sparse_vectors_made": 0, "vectors_per_s": 0.0, "seconds": 0.0} | usage_facts(
+    Usage()
+)
+"""Facts of a run that made no vector."""
 
 
 def _sparse_source(settings: Settings) -> SparseSource | None:
@@ -210,19 +221,31 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it."""
-    staged = stage_index(target, _rows(settings.paths), report=progress(asset, "passages"))
+    paths = settings.paths
+    place = paths.cache / f".{asset}.page.json"
+    told = {"store": target.identity.kind, "place": str(target)}
+    frame = Frame(target.folder, INDEX_PROMISES, {"indexing": settings.indexing}, "passages", told)
+    made_of = PaperTable.published(paths.passages, PASSAGES).checksums
+
+    def key_of(manifest: IndexManifest | None) -> str:
+        return frame.key(made_of, asdict(target.identity), asdict(manifest) if manifest else None)
+
+    if page := kept_page(place, key_of(target.published()), frame):
+        yield from page.said_again(frame)
+        return
+    staged = stage_index(target, _rows(paths), report=progress(asset, "passages"))
+    checked = check_all(INDEX_PROMISES, staged)
+    manifest = staged.manifest
+    page = Page(manifest.version, manifest.n_passages, manifest.n_passages)
+
+    def publish() -> None:
+        staged.publish()
+        with staging() as pages:
+            keep_page(page, checked, place, key_of(manifest), pages)
+            pages.publish()
+
     yield from write_audit_publish(
-        check_all(INDEX_PROMISES, staged),
-        publish=staged.publish,
-        report=lambda _: materialized(
-            version=staged.manifest.version,
-            counts=staged.plan.counts(),
-            counted="passages",
-            n_rows=staged.manifest.n_passages,
-            path=target.folder,
-            settings={"indexing": settings.indexing},
-            facts={"store": target.identity.kind, "place": str(target)},
-        ),
+        checked, publish=publish, report=lambda _: page.materialization(frame, staged.plan.counts())
     )
 
 
@@ -237,23 +260,45 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
     paths = settings.paths
-    meta = _index_facts(settings)
-    content = {key: value for key, value in meta.items() if key != "problems"}
-    is_same = read_json(paths.index_meta) == content
+    place = page_file(paths.index_meta)
+    frame = Frame(paths.index_meta, META_PROMISES, counted="files")
+    key = frame.key(_meta_follows_from(settings))
     with staging() as staged:
-        staged.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
+        if page := kept_page(place, key, frame):
+            staged.put(paths.index_meta, page.beside[paths.index_meta.name].encode())
+            staged.publish()
+            yield from page.said_again(frame)
+            return
+        meta = _index_facts(settings)
+        content = {name: value for name, value in meta.items() if name != "problems"}
+        is_same = read_json(paths.index_meta) == content
+        text = json.dumps(content, indent=2) + "\n"
+        facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
+        page = Page(content["version"], 1, 1, facts, beside={paths.index_meta.name: text})
+        checked = check_all(META_PROMISES, meta)
+        staged.put(paths.index_meta, text.encode())
+        keep_page(page, checked, place, key, staged)
+        counts = {"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)}
         yield from write_audit_publish(
-            check_all(META_PROMISES, meta),
-            publish=staged.publish,
-            report=lambda _: materialized(
-                version=content["version"],
-                counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
-                counted="files",
-                n_rows=1,
-                path=paths.index_meta,
-                facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},
-            ),
+            checked, publish=staged.publish, report=lambda _: page.materialization(frame, counts)
         )
+
+
+def _meta_follows_from(settings: Settings) -> list[Any]:
+    """Everything that index_meta.json follows from, as JSON values, without reading a table."""
+    paths = settings.paths
+    tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
+    facts = asdict(embedder_facts(settings.embedding, paths.models))
+    indexes = (vector_index(settings, facts["identity"], sparse=_sparse_source(settings)), word_index(settings))
+    found = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
+    return [
+        *(PaperTable.published(path, schema).checksums for path, schema in tables.items()),
+        facts,
+        [asdict(index.identity) for index in indexes],
+        found,
+        settings.indexing.fingerprint(),
+        read_provenance(paths.chunks),
+    ]
 
 
 def _index_facts(settings: Settings) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Page:
     """By promise: rows that break it, the finding, and how many more rows there are."""
     beside: dict[str, str] = field(default_factory=dict)
     """Content of small files that are published with it, by name."""
+    stands: list[int] = field(default_factory=list)
+    """How the file stood that the asset writes into, see `KeptFile.stands`."""
     key: str = ""
 
     def with_checks(self, checked: Sequence[CheckedPromise]) -> dict[str, Any]:
@@ -64,9 +66,8 @@ class Page:
         facts = {name: plain(value) for name, value in self.facts.items()}
         return asdict(self) | {"checks": checks, "facts": facts}
 
-    def materialization(self, frame: Frame, plan: UpdatePlan | None = None) -> dg.MaterializeResult[Any]:
-        """plan: what was done; None for nothing."""
-        counts = plan.counts() if plan else UpdatePlan().counts() | {"n_unchanged": self.n_items}
+    def materialization(self, frame: Frame, counts: Mapping[str, int]) -> dg.MaterializeResult[Any]:
+        """counts: as of `UpdatePlan.counts`."""
         return materialized(
             version=self.version,
             counts=counts,
@@ -80,17 +81,22 @@ class Page:
 
     def said_again(self, frame: Frame) -> Outcome:
         """The page of an asset that had nothing to do."""
-        yield self.materialization(frame)
+        yield self.materialization(frame, UpdatePlan().counts() | {"n_unchanged": self.n_items})
         yield from results(CheckedPromise(one, *self.checks[one.name]) for one in frame.promises)
+
+
+def latest_page(path: Path) -> Page | None:
+    """The page kept at `path`, whatever its key; None when there is none."""
+    try:
+        return TypeAdapter(Page).validate_python(unsealed(path.read_bytes()) or {})
+    except (OSError, ValidationError):
+        return None
 
 
 def kept_page(path: Path, key: str, frame: Frame) -> Page | None:
     """The page kept at `path`; None when there is none under this key."""
-    try:
-        page = TypeAdapter(Page).validate_python(unsealed(path.read_bytes()) or {})
-    except (OSError, ValidationError):
-        return None
-    return page if page.key == key and page.checks.keys() == {one.name for one in frame.promises} else None
+    page = latest_page(path)
+    return page if page and page.key == key and page.checks.keys() == {one.name for one in frame.promises} else None
 
 
 def keep_page(page: Page, checked: Sequence[CheckedPromise], path: Path, key: str, staged: StagedFiles) -> None:

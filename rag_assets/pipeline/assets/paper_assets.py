@@ -50,8 +50,7 @@ def brought_up_to_date(
 
     def key_of(table: PaperTable) -> str:
         quarantined = [paper.as_row() for paper in table.manifest.quarantined]
-        files = [shard.sha256 for shard in table.manifest.shards.values()]
-        return frame.key(files, data_version(table.known), quarantined, *(follows_from or ()))
+        return frame.key(table.checksums, data_version(table.known), quarantined, *(follows_from or ()))
 
     with staging() as staged:
         is_known = follows_from is not None and is_current(published, update, provenance)
@@ -77,5 +76,5 @@ def brought_up_to_date(
         if follows_from is not None:
             keep_page(page, told.checked, place, key_of(draft), staged)
         yield from write_audit_publish(
-            told.checked, publish=staged.publish, report=lambda _: page.materialization(frame, update.plan)
+            told.checked, publish=staged.publish, report=lambda _: page.materialization(frame, update.plan.counts())
         )

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import EmbeddingSettings
@@ -130,10 +128,6 @@ def store_missing_tokens(
     return n_embedded
 
 
-_LENGTH_TOLERANCE = 1e-3
-_READ_AT_ONCE = 10_000
-
-
 @dataclass(frozen=True)
 class VectorProblem:
     """A passage and what is wrong with its vector."""
@@ -143,20 +137,11 @@ class VectorProblem:
 
 
 def without_unit_vector(cache: VectorCache, texts: Mapping[str, str]) -> list[VectorProblem]:
-    """Passages whose vector is missing (or was refused as damaged), not finite, or not of length 1.
+    """Passages whose vector was not kept, because it is not of length 1 or not finite.
 
     texts: passage_id -> text of its vector. In the order given.
     """
-    wanted, problems = list(dict.fromkeys(texts.values())), dict[str, str]()
-    for start in range(0, len(wanted), _READ_AT_ONCE):
-        some = wanted[start : start + _READ_AT_ONCE]
-        lengths = {text: float(np.linalg.norm(vector)) for text, vector in cache.found(some).items()}
-        problems |= dict.fromkeys(set(some) - lengths.keys(), "no vector")
-        problems |= {
-            text: f"length {length:.4f}, not 1"
-            for text, length in lengths.items()
-            if not abs(length - 1.0) <= _LENGTH_TOLERANCE  # NaN is not <= either
-        }
+    problems = cache.refused
     return [VectorProblem(passage_id, problems[text]) for passage_id, text in texts.items() if text in problems]
 
 

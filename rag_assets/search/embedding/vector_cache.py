@@ -29,6 +29,7 @@ _PAPERS = "papers of models"
 """Kind of the one entry that says of which papers the vectors of each model are; the model used last is last."""
 _BYTES_PER_MB = 1_000_000
 _MOST_MB = 2000.0
+_LENGTH_TOLERANCE = 1e-3
 _EARLIER_FOLDERS = ("embeddings", "sparse_vectors", "token_vectors")
 
 
@@ -94,6 +95,19 @@ class VectorCache(MadeOfTexts[Vectors]):
     def __init__(self, file: KeptFile, facts: EmbedderFacts) -> None:
         super().__init__(file, _VECTORS, facts.identity, lambda one: one.astype("<f4").tobytes(), self._vector_of)
         self.facts = facts
+        self.refused: dict[str, str] = {}
+        """What is wrong with vectors that were to be added, by text."""
+
+    def add(self, texts: Sequence[str], values: Iterable[Vectors]) -> None:
+        """Keep the vectors of length 1 of a finished batch; see `MadeOfTexts.add`."""
+        lengths = {text: (vector, float(np.linalg.norm(vector))) for text, vector in zip(texts, values, strict=True)}
+        sound = {
+            text: vector
+            for text, (vector, length) in lengths.items()
+            if abs(length - 1.0) <= _LENGTH_TOLERANCE  # NaN is not <= either
+        }
+        self.refused |= {text: f"length {lengths[text][1]:.4f}, not 1" for text in lengths.keys() - sound.keys()}
+        super().add(list(sound), sound.values())
 
     def _vector_of(self, content: bytes) -> Vectors:
         vector = np.frombuffer(content, "<f4")

@@ -57,11 +57,20 @@ def save_manifest(folder: Path, manifest: IndexManifest, facts: Mapping[str, Any
 
 def is_intact(folder: Path) -> bool:
     """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
-    files = manifest_content(folder).get("files")
+    return "files" in manifest_content(folder) and not damaged_files(folder)
+
+
+def damaged_files(folder: Path) -> list[Path]:
+    """Files of the index in `folder` that are missing, too many or not as its manifest says, byte for byte; none where
+    there is no manifest of files."""
+    wanted = manifest_content(folder).get("files")
+    if wanted is None:
+        return []
     try:
-        return files is not None and bool(files == _checksums(folder))
+        found = _checksums(folder)
     except OSError:
-        return False
+        return [folder]
+    return [folder / name for name in sorted(wanted.keys() | found.keys()) if wanted.get(name) != found.get(name)]
 
 
 def manifest_content(folder: Path) -> dict[str, Any]:
