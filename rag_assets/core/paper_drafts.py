@@ -19,7 +19,7 @@ import pyarrow as pa
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.incremental import StagedFiles
 from rag_assets.core.paper_tables import Manifest, PapersUpdate, PaperTable, QuarantinedPaper, Shard, shard_of
-from rag_assets.core.table_files import SHARD_PREFIX, write_table
+from rag_assets.core.table_files import shard_file, write_table
 from rag_assets.core.tables import fingerprints_by, merged
 
 SPLIT_AT = 2_000
@@ -52,7 +52,7 @@ def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, An
     target = staged.path(table.path)
     if n_digits:
         target.mkdir()
-    files = {key: target / f"{SHARD_PREFIX}{key}.parquet" if n_digits else target for key in keys}
+    files = {key: shard_file(target, key) for key in keys}
     shards = {key: table.manifest.shards[key] for key in keys if key not in rewritten}
     for key in shards:
         _link(table.files[key], files[key])

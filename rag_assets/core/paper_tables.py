@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self, TypeAlias
 import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
+from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import (
     StagedFiles,
     UpdatePlan,
@@ -146,6 +147,17 @@ class PaperTable:
         found = {key: _shard_of(file, schema, known.shards.get(key)) for key, file in files.items()}
         shards = {key: shard for key, shard in found.items() if shard is not None}
         return cls(path, schema, {key: files[key] for key in shards}, replace(known, shards=shards))
+
+    @classmethod
+    def required(cls, path: Path, schema: pa.Schema) -> Self:
+        """The published table. Raises MissingInput when there is none, or a file of it cannot be used."""
+        table = cls.published(path, schema)
+        if not path.exists():
+            raise MissingInput.table(path, asset=path.stem)
+        if (n_wanted := 16 ** len(next(iter(table.files), ""))) != len(table.files):
+            problem = f"can be used in {len(table.files)} of {n_wanted} parts"
+            raise MissingInput.unusable_table(path, problem=problem, asset=path.stem)
+        return table
 
     @cached_property
     def papers(self) -> dict[str, str]:

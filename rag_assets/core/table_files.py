@@ -87,6 +87,11 @@ def shard_key(file: Path) -> str:
     return file.stem.removeprefix(SHARD_PREFIX) if file.stem.startswith(SHARD_PREFIX) else ""
 
 
+def shard_file(table: Path, key: str) -> Path:
+    """The file of that key; see `shard_key`."""
+    return table / f"{SHARD_PREFIX}{key}.parquet" if key else table
+
+
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
     """Write `table` with its provenance; equal content gives equal bytes.
 
@@ -158,11 +163,6 @@ def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str])
         except _UnusableTable as error:
             raise MissingInput(f"{path} {error}. Nothing was published; run again.") from error
     return _joined(parts)
-
-
-def demand_table(path: Path) -> None:
-    """Raise MissingInput unless there is a table at `path` that every reader can open."""
-    read_columns(path, [])
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from rag_assets.core.incremental import file_sha256
 from rag_assets.core.kept import n_damaged_entries
 from rag_assets.core.paper_tables import Manifest, manifest_file
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import shard_key
+from rag_assets.core.table_files import shard_file, shard_key
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.indexing.folders import damaged_files
 from rag_assets.search.indexing.stores import published_indexes
@@ -37,16 +37,16 @@ def damages(settings: Settings) -> Iterator[Damage]:
     run = f"rag-assets run{data_option(paths.data)}"
     for table in _tables(paths):
         for file, problem in _damaged_in(table):
-            yield Damage(file, problem, f"Delete it, then run: {run}")
+            yield Damage(file, problem, f"Delete it, then run: {run}" if file.exists() else f"Run: {run}")
     for index in published_indexes(settings):
         files = damaged_files(index.folder)
         for file in files:
-            yield Damage(file, "differs from the manifest of its index", f"Delete {index.folder}, then run: {run}")
+            yield Damage(file, "differs from the manifest of its index", f"Run: {run}")
         if not files and index.manifest() is not None and not index.is_intact():
-            yield Damage(index.folder, "is not as it was made", f"Delete it, then run: {run}")
+            yield Damage(index.folder, "is not as it was made", f"Run: {run}")
     for kept in (paths.kept, paths.vectors):
         if kept.exists() and (problem := _problem_of(kept)):
-            yield Damage(kept, problem, f"What is damaged is made anew by: {run}")
+            yield Damage(kept, problem, f"Touch it, then run: {run}")
     for paper in KnownFiles.kept_at(paths.known_files).altered():
         yield Damage(paper, "has other bytes than when it was read", "Put the paper there again, or touch it.")
 
@@ -67,7 +67,7 @@ def _damaged_in(table: Path) -> Iterator[tuple[Path, str]]:
         yield manifest_file(table), "is missing or damaged"
         return
     for key in sorted(wanted.keys() - found.keys()):
-        yield table, f"lacks its part {key}" if key else "is missing"
+        yield shard_file(table, key), "is missing"
     for key, file in found.items():
         if key not in wanted:
             yield file, "is not in the manifest of its table"

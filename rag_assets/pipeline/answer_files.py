@@ -33,8 +33,8 @@ from rag_assets.core.incremental import read_json, staging
 from rag_assets.core.kept import kept_file
 from rag_assets.core.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import read_columns, required_table
-from rag_assets.core.tables import chunks_from, rows_of
+from rag_assets.core.table_files import OpenTable, read_columns
+from rag_assets.core.tables import chunks_from
 from rag_assets.engine import Engine
 from rag_assets.pipeline.assets.publishing import now
 from rag_assets.questions import Question
@@ -110,8 +110,10 @@ def cited_chunks(results: Iterable[QAResult], paths: Paths) -> dict[str, Chunk]:
     cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
     if not cited:
         return {}
-    table = required_table(paths.chunks)
-    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+    table = OpenTable(paths.chunks)
+    ids = table.columns(["chunk_id"])["chunk_id"].to_pylist()
+    rows = [row for row, chunk_id in enumerate(ids) if chunk_id in cited]
+    return {chunk.chunk_id: chunk for chunk in table.values(rows, chunks_from)}
 
 
 def audit(update: AnswerUpdate, checked: Iterable[CheckedPromise], paths: Paths, run: AuditedRun) -> None:

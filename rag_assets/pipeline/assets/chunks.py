@@ -13,8 +13,8 @@ from rag_assets.core.domain import Zone
 from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import demand_table, published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
+from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
+from rag_assets.core.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
@@ -60,7 +60,7 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     """
     paths = settings.paths
     published = PaperTable.published(paths.chunks, CHUNKS)
-    index, blocks = PaperTable.published(paths.parsed_index, PARSED_INDEX), corpus.published_blocks(paths)
+    index, blocks = PaperTable.required(paths.parsed_index, PARSED_INDEX), PaperTable.required(paths.blocks, BLOCKS)
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
     )
@@ -173,8 +173,7 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     facts = embedder_facts(settings.embedding, paths.models)
     count_tokens = counting(settings.embedding, workforce.models_folder(paths.models))
     window = ReadingWindow(facts.tokenizer_id, count_tokens, facts.max_tokens)
-    published, of = PaperTable.published(paths.passages, PASSAGES), PaperTable.published(paths.chunks, CHUNKS)
-    demand_table(paths.chunks)
+    published, of = PaperTable.published(paths.passages, PASSAGES), PaperTable.required(paths.chunks, CHUNKS)
     update = update_passages(
         published,
         of,
@@ -235,7 +234,7 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     paths = settings.paths
     titles = read_columns(paths.records, ["paper_id", "title"])
     by_paper = dict(zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True))
-    published, blocks = PaperTable.published(paths.profiles, PROFILES), corpus.published_blocks(paths)
+    published, blocks = PaperTable.published(paths.profiles, PROFILES), PaperTable.required(paths.blocks, BLOCKS)
 
     def audit(draft: PaperTable) -> TableAudit:
         first = next(draft.parts(["paper_id", "title", "file_words", "periods"])).slice(0, N_PROFILES_SHOWN).to_pylist()

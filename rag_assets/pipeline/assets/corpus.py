@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from rag_assets.core.incremental import data_version
 from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
-from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import demand_table, read_columns, required_table
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import read_columns, required_table
 from rag_assets.core.tables import BLOCKS, PARSED_INDEX, fingerprints_by
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.title_page import title_pages
@@ -115,12 +115,6 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         settings={"parsing": settings.parsing},
         follows_from=[data_version(fingerprints_by(index, "paper_id"))],
     )
-
-
-def published_blocks(paths: Paths) -> PaperTable:
-    """The blocks. Raises MissingInput when there are none that can be used."""
-    demand_table(paths.blocks)
-    return PaperTable.published(paths.blocks, BLOCKS)
 
 
 def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Removal:

@@ -85,7 +85,7 @@ def embeddings(
     place = paths.cache / ".embeddings.page.json"
     frame = Frame(paths.vectors, EMBEDDING_PROMISES, {"embedding": settings.embedding}, "passages")
     facts, sparse = embedder_facts(settings.embedding, paths.models), open_sparse_vectors(settings)
-    made_of = PaperTable.published(paths.passages, PASSAGES).checksums
+    made_of = PaperTable.required(paths.passages, PASSAGES).checksums
     key = frame.key(made_of, facts.identity, sparse.identity if sparse else None)
     file, last = vector_file(paths.vectors), latest_page(place)
     if last and last.stands == file.stands():
@@ -225,7 +225,7 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     place = paths.cache / f".{asset}.page.json"
     told = {"store": target.identity.kind, "place": str(target)}
     frame = Frame(target.folder, INDEX_PROMISES, {"indexing": settings.indexing}, "passages", told)
-    made_of = PaperTable.published(paths.passages, PASSAGES).checksums
+    made_of = PaperTable.required(paths.passages, PASSAGES).checksums
 
     def key_of(manifest: IndexManifest | None) -> str:
         return frame.key(made_of, asdict(target.identity), asdict(manifest) if manifest else None)
@@ -292,7 +292,7 @@ def _meta_follows_from(settings: Settings) -> list[Any]:
     indexes = (vector_index(settings, facts["identity"], sparse=_sparse_source(settings)), word_index(settings))
     found = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
     return [
-        *(PaperTable.published(path, schema).checksums for path, schema in tables.items()),
+        *(PaperTable.required(path, schema).checksums for path, schema in tables.items()),
         facts,
         [asdict(index.identity) for index in indexes],
         found,

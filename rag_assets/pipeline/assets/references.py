@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.core.tables import REFERENCES
+from rag_assets.core.tables import BLOCKS, REFERENCES
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
@@ -36,7 +36,7 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
     An answer says of a quoted sentence whether it reports the works it refers to.
     """
     paths = settings.paths
-    published, blocks = PaperTable.published(paths.references, REFERENCES), corpus.published_blocks(paths)
+    published, blocks = PaperTable.published(paths.references, REFERENCES), PaperTable.required(paths.blocks, BLOCKS)
 
     def audit(draft: PaperTable) -> TableAudit:
         entries = draft.columns(["number", "mentions"])

@@ -1,0 +1,141 @@
+"""Damage that leaves size and time of a file as they are: runs trust it, `verify` names it and what mends it."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from rag_assets.core import paper_drafts, table_files
+from rag_assets.core.settings import Settings
+from rag_assets.library.verification import damages
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets_testing.world import World
+from rag_assets_tests.end_to_end.damage import state
+
+
+@pytest.fixture
+def sharded(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world whose tables are folders of 16 files."""
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 2)
+    outcome = world.run()
+    assert outcome.is_success, outcome.failures or outcome.broken
+    assert world.paths.passages.is_dir()
+    return world
+
+
+def flipped(path: Path) -> None:
+    """One bit is another one, and nothing else tells of it."""
+    before, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def largest(folder: Path) -> Path:
+    return max((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+
+
+def a_vector_lost(path: Path) -> None:
+    before = path.stat()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE entries SET content = zeroblob(1536) WHERE key = (SELECT MAX(key) FROM entries)")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def problems(world: World) -> dict[str, str]:
+    found = damages(Settings(data_dir=world.paths.data))
+    return {str(one.path.relative_to(world.paths.data)): one.remedy for one in found}
+
+
+def follow(world: World, name: str, remedy: str) -> None:
+    path = world.paths.data / name
+    if remedy.startswith("Delete it"):
+        path.unlink()
+    elif remedy.startswith("Touch it"):
+        path.touch()
+    else:
+        assert remedy.startswith("Run: rag-assets run --data ")
+
+
+@pytest.mark.parametrize(
+    ("place", "damage"),
+    [
+        (lambda paths: largest(paths.passages), flipped),
+        (lambda paths: largest(paths.blocks), flipped),
+        (lambda paths: largest(paths.bm25), flipped),
+        (lambda paths: paths.vectors, a_vector_lost),
+        (lambda paths: largest(paths.chunks), Path.unlink),
+    ],
+    ids=["passages", "blocks", "words", "vectors", "chunks deleted"],
+)
+def test_the_damaged_file_is_named_and_its_remedy_mends_it(
+    sharded: World, place: Callable[[object], Path], damage: Callable[[Path], None]
+) -> None:
+    """A bit that a disk lost is cited as what the paper says, until somebody looks."""
+    before = state(sharded)
+    assert problems(sharded) == {}
+    path = place(sharded.paths)
+    damage(path)
+
+    (item,) = problems(sharded).items()
+    follow(sharded, *item)
+    outcome = sharded.run()
+
+    assert item[0] in (str(path.relative_to(sharded.paths.data)), str(path.parent.relative_to(sharded.paths.data)))
+    assert outcome.is_success, outcome.failures or outcome.broken
+    assert problems(sharded) == {}
+    assert state(sharded) == before
+
+
+def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
+    """Nobody looks by hand: the failed run tells those who are told of failures."""
+    definitions = build_defs(overrides={"data_dir": str(world.paths.data)})
+    schedule, job = definitions.resolve_schedule_def("weekly_verification"), definitions.resolve_job_def("verify")
+    assert job.execute_in_process().success
+
+    flipped(world.paths.chunks)
+    result = job.execute_in_process(raise_on_error=False)
+
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    assert str(world.paths.chunks) in str(failure.step_failure_data.user_failure_data)
+    assert schedule.job_name == "verify"
+    assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+
+
+def test_an_unchanged_run_reads_no_large_table(sharded: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It grew with the corpus: half a minute each night for ten thousand papers, when nothing happened."""
+    read = table_files._columns
+    opened: set[str] = set()
+
+    def noted(file: object, schema: object, columns: list[str]) -> object:
+        opened.update(columns)
+        return read(file, schema, columns)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(table_files, "_columns", noted)
+
+    assert sharded.run().is_success
+    assert not {"passage_id", "n_tokens", "ordinal", "mentions", "page_words"} & opened
+
+
+def test_an_edit_ends_as_a_fresh_build_over_folders(sharded: World, tmp_path: Path) -> None:
+    """What is left of an edited or deleted paper would be cited."""
+    sharded.write_paper("iron", "Iron and endurance", "Iron supplements did nothing for runners.")
+    (sharded.paths.papers / "basalt.tei.xml").unlink()
+    edited = sharded.run()
+    fresh = World(tmp_path / "fresh")
+    fresh.use_models(sharded.paths.models)
+    for place in (sharded.paths.papers, sharded.paths.questions):
+        for file in place.iterdir():
+            (fresh.paths.data / place.name / file.name).write_bytes(file.read_bytes())
+    built = fresh.run()
+
+    tables = ("parsed_index", "records", "blocks", "chunks", "passages", "profiles", "references")
+    assert edited.is_success
+    assert built.is_success
+    assert sharded.bytes_of(*(getattr(sharded.paths, name) for name in tables)) == fresh.bytes_of(
+        *(getattr(fresh.paths, name) for name in tables)
+    )
