@@ -26,8 +26,10 @@ from rag_assets.core.incremental import (
     sealed,
     unsealed,
 )
+from rag_assets.core.promises import Promise
 from rag_assets.core.table_files import read_files, shard_key, whole_file
 from rag_assets.core.tables import by_paper, fingerprints_by, rows_of
+from rag_assets.core.workforce.worker_process import Failure
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,29 @@ class QuarantinedPaper:
     fingerprint: str
     """Fingerprint that its rows would have; the paper is tried again when this changes."""
 
+    @classmethod
+    def lost(cls, paper_id: str, file_path: str, failure: Failure, fingerprint: str) -> Self:
+        """The paper whose work did not end. Raises what no paper can cause."""
+        if failure.raised:
+            raise failure.raised
+        return cls(paper_id, file_path, f"{file_path} {failure.reason}", fingerprint)
+
     def as_row(self) -> dict[str, str]:
         return asdict(self)
+
+
+class WithQuarantine(Protocol):
+    """What a promise is checked on, with the papers that could not be used."""
+
+    @property
+    def quarantined(self) -> Sequence[QuarantinedPaper]: ...
+
+
+def none_quarantined(sentence: str) -> Promise[WithQuarantine]:
+    """The promise that warns of papers that could not be used. sentence: see `Promise`."""
+    return Promise(
+        "none_quarantined", sentence, lambda candidate: [paper.as_row() for paper in candidate.quarantined], "warning"
+    )
 
 
 Made: TypeAlias = pa.Table | QuarantinedPaper

@@ -7,17 +7,16 @@ from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import pyarrow as pa
+from typing import Any, NamedTuple
 
 from rag_assets.core.domain import Block
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
+from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import PROFILES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
-from rag_assets.core.workforce.seam import Spread, demanded
+from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.worker_process import Failure
 
 PROFILER_VERSION = 3
 """Raise it when the same paper gets another profile than before."""
@@ -80,22 +79,36 @@ def update_profiles(
     }
     plan = plan_update(published.known, wanted)
 
-    def made() -> Generator[tuple[str, pa.Table]]:
+    def made() -> Generator[tuple[str, Made]]:
         papers = (
-            (paper, titles.get(paper) or "", packed(own.slice(0, _MOST_BLOCKS)))
+            PaperToProfile(
+                paper, own["file_path"][0].as_py(), titles.get(paper) or "", packed(own.slice(0, _MOST_BLOCKS))
+            )
             for paper, own in blocks.rows(plan.to_build)
         )
         with closing(spread(_profile, papers)) as results:
-            for (paper, *_), row in results:
-                yield paper, to_table([demanded(row) | {"fingerprint": wanted[paper]}], PROFILES)
+            for paper, row in results:
+                mark = wanted[paper.paper_id]
+                if isinstance(row, Failure):
+                    yield paper.paper_id, QuarantinedPaper.lost(paper.paper_id, paper.file_path, row, mark)
+                else:
+                    yield paper.paper_id, to_table([row | {"fingerprint": mark}], PROFILES)
 
     return PapersUpdate(plan, wanted, made())
 
 
-def _profile(paper: tuple[str, str, bytes]) -> dict[str, Any]:
-    """The profile of a paper, given its id, its title and the packed rows of its first blocks."""
-    paper_id, title, rows = paper
-    return asdict(profile_of(paper_id, title, blocks_from(unpacked(rows))))
+class PaperToProfile(NamedTuple):
+    """A paper as it is sent to a worker."""
+
+    paper_id: str
+    file_path: str
+    title: str
+    blocks: bytes
+    """Packed rows of its first blocks."""
+
+
+def _profile(paper: PaperToProfile) -> dict[str, Any]:
+    return asdict(profile_of(paper.paper_id, paper.title, blocks_from(unpacked(paper.blocks))))
 
 
 @dataclass(frozen=True)
@@ -106,11 +119,13 @@ class ProfilesCandidate:
     """paper_id of each profile."""
     papers: Collection[str]
     """paper_id of each paper with blocks."""
+    quarantined: Sequence[QuarantinedPaper] = ()
 
 
 def _not_one_each(candidate: ProfilesCandidate) -> Offenders:
     """Papers with blocks that have no profile or several, and profiles of no paper."""
-    found, wanted = Counter(candidate.profiles), set(candidate.papers)
+    lost = {paper.paper_id for paper in candidate.quarantined}
+    found, wanted = Counter(candidate.profiles), {*candidate.papers} - lost
     return [
         {"paper_id": paper, "n_profiles": found[paper], "has_text": paper in wanted}
         for paper in sorted(found.keys() | wanted)
@@ -118,6 +133,7 @@ def _not_one_each(candidate: ProfilesCandidate) -> Offenders:
     ]
 
 
-PROFILE_PROMISES: list[Promise[ProfilesCandidate]] = [
+PROFILE_PROMISES: list[Promise[Any]] = [
     Promise("one_per_paper", "Every paper with text has one profile, and no other paper has one.", _not_one_each),
+    none_quarantined("Every paper can be profiled. Each that cannot is listed with the reason; the others go on."),
 ]

@@ -80,7 +80,7 @@ def test_an_unchanged_corpus_reads_no_block() -> None:
 
 def test_a_missing_or_surplus_profile_withholds_the_table() -> None:
     """A paper without a profile is found by no name, and nothing would say so."""
-    (checked,) = check_all(PROFILE_PROMISES, ProfilesCandidate(["a", "b", "b"], ["b", "c"]))
+    checked, _ = check_all(PROFILE_PROMISES, ProfilesCandidate(["a", "b", "b"], ["b", "c"]))
 
     assert not nothing_withholds([checked])
     assert checked.offenders == [

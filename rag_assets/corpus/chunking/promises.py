@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Zone
-from rag_assets.core.paper_tables import QuarantinedPaper
+from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.references import looks_like_reference
@@ -134,7 +134,7 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
         yield f"has {n} passages with the same id as another (ids_unique)"
 
 
-CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
+CHUNK_PROMISES: list[Promise[Any]] = [
     Promise(
         "ids_unique",
         "Every chunk id occurs once.",
@@ -169,12 +169,7 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
             with_half_a_page_range(candidate.chunks).select(["chunk_id", "page_start", "page_end"]).to_pylist()
         ),
     ),
-    Promise(
-        "none_quarantined",
-        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on.",
-        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
-        "warning",
-    ),
+    none_quarantined("Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on."),
     Promise(
         "pages_known",
         "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
@@ -189,7 +184,7 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
         "warning",
     ),
 ]
-PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
+PASSAGE_PROMISES: list[Promise[Any]] = [
     Promise(
         "fit_the_model",
         "No passage is longer than the embedding model reads.",
@@ -204,10 +199,7 @@ PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
         "Every passage id occurs once.",
         lambda candidate: repeated_ids(candidate.passages, "passage_id").select(["passage_id", "paper_id"]).to_pylist(),
     ),
-    Promise(
-        "none_quarantined",
-        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on.",
-        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
-        "warning",
+    none_quarantined(
+        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on."
     ),
 ]

@@ -91,15 +91,6 @@ def _made(
     """cut: the work on each paper, as `Workforce.map` yields it."""
     with closing(cut(papers)) as results:
         for paper, result in results:
-            if isinstance(result, bytes):
-                yield paper.paper_id, unpacked(result)
-            else:
-                failed = result if isinstance(result, QuarantinedPaper) else paper.quarantined(_blame(result))
-                yield paper.paper_id, failed
-
-
-def _blame(failure: Failure) -> str:
-    """Why the paper is left out. Raises what no paper can cause."""
-    if failure.raised:
-        raise failure.raised
-    return failure.reason
+            if isinstance(result, Failure):
+                result = QuarantinedPaper.lost(paper.paper_id, paper.file_path, result, paper.fingerprint)
+            yield paper.paper_id, unpacked(result) if isinstance(result, bytes) else result

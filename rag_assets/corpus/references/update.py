@@ -5,14 +5,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
+from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper, none_quarantined
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
-from rag_assets.core.workforce.seam import Spread, demanded
+from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.references.entries import references_of
 from rag_assets.corpus.references.mentions import mentions_in
 from rag_assets.corpus.references.voice import sentences_with_mentions
@@ -60,18 +59,21 @@ def update_references(published: RowsByPaper, blocks: RowsByPaper, spread: Sprea
     wanted = {paper: fingerprint(made_of, REFERENCES_VERSION) for paper, made_of in blocks.papers.items()}
     plan = plan_update(published.known, wanted)
 
-    def made() -> Generator[tuple[str, pa.Table]]:
-        papers = ((paper, packed(own)) for paper, own in blocks.rows(plan.to_build))
+    def made() -> Generator[tuple[str, Made]]:
+        papers = ((paper, own["file_path"][0].as_py(), packed(own)) for paper, own in blocks.rows(plan.to_build))
         with closing(spread(_rows_of_packed, papers)) as results:
-            for (paper, _), rows in results:
-                marked = [row | {"fingerprint": wanted[paper]} for row in demanded(rows)]
-                yield paper, to_table(marked, REFERENCES)
+            for (paper, file_path, _), rows in results:
+                if isinstance(rows, Failure):
+                    yield paper, QuarantinedPaper.lost(paper, file_path, rows, wanted[paper])
+                else:
+                    yield paper, to_table([row | {"fingerprint": wanted[paper]} for row in rows], REFERENCES)
 
     return PapersUpdate(plan, wanted, made())
 
 
-def _rows_of_packed(paper: tuple[str, bytes]) -> list[dict[str, Any]]:
-    paper_id, blocks = paper
+def _rows_of_packed(paper: tuple[str, str, bytes]) -> list[dict[str, Any]]:
+    """paper: its id, its file, and the packed rows of its blocks."""
+    paper_id, _, blocks = paper
     return reference_rows(paper_id, blocks_from(unpacked(blocks)))
 
 
@@ -83,14 +85,17 @@ class ReferencesCandidate:
     """paper_id of each paper with rows."""
     papers: Collection[str]
     """paper_id of each paper with blocks."""
+    quarantined: Sequence[QuarantinedPaper] = ()
 
 
 def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
     """Papers with blocks and no row, and the other way round."""
-    found, wanted = set(candidate.references), set(candidate.papers)
+    lost = {paper.paper_id for paper in candidate.quarantined}
+    found, wanted = set(candidate.references), {*candidate.papers} - lost
     return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
 
 
-REFERENCE_PROMISES: list[Promise[ReferencesCandidate]] = [
+REFERENCE_PROMISES: list[Promise[Any]] = [
     Promise("all_looked_at", "Every paper with text was looked at, and no other has rows.", _papers_without_rows),
+    none_quarantined("Every paper can be looked at. Each that cannot is listed with the reason; the others go on."),
 ]

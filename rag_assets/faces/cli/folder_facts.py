@@ -63,7 +63,7 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     ]
     uncut = [
         {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
-        for table in (paths.chunks, paths.passages)
+        for table in (paths.chunks, paths.passages, paths.profiles, paths.references)
         for paper in quarantined_by(table)
     ]
     return unread + uncut

@@ -238,7 +238,9 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
 
     def audit(draft: PaperTable) -> TableAudit:
         first = next(draft.parts(["paper_id", "title", "file_words", "periods"])).slice(0, N_PROFILES_SHOWN).to_pylist()
-        candidate = ProfilesCandidate(draft.columns(["paper_id"])["paper_id"].to_pylist(), blocks.papers)
+        candidate = ProfilesCandidate(
+            draft.columns(["paper_id"])["paper_id"].to_pylist(), blocks.papers, draft.manifest.quarantined
+        )
         return TableAudit(
             check_all(PROFILE_PROMISES, candidate), previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)}
         )

@@ -50,7 +50,7 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
         first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
         first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
         return TableAudit(
-            check_all(REFERENCE_PROMISES, ReferencesCandidate(draft.papers, blocks.papers)),
+            check_all(REFERENCE_PROMISES, ReferencesCandidate(draft.papers, blocks.papers, draft.manifest.quarantined)),
             facts,
             {"entries": markdown_table(first, n_shown=N_SHOWN)},
         )
