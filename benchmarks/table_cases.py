@@ -175,16 +175,11 @@ def cases_of(grid: Grid, chunks: Sequence[Chunk], most_of_a_kind: int, key: str)
             made = make(Draw(rng, grid, cell, chunks)) if place else None
             if place and made:
                 claim, others = made
-                lines = [
-                    line
-                    for other in others
-                    if (found := line_of(grid.row_texts[other.row], chunks))
-                    for line in [found]
-                ]
-                if any(chunk is not place[0] for chunk, _ in lines):
+                lines = [line_of(grid.row_texts[other.row], chunks) for other in others]
+                if any(line is None or line[0] is not place[0] for line in lines):
                     continue
                 n_made += 1
-                quotes = tuple(dict.fromkeys([place[1], *(line for _, line in lines)]))
+                quotes = tuple(dict.fromkeys([place[1], *(line[1] for line in lines if line)]))
                 yield Case(kind, kind.startswith("true"), claim, quotes, place[0])
 
 

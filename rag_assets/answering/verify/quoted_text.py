@@ -6,19 +6,17 @@ A table is a block of lines; lines without a separator are its caption before th
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import dropwhile
 
 from rag_assets.core.domain import GROUP_SEPARATOR
+from rag_assets.parsing.tables import is_value
 
 SEPARATOR = " | "
 _BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
 _LABELLED = re.compile(r"(?P<header>[^\n]{1,300}?): (?P<text>.+)", re.DOTALL)
-_CODE = re.compile(r"[^\W\d_][\w-]*\d[\w-]*")
-_MOST_LETTERS_IN_VALUE = 0.34
-_MOST_HEADER_ROWS = 3
-_SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +34,8 @@ class TableCell:
 
     @property
     def is_value(self) -> bool:
-        """Whether the cell holds a value, not a name: digits, few letters, and no code such as BMS-986158."""
-        bare = "".join(_SAMPLE_SIZE.sub("", self.text).split())
-        if not any(character.isdigit() for character in bare) or _CODE.fullmatch(bare):
-            return False
-        return sum(character.isalpha() for character in bare) < _MOST_LETTERS_IN_VALUE * len(bare)
+        """Whether the cell holds a value, not a name, as the reader of tables decides it."""
+        return is_value(self.text)
 
 
 @dataclass(frozen=True)
@@ -174,7 +169,11 @@ def _table(block: re.Match[str]) -> Table | None:
         rows.append(TableRow(start, start + len(line[0]), cells, heading))
     if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
         return None  # a formula or a command with a bar in it
-    return Table("\n".join(caption), tuple(_with_columns_named(rows)))
+    return Table("\n".join(caption), tuple(dropwhile(lambda row: not _has_value(row) and not _has_columns(row), rows)))
+
+
+def _has_columns(row: TableRow) -> bool:
+    return any(cell.column for cell in row.cells)
 
 
 def _has_value(row: TableRow) -> bool:
@@ -187,21 +186,3 @@ def _cells(line: str, start: int) -> Iterator[TableCell]:
         column, text = (found["header"].strip(), found["text"].strip()) if found else ("", piece.strip())
         yield TableCell(column, position, text, start, start + len(piece))
         start += len(piece) + len(SEPARATOR)
-
-
-def _with_columns_named(rows: Sequence[TableRow]) -> Iterator[TableRow]:
-    n_heads = 0
-    for row in rows[:_MOST_HEADER_ROWS]:
-        if _has_value(row) or any(cell.column for cell in row.cells):
-            break
-        n_heads += 1
-    for row in rows[n_heads:]:
-        above = [head for head in rows[:n_heads] if len(head.cells) == len(row.cells)]
-        if not above or any(cell.column for cell in row.cells):
-            yield row
-            continue
-        names = [
-            " ".join(dict.fromkeys(cell.text for cell in cells if cell.text))
-            for cells in zip(*(head.cells for head in above), strict=True)
-        ]
-        yield replace(row, cells=tuple(replace(cell, column=name) for cell, name in zip(row.cells, names, strict=True)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, groupby
 
 from rag_assets.answering.verify.number_agreement import MAX_COMPARED, agree
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedRows, Table, TableCell, TableRow
@@ -39,6 +39,10 @@ _PER_CENT, _YEARS = "%", "years"
 _MAX_UNIT_CHARS = 30
 _NAMED_FROM = 0.5
 """Share of the words that only one of two rows (or columns) has in its name, from which a claim names it."""
+
+
+Extent = tuple[int, float]
+"""How many words of a name are said, and what share of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,13 @@ class _Said:
     def names(self, stems: frozenset[str]) -> bool:
         return bool(stems) and len(stems & self.stems) >= _NAMED_FROM * len(stems)
 
+    def stretches(self, name: frozenset[str]) -> Iterator[tuple[Extent, list[int]]]:
+        """Where words of a name follow each other, none twice, that are most of it: their extent and their places."""
+        for is_of_name, words in groupby(self.places, lambda word: word[1] in name):
+            for found in _without_repeats(list(words)) if is_of_name else ():
+                if len(found) >= _NAMED_FROM * len(name):
+                    yield (len(found), len(found) / len(name)), [at for at, _ in found]
+
     def has(self, given: Sequence[Quantity]) -> bool:
         """Whether one of the given numbers is claimed."""
         return any(agree(one, other) for _, one in self.numbers for other in given)
@@ -198,7 +209,7 @@ class _Cells:
                 [*(one.quantity for one in numbers_of_cell(table, table.rows[nth], cell)), *quantities(cell.text)],
             )
             for nth, cell in self.quoted.cells
-            if cell.position or cell.column
+            if cell.position or (cell.column and cell.text not in table.rows[nth].names)
         ]
 
     @cached_property
@@ -213,9 +224,23 @@ class _Cells:
             if row == nth and other.position and other.is_value and other.column != cell.column
             if column - terms_of(other.column) and not self.said.has(given)
         ]
-        return not any(self._is_named_instead(name, own) for name in self._row_names) and not (
-            cell.position and any(self._is_named_instead(name - own, column) for name in columns)
-        )
+        is_of_other_row = not self._mentions[nth] and any(self._is_named_instead(name, own) for name in self._row_names)
+        is_of_other_column = cell.position and any(self._is_named_instead(name - own, column) for name in columns)
+        return not is_of_other_row and not is_of_other_column
+
+    @cached_property
+    def _mentions(self) -> list[list[int]]:
+        """By row, the places where the claim names it. The name of a row within a longer one of another is no mention:
+        "Taxes withheld" in "State taxes withheld"."""
+        stretches = [(nth, *found) for nth, name in enumerate(self._row_names) for found in self.said.stretches(name)]
+        best: dict[int, Extent] = {}
+        for _, extent, places in stretches:
+            best.update((at, max(extent, best.get(at, extent))) for at in places)
+        mentions: list[list[int]] = [[] for _ in self._row_names]
+        for nth, extent, places in stretches:
+            if all(best[at] == extent for at in places):
+                mentions[nth].append(places[0])
+        return mentions
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
         is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
@@ -223,22 +248,41 @@ class _Cells:
 
     def _exchanged(self) -> Iterator[str]:
         for (at, one), (other_at, other) in combinations(self.said.numbers, 2):
-            name, other_name = self._only_name(one), self._only_name(other)
+            place, other_place = self._only_place(one), self._only_place(other)
+            if place is None or other_place is None:
+                continue
+            (row, name), (other_row, other_name) = place, other_place
             first, second = self._places(name - other_name), self._places(other_name - name)
+            if row != other_row and self._mentions[row] and self._mentions[other_row]:
+                first, second = self._mentions[row], self._mentions[other_row]
             if not first or not second:
                 continue
             (before, behind) = (second, first) if at < other_at else (first, second)
             if max(before) < min(behind):
                 yield one.written
 
-    def _only_name(self, number: Quantity) -> frozenset[str]:
-        names = [
-            self._row_names[nth] | terms_of(cell.column) for nth, cell, given in self._values if _holds(given, number)
-        ]
-        return names[0] if len(names) == 1 else frozenset()
+    def _only_place(self, number: Quantity) -> tuple[int, frozenset[str]] | None:
+        """The row of the only cell that holds a number, and the names of the row and the column."""
+        found = [(nth, cell) for nth, cell, given in self._values if _holds(given, number)]
+        row, cell = found[0] if len(found) == 1 else (0, None)
+        return None if cell is None else (row, self._row_names[row] | terms_of(cell.column))
 
     def _places(self, stems: frozenset[str]) -> list[int]:
         return [at for at, stem in self.said.places if stem in stems]
+
+
+def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    """The longest stretch that has no word twice, the last of those, and then those on both sides of it."""
+    start, best, seen = 0, (0, 0), dict[str, int]()
+    for at, (_, stem) in enumerate(words):
+        start = max(start, seen.get(stem, -1) + 1)
+        seen[stem] = at
+        best = max(best, (at + 1 - start, start))
+    n_words, start = best
+    if n_words:
+        yield words[start : start + n_words]
+        yield from _without_repeats(words[:start])
+        yield from _without_repeats(words[start + n_words :])
 
 
 def _is_part(word: tuple[int, str], number: str, start: int) -> bool:

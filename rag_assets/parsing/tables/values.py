@@ -6,6 +6,7 @@ _SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-–/](?:(?:19|20)?\d\d))?")
 _STATISTIC = re.compile(r"[^\W\d_]{1,3}²?\([\d.,=nN]+\)")
 """A statistic with its degrees of freedom, "F(1, 194)", without a result."""
+_CODE = re.compile(r"[^\W\d_][\w-]*\d[\w-]*")
 _MOST_LETTERS_IN_VALUE = 0.34
 _BRACKET = r"\([^()]*\)|\[[^\[\]]*\]"
 _VALUE = r"(?:[<>≤≥=]\s?)?[-−–+]?\s?[$€£]?\.?\d[\d.,]*%?(?:\s?[*†‡]+)?"
@@ -17,9 +18,11 @@ _DIGITS = re.compile(r"\d+")
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a value rather than a name: digits and few letters; no year, "n = 20" or "F(1, 194)"."""
+    """Whether a cell holds a value rather than a name: digits and few letters; no year, "n = 20", "F(1, 194)" or code
+    such as "BMS-986158"."""
     bare = "".join(_SAMPLE_SIZE.sub("", text).split()).replace("()", "")
-    if not any(map(str.isdigit, bare)) or _YEAR.fullmatch(bare) or _STATISTIC.fullmatch(bare):
+    is_name = _YEAR.fullmatch(bare) or _STATISTIC.fullmatch(bare) or _CODE.fullmatch(text.strip())
+    if is_name or not any(map(str.isdigit, bare)):
         return False
     return sum(map(str.isalpha, bare)) < _MOST_LETTERS_IN_VALUE * len(bare)
 

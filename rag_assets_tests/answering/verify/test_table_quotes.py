@@ -16,9 +16,9 @@ CHARACTERISTICS = "Mean age, years | 38\nWomen among them | 12\nCurrent smokers,
 DUCKS = "2019 | Freshwater Ducks: 120 | Saltwater Ducks: 80\n2020 | Freshwater Ducks: 130 | Saltwater Ducks: 95"
 PORTFOLIO = "Stocks | Value: $43,724 | Share of Account: 32\nTotal Stocks | Value: 50,656 | Share of Account: 37%"
 MOMENTS = """Table 3. Scores by group.
- | M | SD
-Control | 93.73 | 3.87
-Training | 1,013 (207) | 12.5"""
+Group: Control | M: 93.73 | SD: 3.87
+Group: Training | M: 1,013 (207) | SD: 12.5"""
+LOSSES = "Item: Loss | Sum: 850\nItem: Disallowed loss | Sum: 9\nItem: 22 March | Sum: 60\nItem: 19 March | Sum: 20"
 UNITS = "Item: Body weight | Unit: kg | Average: 553\nItem: Milk fat | Unit: % | Average: 4.0"
 PENS = "Protein | Pen 1: 200 | Pen 2: 150"
 EFFECTS = "Effect: Age | b: -0.35 | 95% CI: [86, 499] | p: < .001\nEffect: Sex | b: 0.12 | 95% CI: [12, 31] | p: .04"
@@ -40,6 +40,8 @@ TRUE = [
     ("Compared with JQ1, BMS-986158 had an IC50 of 3.4 nM.", DRUGS, [1]),
     ("BMS-986158 has an IC50 of 3.4 nM and an EC50 of 7.7 nM.", DRUGS, [1]),
     ("The EC50 and IC50 of JQ1 are 8.8 and 5.4 nM, respectively.", DRUGS, [2]),
+    ("The loss was 850 and the disallowed loss 9.", LOSSES, [0, 1]),
+    ("The sums of 22 March and 19 March were 60 and 20.", LOSSES, [2, 3]),
     ("With placebo 38 % responded.", GROUPS, [0]),
     ("The placebo group was 38.5 years old on average.", GROUPS, [0]),
     ("About 39 years was the age of the placebo group.", GROUPS, [0]),
@@ -51,8 +53,8 @@ TRUE = [
     ("Stocks were worth $43,724.", PORTFOLIO, [0]),
     ("Stocks are 32 % of the account.", PORTFOLIO, [0]),
     ("Total stocks were worth 50656 dollars.", PORTFOLIO, [1]),
-    ("The control group had a mean of 93.73 (SD 3.87).", MOMENTS, [2]),
-    ("The training group had a mean of 1013 (207).", MOMENTS, [3]),
+    ("The control group had a mean of 93.73 (SD 3.87).", MOMENTS, [1]),
+    ("The training group had a mean of 1013 (207).", MOMENTS, [2]),
     ("Body weight was 553 kg.", UNITS, [0]),
     ("Milk fat was 4.0 %.", UNITS, [1]),
     ("The effect of age was b = -0.35 (95% CI [86, 499], p < .001).", EFFECTS, [0]),
@@ -70,7 +72,7 @@ FALSE = {
         ("BMS-986158 has an IC50 of 3.5 nM.", DRUGS, [1]),
         ("The effect of age had a 95% CI of [87, 499].", EFFECTS, [0]),
         ("The effect of age was b = 0.35.", EFFECTS, [0]),
-        ("The training group had a mean of 1013207.", MOMENTS, [3]),
+        ("The training group had a mean of 1013207.", MOMENTS, [2]),
         ("Women were thirteen.", CHARACTERISTICS, [1]),
     ],
     "other unit": [
@@ -93,18 +95,20 @@ FALSE = {
         ("BMS-986158 had an IC50 of 5.4 nM and JQ1 one of 3.4 nM.", DRUGS, [1, 2]),
         ("The IC50 was 5.4 nM for BMS-986158 and 3.4 nM for JQ1.", DRUGS, [1, 2]),
         ("The IC50s of JQ1 and BMS-986158 were 3.4 and 5.4 nM, respectively.", DRUGS, [1, 2]),
+        ("The loss was 9 and the disallowed loss 850.", LOSSES, [0, 1]),
+        ("The disallowed loss was 850.", LOSSES, [0]),
     ],
     "other column": [
         ("BMS-986158 has an EC50 of 3.4 nM.", DRUGS, [1]),
         ("In 2019 there were 120 saltwater ducks.", DUCKS, [0]),
-        ("The control group had an SD of 93.73.", MOMENTS, [2]),
+        ("The control group had an SD of 93.73.", MOMENTS, [1]),
         ("The value of stocks was 32.", PORTFOLIO, [0]),
         ("BMS-986158 has an EC50 of 3.4 nM and an IC50 of 7.7 nM.", DRUGS, [1]),
         ("Protein was 150 in pen 1 and 200 in pen 2.", PENS, [0]),
     ],
 }
 NOT_SEEN_BY_RULES = [
-    ("The control group had a mean of 3.87 (SD 93.73).", MOMENTS, [2]),  # the table says "M" for the mean
+    ("The control group had a mean of 3.87 (SD 93.73).", MOMENTS, [1]),  # the table says "M" for the mean
     ("Its IC50 is 3.4 nM.", DRUGS, [1]),  # whatever drug was asked about
     ("The response was 20 %.", "Response (%): 38 | Dose: 20", [0]),  # the column has no unit of its own
 ]
