@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
+from rag_assets.core.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
@@ -19,14 +19,14 @@ from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.examination import is_pdf
 from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.parsing.registry import (
-    installed_extras,
-    parser_of,
-)
+from rag_assets.parsing.places.taken_tables import with_tables_of
+from rag_assets.parsing.registry import FORMATS, installed_extras, parser_of
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
 from rag_assets.parsing.store import DocumentStore, demand_promises, packed_document
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
+
+_BY_DOCLING = [known for known in FORMATS if known.source is Source.DOCLING and not known.needs]
 
 Report = Callable[[int, int], None]
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
@@ -80,6 +80,13 @@ class Attempt:
         return next(filter(is_pdf, self.paper.files), None)
 
     @property
+    def docling(self) -> PaperFile | None:
+        """What Docling made of the paper, a file or a reading that may have failed; None if the file itself is it."""
+        made = (one for one in self.paper.files if one.format in _BY_DOCLING or one.read_by.startswith("Docling"))
+        found = next(made, None)
+        return None if found is self.file else found
+
+    @property
     def error(self) -> str:
         """Why nothing of the paper can be used."""
         return self.paper.problem or " ".join(self.failures)
@@ -113,6 +120,8 @@ class FilesOfAttempt:
     file: RawFile
     pdf: RawFile | None
     """That of `attempt.pdf`."""
+    docling: RawFile | None = None
+    """That of `attempt.docling`, if the tables are taken from it."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +207,14 @@ def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
             pdf = _content_of(attempt.pdf, job, attempt.paper)
         except UnreadableDocument as error:
             attempt = attempt.without(attempt.pdf, str(error))
-    return FilesOfAttempt(attempt, file, pdf)
+    docling = None
+    if attempt.docling and job.settings.tables == "docling":
+        try:
+            docling = _content_of(attempt.docling, job, attempt.paper)
+        except UnreadableDocument as error:
+            failure = _no_tables_from(attempt.docling, str(error))
+            attempt = replace(attempt, failures=(*attempt.failures, failure))
+    return FilesOfAttempt(attempt, file, pdf, docling)
 
 
 def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:
@@ -228,6 +244,11 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
             document = page_work(document, files.pdf, settings)
         except UnreadableDocument as error:
             notes.append(_no_pages_from(attempt.pdf, str(error)))
+    if attempt.docling and attempt.docling.format and files.docling:
+        try:
+            document = with_tables_of(parser_of(attempt.docling.format)(files.docling, settings), document)
+        except UnreadableDocument as error:
+            notes.append(_no_tables_from(attempt.docling, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
     return MadeDocument(
@@ -243,6 +264,8 @@ def _kinds(document: Document) -> Counter[BlockKind]:
 
 
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
+    if file.problem:
+        raise UnreadableDocument(file.problem)
     content = job.store.readings.get(file.sha256) if file.read_by else hashed_content(file.path, file.sha256)
     if content is None:
         raise UnreadableDocument("is not kept any more. Run again.")
@@ -257,6 +280,10 @@ def _sentence(file: PaperFile, reason: str) -> str:
 
 def _no_pages_from(pdf: PaperFile, reason: str) -> str:
     return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
+
+
+def _no_tables_from(docling: PaperFile, reason: str) -> str:
+    return f"No tables could be taken from Docling: {_sentence(docling, reason)}"
 
 
 def _demand_text(document: Document) -> None:

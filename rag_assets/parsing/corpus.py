@@ -130,7 +130,7 @@ def _path_of(paper: Paper, source: Source) -> str | None:
 
 def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
     document, first = parsed.summary, paper.files[0]
-    sha256s = {file.relative: file.sha256 for file in paper.files}
+    sha256s = {file.relative: file.sha256 for file in paper.files if not file.read_by}
     return {
         "title": document.title,
         "source": str(document.source),
@@ -157,7 +157,7 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
 
 
 def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
-    sha256s = {file.relative: file.sha256 for file in attempt.paper.files}
+    sha256s = {file.relative: file.sha256 for file in attempt.paper.files if not file.read_by}
     first = next(iter(sha256s), None)
     return {
         "file_path": first,

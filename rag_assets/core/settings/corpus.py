@@ -58,6 +58,11 @@ class ParsingSettings(StageSettings):
         description="The same for docling-serve, such as http://127.0.0.1:5001. With both, the second one of "
         "parsing.source_order is sent what the first could not read.",
     )
+    tables: Literal["own", "docling"] = Field(
+        "own",
+        description="Whose tables a paper has. own: those of the file that its text is from. docling: those of its "
+        "Docling file, or of the server of parsing.docling, which is then sent every PDF; found by their place.",
+    )
     services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()
 

@@ -7,7 +7,7 @@ for. A failure is not kept: the next run asks again.
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import anyio
@@ -45,16 +45,35 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
         if left := [pdf for sha256, pdf in pdfs.items() if not any(one.format for one in found[sha256])]:
             for sha256, one in anyio.run(_Asked(service, job).readings, left).items():
                 found[sha256].append(one)
+    tables = _for_tables(papers, found, job)
 
     def completed(paper: Paper) -> Paper:
-        pdf = best[paper.paper_id]
-        if pdf is None or not is_pdf(pdf):
+        pdf = _pdf_of(paper)
+        if pdf is None:
             return paper
         at = paper.files.index(pdf)
-        mine = (replace(one, path=pdf.path, relative=pdf.relative) for one in found[pdf.sha256])
-        return fingerprinted(replace(paper, files=(*paper.files[:at], *mine, *paper.files[at:])), job.settings)
+        instead = found[pdf.sha256] if pdf == best[paper.paper_id] else []
+        beside = [tables[pdf.sha256]] if pdf.sha256 in tables and Attempt(paper).docling is None else []
+        readings = [[replace(one, path=pdf.path, relative=pdf.relative) for one in some] for some in (instead, beside)]
+        files = (*paper.files[:at], *readings[0], pdf, *readings[1], *paper.files[at + 1 :])
+        return fingerprinted(replace(paper, files=files), job.settings)
 
     return [completed(paper) for paper in papers]
+
+
+def _pdf_of(paper: Paper) -> PaperFile | None:
+    return next(filter(is_pdf, paper.files), None)
+
+
+def _for_tables(papers: Sequence[Paper], found: Mapping[str, list[PaperFile]], job: ParseJob) -> dict[str, PaperFile]:
+    """What Docling makes of the PDFs whose tables are to be taken from it, by hash; it was not asked for them yet."""
+    if job.settings.tables != "docling" or not job.settings.docling:
+        return {}
+    docling = next(one for one in SERVICES if one.source is Source.DOCLING)
+    asked = {sha256 for sha256, some in found.items() if any(one.read_by.startswith(docling.name) for one in some)}
+    pdfs = {pdf.sha256: pdf for one in papers if Attempt(one).docling is None and (pdf := _pdf_of(one))}
+    left = [pdf for sha256, pdf in pdfs.items() if sha256 not in asked]
+    return anyio.run(_Asked(docling, job).readings, left) if left else {}
 
 
 def _in_use(settings: ParsingSettings) -> list[Service]:

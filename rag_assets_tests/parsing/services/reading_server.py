@@ -59,6 +59,8 @@ class ReadingServer:
     """What came with each PDF, by field."""
     job_states: tuple[str, ...] = ("pending", "started", "success")
     result_status: str = "success"
+    document: dict[str, Any] = field(default_factory=docling_json)
+    """What Docling makes of each PDF."""
     n_together: int = 0
     """So many PDFs must be there at once before one is replied to."""
     most_at_once: int = 0
@@ -103,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
                 states = self.state.jobs[name]
                 self.send_json({"task_id": name, "task_status": states.popleft() if len(states) > 1 else states[0]})
             case ["v1", "result", _]:
-                document = {"filename": "paper.pdf", "json_content": docling_json()}
+                document = {"filename": "paper.pdf", "json_content": self.state.document}
                 self.send_json({"document": document, "status": self.state.result_status, "errors": []})
             case _:
                 self.send(Said(404, b"no such path"))

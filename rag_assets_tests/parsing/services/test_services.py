@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core import tables
 from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
-from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.incremental import UpdatePlan, file_sha256
 from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.corpus import update_parsed_index
@@ -20,7 +21,8 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.promises import PARSED_INDEX_PROMISES
 from rag_assets.parsing.store import DocumentStore
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.papers.pdf import page_of, prose, write_pdf
+from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
+from rag_assets_testing.papers.pdf import lines, page_of, prose, write_pdf
 from rag_assets_testing.papers.tei import tei
 from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.parsing.services.reading_server import PROSE, ReadingServer, Said, reading_server
@@ -433,3 +435,87 @@ def test_what_the_server_replies_is_what_is_kept(corpus: Corpus, server: Reading
     corpus.run(docling=server.address)
 
     assert json.loads(corpus.store.readings.get(*corpus.readings()) or b"")["schema_name"] == "DoclingDocument"
+
+
+@pytest.fixture
+def with_table(corpus: Corpus) -> dict[str, Any]:
+    """A table in the PDF, and what Docling makes of it: a value tells that it is Docling's."""
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, prose("glacier", 6), top=100)
+        top = lines(canvas, ["Table 1. Iron by group."], top=220)
+        for row in ("Group Iron", "Men 12", "Women 15"):
+            for n, word in enumerate(row.split()):
+                lines(canvas, [word], left=60 + 150 * n, top=top)
+            top += 14
+        lines(canvas, prose("desert", 6), top=340)
+
+    write_pdf(corpus.papers / "a.pdf", [draw, page_of(PROSE)])
+    writer = DoclingWriter()
+    caption = writer.text("caption", "Table 1. Iron by group.", prov=[prov(1, 20, 296, 133, 288)])
+    rows = [("Group", "Iron"), ("Men", "12.0"), ("Women", "15.0")]
+    cells = [
+        cell(row, col, word, column_header=row == 0) for row, words in enumerate(rows) for col, word in enumerate(words)
+    ]
+    refs = {"captions": [{"$ref": caption["self_ref"]}], "data": {"table_cells": cells}}
+    writer.add("tables", label="table", prov=[prov(1, 20, 286, 133, 262)], **refs)
+    return writer.json
+
+
+def texts_on_page(corpus: Corpus, page: int) -> list[str]:
+    [kept_as] = corpus.index["fingerprint"].to_pylist()
+    return [block.text for block in corpus.store.get(kept_as).blocks if block.page_start == page]
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_tables_are_doclings_in_the_text_of_our_own_reader(
+    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any], is_file: bool
+) -> None:
+    """Docling is the better one at tables, and not at everything."""
+    if is_file:
+        (corpus.papers / "a.docling.json").write_text(json.dumps(with_table))
+    server.document = with_table
+
+    for _ in range(2):
+        corpus.run(tables="docling", source_order=("pdf", "docling"), docling="" if is_file else server.address)
+
+    row = corpus.row()
+    assert (row["source"], row["file_path"], row["used_fallback"]) == ("pdf", "a.pdf", False)
+    assert row["sha256"] == file_sha256(corpus.papers / "a.pdf")
+    before, table, after = texts_on_page(corpus, 1)
+    assert (before[:11], after[:10]) == ("The glacier", "The desert")
+    assert table.splitlines() == ["Group | Iron", "Men | 12.0", "Women | 15.0"]
+    assert "Tables by Docling: 1." in corpus.notes()
+    assert server.n_pdfs == (0 if is_file else 1)
+
+
+def test_tables_are_doclings_in_the_text_of_grobid(
+    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any]
+) -> None:
+    """Each of the two reads what it is best at."""
+    server.document = with_table
+
+    corpus.run(tables="docling", grobid=server.address, docling=server.address)
+
+    assert corpus.row()["source"] == "tei"
+    assert texts_on_page(corpus, 1)[-1].splitlines()[1:] == ["Men | 12.0", "Women | 15.0"]
+    assert PROSE in texts_on_page(corpus, 2)
+
+
+def test_where_docling_fails_the_tables_are_our_own_and_the_paper_says_so(
+    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any]
+) -> None:
+    """A table that is not the one asked for must not look as if it were."""
+    server.result_status = "failure"
+    settings = {"tables": "docling", "source_order": ("pdf", "docling"), "docling": server.address}
+
+    corpus.run(**settings)
+
+    assert any("Men" in text for text in texts_on_page(corpus, 1))
+    told = "No tables could be taken from Docling: a.pdf was not read by Docling: the job ended as 'failure'."
+    assert told in corpus.notes()
+
+    server.result_status, server.document = "success", with_table
+    corpus.run(**settings)
+
+    assert "Tables by Docling: 1." in corpus.notes()
