@@ -18,7 +18,7 @@ from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
 from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table
 from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, results, skipped, specs
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.resources import OpenEngine
@@ -68,7 +68,7 @@ def smoke_eval(
         settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
         facts=_figures(latest, history[-1]),
         previews={
-            "worse": markdown_table(latest["worse"], n_shown=N_RESULTS_SHOWN),
+            "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),
             "modes": modes_table(latest["modes"]),
             "slices": slices_table(history),
@@ -108,6 +108,19 @@ N_RUNS_SHOWN = 6
 N_SLICED = 4
 _TO_THE_SECOND = len("2026-01-31T02:00:00")
 _ORDER = ("wrong", "not judged", "unlabelled", "right")
+
+
+def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
+    """Question and both answers; long ones from the sentence on in which they begin to differ."""
+    rows = []
+    for row in worse:
+        answers = row["before"], row["now"]
+        if max(map(len, answers)) > MAX_CELL_CHARS:
+            n_equal = next((n for n, (one, other) in enumerate(zip(*answers, strict=False)) if one != other), None)
+            start = answers[0].rfind(". ", 0, n_equal) + 1
+            answers = tuple(f"…{answer[start:]}" for answer in answers) if start else answers
+        rows.append({"question": row["question"], "before": answers[0], "now": answers[1], "worse": row["worse"]})
+    return markdown_table(rows, n_shown=N_RESULTS_SHOWN)
 
 
 def results_table(results: Sequence[Mapping[str, Any]]) -> str:

@@ -1,6 +1,6 @@
 """The evaluation as the Dagster UI shows it."""
 
-from rag_assets.pipeline.assets.evaluation import history_table, modes_table, results_table, slices_table
+from rag_assets.pipeline.assets.evaluation import history_table, modes_table, results_table, slices_table, worse_table
 
 
 def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:
@@ -46,6 +46,17 @@ def test_a_way_to_search_is_shown_by_what_was_measured() -> None:
     ]
 
     assert modes_table(modes).splitlines()[::2] == ["| mode | paper_mrr |", "| words | 1.000 |"]
+
+
+def test_answers_that_got_worse_are_shown_from_where_they_differ() -> None:
+    """Both were cut at the end of a cell, and looked the same."""
+    common = "The customary constant is sixty. " * 20
+    row = {"question": "Which k?", "before": f"{common}It is 60.", "now": f"{common}It is 61.", "worse": "key_facts"}
+
+    shown = worse_table([row, {**row, "before": "It is 60.", "now": "It is 61."}]).splitlines()[2:]
+
+    assert shown[0] == "| Which k? | … It is 60. | … It is 61. | key_facts |"
+    assert shown[1] == "| Which k? | It is 60. | It is 61. | key_facts |"
 
 
 def test_questions_that_need_a_look_come_first() -> None:
