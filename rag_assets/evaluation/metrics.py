@@ -21,7 +21,7 @@ from rag_assets.core.text.folding import Folded
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.source_files import letters
 
-METRICS_VERSION = 3
+METRICS_VERSION = 4
 """Part of the key of an evaluation: raise it when a metric computes something else."""
 
 

@@ -21,7 +21,7 @@ td, th { padding: .3rem .6rem; border-bottom: 1px solid #e3e6ec; vertical-align:
 details { border: 1px solid #e3e6ec; border-radius: 6px; margin: .6rem 0; padding: .5rem .9rem }
 summary { cursor: pointer } blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid #b9c3d6 }
 .bad { color: #a3271d } .good { color: #1d6b3a } .quiet { color: #667085; font-size: .9em }
-td:nth-child(2) { white-space: nowrap }
+td:nth-child(2) { white-space: nowrap } .wide { overflow-x: auto }
 .two { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem } pre { white-space: pre-wrap; font-size: .85em }
 """
 
@@ -156,11 +156,11 @@ def _svg(content: str) -> str:
 def _slices(found: dict[str, dict[str, Any]], metrics: Sequence[str]) -> list[str]:
     if not found:
         return []
+    heads = [f'{escape(tag)} <span class="quiet">{one["n"]} questions</span>' for tag, one in found.items()]
     rows = [
-        [escape(tag), str(one["n"]), *("" if one[name] is None else f"{one[name]:.3f}" for name in metrics)]
-        for tag, one in found.items()
+        [escape(name), *("" if one[name] is None else f"{one[name]:.3f}" for one in found.values())] for name in metrics
     ]
-    return ["<h2>Slices</h2>", _table(["tag", "questions", *map(escape, metrics)], rows)]
+    return ["<h2>Slices</h2>", f'<div class="wide">{_table(["metric", *heads], rows)}</div>']
 
 
 def _question(case: Case) -> str:

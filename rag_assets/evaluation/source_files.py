@@ -5,6 +5,7 @@ in one case: what a file format does to white space, hyphens and signs does not 
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -55,11 +56,10 @@ def letters(text: str) -> str:
 
 
 def _stands(quote: str, text: str) -> bool:
-    """Whether the quote stands in the text whole, in a few parts that follow each other, or, as a table row, cell by
+    """Whether the quote stands in the text whole, in a few parts that follow each other, or, as table rows, cell by
     cell."""
     if " | " in quote:
-        cells = [letters(part) for cell in quote.split(" | ") for part in cell.split(": ", 1)]
-        return all(cell in text for cell in cells)
+        return all(_cell_stands(cell, text) for cell in re.split(r" \| |\n", quote))
     rest, at = letters(quote), 0
     for _ in range(_MAX_PARTS):
         if (found := text.find(rest, at)) >= 0:
@@ -70,6 +70,13 @@ def _stands(quote: str, text: str) -> bool:
         at = text.find(rest[:n], at) + n
         rest = rest[n:]
     return False
+
+
+def _cell_stands(cell: str, text: str) -> bool:
+    """Whether the value stands in the text whole; names of columns and groups, which may be of several lines of a
+    header, word by word."""
+    *names, value = re.split(r": | / ", cell)
+    return letters(value) in text and all(letters(word) in text for name in names for word in name.split())
 
 
 def _longest_start(wanted: str, text: str, at: int) -> int:

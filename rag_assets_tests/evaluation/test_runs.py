@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -119,8 +119,8 @@ def header(name: str, n: int, **changes: Any) -> Header:
     return Header(name=name, n_questions=n, **{**facts, **changes})
 
 
-def run_with(name: str, answers: list[str], **changes: Any) -> Run:
-    cases = [good_case(question=question(id=f"q{n}"), result=says(text)) for n, text in enumerate(answers)]
+def run_with(name: str, answers: list[str], tags: Sequence[str] = (), **changes: Any) -> Run:
+    cases = [good_case(question=question(id=f"q{n}", tags=tags), result=says(text)) for n, text in enumerate(answers)]
     return Run(header(name, len(answers), **changes), {case.question.id: case for case in cases})
 
 
@@ -158,10 +158,11 @@ def test_a_run_that_is_not_complete_is_not_compared() -> None:
 
 def test_a_report_stands_alone_and_shows_texts_as_texts() -> None:
     """It is sent to a colleague: nothing is loaded from anywhere, and no paper or model can put a script into it."""
-    hostile = run_with("a", ["<script>alert(1)</script> https://example.org/x.png"])
+    hostile = run_with("a", ["<script>alert(1)</script> https://example.org/x.png"], tags=["<b>"])
 
     pages = run_report(hostile), comparison_report(hostile, run_with("b", ["60"]))
 
+    assert '<th>&lt;b&gt; <span class="quiet">1 questions</span></th>' in pages[0], "a slice is a column"
     for page in pages:
         assert "<script" not in page
         assert re.findall(r"(?:src|href)=|url\(|@import", page) == []

@@ -72,9 +72,12 @@ def ends_its_process(_path: Path) -> str:
 
 
 def test_a_row_of_a_table_is_found_cell_by_cell(papers: Path) -> None:
-    """A quoted row has the names of its columns before its cells."""
-    (papers / "t.md").write_text("| run | recall |\n|---|---|\n| first | 0.91 |\n")
+    """A quoted row has the names of its columns before its cells, and that of its group before its own."""
+    (papers / "t.md").write_text(
+        "| run | 2021 |\n|---|---|\n| |recall|\n| Dense |  |\n| first | 0.91 |\n| next | 0.8 |\n"
+    )
 
-    rows = ["run: first | recall: 0.91", "run: first | recall: 0.19"]
+    rows = ["run: Dense / first | 2021 recall: 0.91", "run: Dense / first | 2021 recall: 0.19"]
+    rows += [f"{rows[0]}\nrun: Dense / next | 2021 recall: 0.8", "run: Dense / last | 2021 recall: 0.91"]
 
-    assert held(papers, [("t.md", row) for row in rows]) == (True, False)
+    assert held(papers, [("t.md", row) for row in rows]) == (True, False, True, False)

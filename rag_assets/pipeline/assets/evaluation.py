@@ -18,7 +18,7 @@ from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
 from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.previews import markdown_table
+from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table
 from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, results, skipped, specs
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.resources import OpenEngine
@@ -68,9 +68,9 @@ def smoke_eval(
         settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
         facts=_figures(latest, history[-1]),
         previews={
-            "worse": markdown_table(latest["worse"], n_shown=N_RESULTS_SHOWN),
+            "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),
-            "modes": markdown_table([_short(row) for row in latest["modes"]], n_shown=len(latest["modes"])),
+            "modes": modes_table(latest["modes"]),
             "slices": slices_table(history),
             "history": history_table(history),
         },
@@ -103,9 +103,24 @@ def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, 
 
 
 N_RESULTS_SHOWN = 200
-N_RUNS_SHOWN = 10
+N_RUNS_SHOWN = 6
+"""More columns are cut off at the right of the window."""
 N_SLICED = 4
+_TO_THE_SECOND = len("2026-01-31T02:00:00")
 _ORDER = ("wrong", "not judged", "unlabelled", "right")
+
+
+def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
+    """Question and both answers; long ones from the sentence on in which they begin to differ."""
+    rows = []
+    for row in worse:
+        answers = row["before"], row["now"]
+        if max(map(len, answers)) > MAX_CELL_CHARS:
+            n_equal = next((n for n, (one, other) in enumerate(zip(*answers, strict=False)) if one != other), None)
+            start = answers[0].rfind(". ", 0, n_equal) + 1
+            answers = tuple(f"…{answer[start:]}" for answer in answers) if start else answers
+        rows.append({"question": row["question"], "before": answers[0], "now": answers[1], "worse": row["worse"]})
+    return markdown_table(rows, n_shown=N_RESULTS_SHOWN)
 
 
 def results_table(results: Sequence[Mapping[str, Any]]) -> str:
@@ -116,37 +131,44 @@ def results_table(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """One row per tag of the newest evaluation, with the evaluations before it beside each figure."""
+    """One row per tag and metric of the newest evaluation, with the evaluations before it beside each figure."""
     rows = []
     for tag, found in (history[-1].get("slices") or {}).items():
         past = [entry["slices"][tag] for entry in history[-N_SLICED:-1] if tag in (entry.get("slices") or {})]
-        row = {"tag": tag, "questions": found["n"]}
         for metric in METRICS:
             values = [one.get(metric.name) for one in (*past, found)]
             if values[-1] is not None:
-                row[metric.name] = " → ".join("–" if value is None else f"{value:.3f}" for value in values)
-        rows.append(row)
-    columns = {name: "" for row in rows for name in row}
-    return markdown_table([columns | row for row in rows], n_shown=len(rows))
+                figures = " → ".join("–" if value is None else f"{value:.3f}" for value in values)
+                rows.append({"tag": tag, "questions": found["n"], "metric": metric.name, "figures": figures})
+    return markdown_table(rows, n_shown=len(rows))
 
 
-def _short(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value if isinstance(value, str) else _three_digits(value) for name, value in row.items()}
+def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
+    """One row per way to search, with the metrics that were measured."""
+    measured = [name for name in (modes[0] if modes else ()) if any(row[name] is not None for row in modes)]
+    rows = [{name: _shown(row[name]) for name in measured} for row in modes]
+    return markdown_table(rows, n_shown=len(rows))
 
 
 def history_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """The last evaluations, newest first; the Plots tab draws the same figures."""
+    """One row per metric that was measured, one column per evaluation, newest first; the Plots tab draws the same."""
+    newest = {_when(entry, age): entry for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))}
+    verdicts = {when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()}
     rows = [
-        {
-            "evaluated": f"{entry.get('timestamp', 'time not recorded')}{'' if age else ' (newest)'}",
-            "run": str(entry.get("run_id", ""))[:8],
-            "verdict": "accepted" if entry["accepted"] else "not accepted",
-            **{metric.name: _three_digits(entry["metrics"].get(metric.name)) for metric in METRICS},
-        }
-        for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))
+        {"metric": "run", **{when: str(entry.get("run_id", ""))[:8] for when, entry in newest.items()}},
+        {"metric": "verdict", **verdicts},
     ]
-    return markdown_table(rows, n_shown=N_RUNS_SHOWN)
+    for metric in METRICS:
+        values = {when: entry["metrics"].get(metric.name) for when, entry in newest.items()}
+        if any(value is not None for value in values.values()):
+            rows.append({"metric": metric.name, **{when: _shown(value) for when, value in values.items()}})
+    return markdown_table(rows, n_shown=len(rows))
 
 
-def _three_digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+def _when(entry: Mapping[str, Any], age: int) -> str:
+    time = entry.get("timestamp")
+    return str(time)[:_TO_THE_SECOND].replace("T", " ") if time else f"time not recorded, {age} before"
+
+
+def _shown(value: float | str | None) -> str:
+    return value if isinstance(value, str) else "" if value is None else f"{value:.3f}"

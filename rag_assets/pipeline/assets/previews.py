@@ -10,9 +10,9 @@ from rag_assets.core.promises import Offenders
 _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
-_N_COLUMNS_IN_LINE, _CHARS_IN_LINE = 5, 1_000
-"""Dagster's UI draws a text below so many characters in line, where a table of more columns is cut off at the right; a
-longer one gets a window of its own."""
+_N_COLUMNS_IN_LINE, _CHARS_OF_ROW_IN_LINE, _CHARS_IN_LINE = 5, 300, 1_000
+"""Dagster's UI draws a text below so many characters in line, where a table of more columns or longer rows is cut off
+at the right; a longer one gets a window of its own."""
 MAX_CELL_CHARS = 300
 MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
@@ -35,9 +35,10 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
     if not rows:
         return "*none*"
     columns = list(rows[0])
-    rule = "-" * (_CHARS_IN_LINE // len(columns) if len(columns) > _N_COLUMNS_IN_LINE else 3)
-    lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns)]
-    lines += ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
+    shown = ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
+    is_wide = len(columns) > _N_COLUMNS_IN_LINE or max(map(len, shown)) > _CHARS_OF_ROW_IN_LINE
+    rule = "-" * (_CHARS_IN_LINE // len(columns) if is_wide else 3)
+    lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns), *shown]
     if len(rows) > n_shown:
         lines.append(f"\n… and {len(rows) - n_shown} more")
     return "\n".join(lines)

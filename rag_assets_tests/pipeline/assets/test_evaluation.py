@@ -1,7 +1,6 @@
 """The evaluation as the Dagster UI shows it."""
 
-from rag_assets.evaluation.metrics import METRICS
-from rag_assets.pipeline.assets.evaluation import history_table, results_table, slices_table
+from rag_assets.pipeline.assets.evaluation import history_table, modes_table, results_table, slices_table, worse_table
 
 
 def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:
@@ -14,28 +13,50 @@ def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, ob
 
 
 def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> None:
-    """A reader took the oldest run for the newest, and a rejected figure for a good one."""
+    """A reader took the oldest run for the newest, and a rejected figure for a good one. A row per evaluation is cut
+    off in the window, with two thirds of its metrics."""
     history = [entry(day, 0.5) for day in range(1, 11)] + [entry(11, None), entry(12, 0.25, accepted=False)]
 
-    rows = [line.split(" | ") for line in history_table(history).splitlines()[2:]]
+    heading, _, *rows = [line.strip("| ").split(" | ") for line in history_table(history).splitlines()]
 
-    assert [row[0].removeprefix("| ") for row in rows[:3]] == [
-        "2026-01-12T02:00:00+00:00 (newest)",
-        "2026-01-11T02:00:00+00:00",
-        "2026-01-10T02:00:00+00:00",
+    assert heading[:4] == ["metric", "2026-01-12 02:00:00", "2026-01-11 02:00:00", "2026-01-10 02:00:00"]
+    assert len(heading) == 7
+    assert [row[:3] for row in rows[:2]] == [
+        ["run", "00000012", "00000011"],
+        ["verdict", "not accepted", "accepted"],
     ]
-    column = 3 + [metric.name for metric in METRICS].index("paper_mrr")
-    assert [row[1] for row in rows[:2]] == ["00000012", "00000011"]
-    assert [row[2] for row in rows[:2]] == ["not accepted", "accepted"]
-    assert [row[column] for row in rows[:3]] == ["0.250", "", "0.500"], "a metric that was not measured is no zero"
-    assert len(rows) == 10
+    assert rows[2][:4] == ["paper_mrr", "0.250", "", "0.500"], "a metric that was not measured is no zero"
+    assert len(rows) == 3, "nor a row"
 
 
 def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
     """The history may hold entries of an earlier version."""
     old = {"accepted": True, "metrics": {"paper_mrr": 0.5}}
 
-    assert "time not recorded (newest)" in history_table([old])
+    heading = history_table([old, old]).splitlines()[0]
+
+    assert heading == "| metric | time not recorded, 0 before | time not recorded, 1 before |"
+
+
+def test_a_way_to_search_is_shown_by_what_was_measured() -> None:
+    """Empty columns push the others out of sight."""
+    modes = [
+        {"mode": "words", "paper_mrr": 1.0, "page_mrr": None},
+        {"mode": "both", "paper_mrr": None, "page_mrr": None},
+    ]
+
+    assert modes_table(modes).splitlines()[::2] == ["| mode | paper_mrr |", "| words | 1.000 |"]
+
+
+def test_answers_that_got_worse_are_shown_from_where_they_differ() -> None:
+    """Both were cut at the end of a cell, and looked the same."""
+    common = "The customary constant is sixty. " * 20
+    row = {"question": "Which k?", "before": f"{common}It is 60.", "now": f"{common}It is 61.", "worse": "key_facts"}
+
+    shown = worse_table([row, {**row, "before": "It is 60.", "now": "It is 61."}]).splitlines()[2:]
+
+    assert shown[0] == "| Which k? | … It is 60. | … It is 61. | key_facts |"
+    assert shown[1] == "| Which k? | It is 60. | It is 61. | key_facts |"
 
 
 def test_questions_that_need_a_look_come_first() -> None:
@@ -63,4 +84,4 @@ def test_slices_are_shown_with_their_past() -> None:
     """A tag that fell shows in its own row, where the mean over all hides it."""
     past = [{"slices": {"tables": {"n": 2, "paper_mrr": value}}} for value in (1.0, None, 0.5)]
 
-    assert slices_table(past).splitlines()[2] == "| tables | 2 | 1.000 → – → 0.500 |"
+    assert slices_table(past).splitlines()[2] == "| tables | 2 | paper_mrr | 1.000 → – → 0.500 |"

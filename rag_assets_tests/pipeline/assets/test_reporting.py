@@ -101,10 +101,13 @@ def test_a_long_cell_is_shortened_before_it_is_escaped() -> None:
     assert table.splitlines()[2] == "| " + "\\|" * (MAX_CELL_CHARS - 1) + "… |"
 
 
-@pytest.mark.parametrize(("n_columns", "opens_a_window"), [(5, False), (6, True), (13, True)])
-def test_a_table_too_wide_for_the_page_opens_in_a_window(n_columns: int, opens_a_window: bool) -> None:
+@pytest.mark.parametrize(
+    ("n_columns", "cell", "opens_a_window"),
+    [(5, "1", False), (6, "1", True), (13, "1", True), (3, "word " * 15, False), (3, "word " * 25, True)],
+)
+def test_a_table_too_wide_for_the_page_opens_in_a_window(n_columns: int, cell: str, opens_a_window: bool) -> None:
     """Drawn in line, columns on the right are cut off, and nothing says that they are there."""
-    table = markdown_table([{f"column {n}": n for n in range(n_columns)}], n_shown=1)
+    table = markdown_table([{f"column {n}": cell for n in range(n_columns)}], n_shown=1)
 
     assert (len(table) >= 1_000) == opens_a_window, "the UI opens a window for so many characters"
 
