@@ -1,14 +1,22 @@
 """Reference lists taken apart, the places that refer to them, and whose finding such a sentence tells."""
 
-from typing import NoReturn
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
 
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Zone
+from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.references.entries import Reference, references_of
 from rag_assets.corpus.references.mentions import mentions_in
-from rag_assets.corpus.references.update import reference_rows, update_references
+from rag_assets.corpus.references.update import (
+    REFERENCE_PROMISES,
+    ReferencesCandidate,
+    reference_rows,
+    update_references,
+)
 from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
@@ -93,6 +101,26 @@ def test_marks_find_their_entries(text: str, marks: dict[str, tuple[int, ...]]) 
     assert {text[mention.start : mention.end]: mention.numbers for mention in found} == marks
 
 
+@pytest.mark.parametrize(
+    ("alone", "together"),
+    [
+        ("Diamond A (2012). Activities.", "Diamond A, Lee K (2012). Interventions."),
+        ("Diamond, A. (2012). Activities.", "Diamond, A., & Lee, K. (2012). Interventions."),
+        ("A. Diamond. Activities, 2012.", "A. Diamond and K. Lee. Interventions, 2012."),
+    ],
+)
+def test_one_name_means_the_work_of_one_author(alone: str, together: str) -> None:
+    """A claim would be laid on authors who did not make it."""
+    entries = [Reference(1, alone), Reference(2, together)]
+
+    def cited(text: str) -> list[tuple[int, ...]]:
+        return [one.numbers for one in mentions_in([text], entries)[0]]
+
+    assert cited("Play helps (Diamond, 2012).") == [(1,)]
+    assert cited("Play helps (Diamond & Lee, 2012).") == [(2,)]
+    assert cited("Play helps (Diamond et al., 2012).") == [(2,)]
+
+
 def test_a_name_and_year_that_most_of_a_list_has_name_no_entry() -> None:
     """A hostile list of 2,000 equal entries, cited 4,000 times, would else make 8 million rows."""
     alike = [Reference(number, f"Lund A (2019). Part {number}.") for number in range(1, 101)]
@@ -150,9 +178,9 @@ def test_only_changed_papers_are_read_again() -> None:
     blocks = blocks_table(papers)
     made_of = blocks.select(["paper_id", "fingerprint"])
 
-    table, plan = update_references(REFERENCES.empty_table(), made_of, lambda: blocks, in_place)
-    again, unchanged = update_references(table, made_of, unread, in_place)
-    without, removed = update_references(table, made_of.slice(2), unread, in_place)
+    table, plan, _ = update_references(REFERENCES.empty_table(), made_of, lambda: blocks, in_place)
+    again, unchanged, _ = update_references(table, made_of, unread, in_place)
+    without, removed, _ = update_references(table, made_of.slice(2), unread, in_place)
 
     assert table.select(["paper_id", "number"]).to_pylist() == [
         {"paper_id": "a", "number": 1},
@@ -161,3 +189,22 @@ def test_only_changed_papers_are_read_again() -> None:
     ]
     assert (plan.added, unchanged.is_noop, again.equals(table)) == (("a", "b"), True, True)
     assert (removed.removed, set(without["paper_id"].to_pylist())) == (("a",), {"b"})
+
+
+def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
+    """One hostile reference list would end every run."""
+    blocks = blocks_table({"bad": [back("Lund A (2019). Iron.")], "good": [back("Moe B (2020). Basalt.")]})
+    made_of = blocks.select(["paper_id", "fingerprint"])
+
+    def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        for item, rows in in_place(work, items):
+            yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad" else rows
+
+    table, _, failed = update_references(REFERENCES.empty_table(), made_of, lambda: blocks, limited)
+    _, again, still = update_references(table, made_of, lambda: blocks, limited, failed)
+
+    assert table["paper_id"].to_pylist() == ["good"]
+    assert [one.error for one in failed] == ["bad took too long"]
+    assert (again.is_noop, still) == (True, failed), "it is tried again when it changes"
+    checked = check_all(REFERENCE_PROMISES, ReferencesCandidate(table, made_of, failed))
+    assert {one.promise.name: len(one.offenders) for one in checked} == {"all_looked_at": 0, "lists_read": 1}

@@ -24,11 +24,13 @@ from rag_assets.core.tables import (
     unpacked,
 )
 from rag_assets.core.workforce.seam import Spread, demanded
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.corpus.references.entries import references_of
 from rag_assets.corpus.references.mentions import mentions_in
 from rag_assets.corpus.references.voice import sentences_with_mentions
 
-REFERENCES_VERSION = 2
+REFERENCES_VERSION = 3
 """Raise it when the same paper gets other rows than before."""
 
 
@@ -64,35 +66,44 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
 
 
 def update_references(
-    published: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table], spread: Spread
-) -> tuple[pa.Table, UpdatePlan]:
+    published: pa.Table,
+    made_of: pa.Table,
+    read_blocks: Callable[[], pa.Table],
+    spread: Spread,
+    quarantined: Sequence[QuarantinedPaper] = (),
+) -> tuple[pa.Table, UpdatePlan, list[QuarantinedPaper]]:
     """Bring the table up to date with the papers that have blocks.
 
     `published`: schema REFERENCES. `made_of`: paper_id and fingerprint of the blocks. `read_blocks`: gives the whole
-    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. `spread`: does the
-    work on papers. Returns the new table, sorted by
-    paper and number, and the plan.
+    blocks, sorted by paper, a paper's rows in order; called only if rows must be made. `spread`: does the work on
+    papers. `quarantined`: papers that have no rows because they passed its limits. Returns the new table, sorted by
+    paper and number, the plan, and the papers that are quarantined now.
     """
     wanted = {
         paper: fingerprint(version, REFERENCES_VERSION)
         for paper, version in fingerprints_by(made_of, "paper_id").items()
     }
-    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    known = {paper.paper_id: paper.fingerprint for paper in quarantined} | fingerprints_by(published, "paper_id")
+    plan = plan_update(known, wanted)
     if plan.is_noop:
-        return published, plan
+        return published, plan, list(quarantined)
 
     def papers() -> Iterator[tuple[str, bytes]]:
         for paper_id, own in by_paper(rows_of(read_blocks(), "paper_id", plan.to_build)):
             yield paper_id, packed(own)
 
     made: list[dict[str, Any]] = []
+    failed = [paper for paper in quarantined if paper.paper_id in plan.unchanged]
     if plan.to_build:
         with closing(spread(_rows_of_packed, papers())) as results:
             for (paper_id, _), rows in results:
-                made += [row | {"fingerprint": wanted[paper_id]} for row in demanded(rows)]
+                if isinstance(rows, Failure) and not rows.raised:
+                    failed.append(QuarantinedPaper(paper_id, "", f"{paper_id} {rows.reason}", wanted[paper_id]))
+                else:
+                    made += [row | {"fingerprint": wanted[paper_id]} for row in demanded(rows)]
     kept = rows_without(published, "paper_id", plan.to_drop)
     new = to_table(made, REFERENCES)
-    return merged(kept, new, ["paper_id", "number"]), plan
+    return merged(kept, new, ["paper_id", "number"]), plan, sorted(failed, key=lambda paper: paper.paper_id)
 
 
 def _rows_of_packed(paper: tuple[str, bytes]) -> list[dict[str, Any]]:
@@ -107,16 +118,25 @@ class ReferencesCandidate:
     references: pa.Table
     blocks: pa.Table
     """paper_id of the blocks they were made of."""
+    quarantined: Sequence[QuarantinedPaper] = ()
 
 
 def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
-    """Papers with blocks and no row, and the other way round."""
+    """Papers with blocks and no row that are not quarantined, and the other way round."""
     found, wanted = (
         set(pc.unique(table["paper_id"]).to_pylist()) for table in (candidate.references, candidate.blocks)
     )
+    wanted -= {paper.paper_id for paper in candidate.quarantined}
     return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
 
 
 REFERENCE_PROMISES: list[Promise[ReferencesCandidate]] = [
     Promise("all_looked_at", "Every paper with text was looked at, and no other has rows.", _papers_without_rows),
+    Promise(
+        "lists_read",
+        "The reference list of every paper can be taken apart within parsing.limits. Of a paper that is named here, no "
+        "sentence is known to report other works; the others are not touched.",
+        lambda candidate: [{"paper_id": one.paper_id, "why": one.error} for one in candidate.quarantined],
+        "warning",
+    ),
 ]

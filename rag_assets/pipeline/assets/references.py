@@ -8,6 +8,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, required_table
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.seam import Workforce, within
+from rag_assets.corpus.chunking.promises import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
     REFERENCES_VERSION,
@@ -38,12 +39,16 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
     made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
     published = published_or_empty(paths.references, REFERENCES)
     spread = within(settings.parsing.limits, workforce)
-    updated, plan = update_references(published.table, made_of, lambda: required_table(paths.blocks), spread)
-    update = TableUpdate(paths.references, updated, plan, published, {"references": REFERENCES_VERSION})
+    before = QuarantinedPaper.all_from(published.provenance)
+    updated, plan, quarantined = update_references(
+        published.table, made_of, lambda: required_table(paths.blocks), spread, before
+    )
+    provenance = {"references": REFERENCES_VERSION, QUARANTINED_KEY: [paper.as_row() for paper in quarantined]}
+    update = TableUpdate(paths.references, updated, plan, published, provenance)
     entries = updated.filter(pc.is_valid(updated["number"]))
     n_mentioned = pc.sum(pc.greater(pc.list_value_length(entries["mentions"]), 0)).as_py() or 0
     yield from update.audited(
-        check_all(REFERENCE_PROMISES, ReferencesCandidate(updated, made_of)),
+        check_all(REFERENCE_PROMISES, ReferencesCandidate(updated, made_of, quarantined)),
         {},
         facts={
             "n_entries": len(entries),
