@@ -62,14 +62,31 @@ class Entry:
     """Whether the file holds no other entry."""
 
 
-def read_library(path: Path, name: str) -> tuple[list[Entry], list[str]]:
-    """The entries of one file, and what could not be read of it."""
+Read = tuple[list[Entry], list[str]]
+"""The entries of one file, and what could not be read of it, each with its line."""
+
+
+def read_library(path: Path, name: str) -> Read:
+    """name: of the file, in the entries."""
+    content = content_of(path)
+    return entries_in((name, content)) if isinstance(content, bytes) else ([], [content])
+
+
+def content_of(path: Path) -> bytes | str:
+    """The bytes of a bibliography, or what is wrong with it."""
     try:
         if path.stat().st_size > _MAX_MB * 1_000_000:
-            return [], [f"It has more than {_MAX_MB} MB. Export a part of the library."]
-        text = path.read_bytes().decode("utf-8-sig")
+            return f"It has more than {_MAX_MB} MB. Export a part of the library."
+        return path.read_bytes()
     except OSError as error:
-        return [], [f"It cannot be opened ({error.strerror})."]
+        return f"It cannot be opened ({error.strerror})."
+
+
+def entries_in(file: tuple[str, bytes]) -> Read:
+    """file: name and content."""
+    name, content = file
+    try:
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return [], [f"It is not UTF-8 (byte {error.start}). Export it as UTF-8."]
     read = next(reader for suffix, reader in _READERS.items() if name.lower().endswith(suffix))
@@ -83,11 +100,11 @@ def read_library(path: Path, name: str) -> tuple[list[Entry], list[str]]:
     return [Entry(*one, library=name, is_alone=len(found) == 1) for one in found], problems
 
 
-_Read = Iterator[tuple[str, Record, tuple[str, ...]] | str]
+_Entries = Iterator[tuple[str, Record, tuple[str, ...]] | str]
 """Key, record and attachments of an entry, or what is wrong with it."""
 
 
-def _bibtex(text: str) -> _Read:
+def _bibtex(text: str) -> _Entries:
     from bibtexparser.entrypoint import parse_string
 
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # it logs each entry that it cannot read
@@ -159,7 +176,7 @@ def _without_latex(text: str) -> str:
     return " ".join(plain.replace("{", "").replace("}", "").split())
 
 
-def _ris(text: str) -> _Read:
+def _ris(text: str) -> _Entries:
     import rispy
 
     lines = text.splitlines()
@@ -198,7 +215,7 @@ def _of_ris(fields: Mapping[str, Any]) -> Record:
     )
 
 
-def _csl_json(text: str) -> _Read:
+def _csl_json(text: str) -> _Entries:
     try:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -267,4 +284,4 @@ def _year(text: str | None) -> int | None:
     return int(found[0]) if found else None
 
 
-_READERS: dict[str, Callable[[str], _Read]] = {".bib": _bibtex, ".ris": _ris, ".csl.json": _csl_json}
+_READERS: dict[str, Callable[[str], _Entries]] = {".bib": _bibtex, ".ris": _ris, ".csl.json": _csl_json}

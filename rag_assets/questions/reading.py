@@ -136,6 +136,11 @@ def has_words(question: str) -> bool:
     return bool(terms_of(question)) or _A_STUDY.search(question) is not None
 
 
+def points_at_papers(question: str) -> bool:
+    """Whether a question is about papers that are not named in it: "Who wrote it?", "When was the study published?"."""
+    return _POINTS_BACK.search(question) is not None or _A_STUDY.search(question) is not None
+
+
 @lru_cache(maxsize=512)
 def read(question: str) -> QuestionReading:
     """The reading of a question; kept, so that search and answering read it once."""

@@ -34,7 +34,8 @@ def years_asked_for(question: str) -> Iterator[YearsAsked]:
     for match in _YEARS.finditer(question):
         first, last, word, year = match.groups()
         if year:
-            of_word = _RANGES.get(word.lower(), lambda one: NumberRange(one, one))
-            yield YearsAsked(of_word(int(year)), *match.span())
+            one = int(year)
+            of_word = _RANGES.get(word.lower())
+            yield YearsAsked(of_word(one) if of_word else NumberRange(one, one), *match.span())
         elif int(first) <= int(last):
             yield YearsAsked(NumberRange(int(first), int(last)), *match.span())

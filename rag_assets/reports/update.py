@@ -114,7 +114,7 @@ class ReportWriter:
         """The report from nothing, question by question: (done, total) before each, then the report. Closing it ends
         the work. Raises as `Engine.answer`."""
         plan = plan_report(template, self._papers_about, self._summaries)
-        answers = []
+        answers: list[QAResult] = []
         for one in plan.questions:
             yield len(answers), len(plan.questions)
             answers.append(self.engine.trace(one.question, manner=one.manner).result)

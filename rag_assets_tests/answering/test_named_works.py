@@ -40,6 +40,7 @@ def said(question: str, *contexts: Context) -> list[str]:
 @pytest.mark.parametrize(
     "question",
     [
+        "Who wrote (.*)+$?",
         "Who wrote HerdNet?",
         "Who wrote the paper on HerdNet?",
         "Who wrote the HerdNet paper?",

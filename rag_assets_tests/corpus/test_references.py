@@ -1,12 +1,22 @@
 """Reference lists taken apart, the places that refer to them, and whose finding such a sentence tells."""
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Zone
+from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.references.entries import Reference, references_of
 from rag_assets.corpus.references.mentions import mentions_in
-from rag_assets.corpus.references.update import reference_rows, update_references
+from rag_assets.corpus.references.update import (
+    REFERENCE_PROMISES,
+    ReferencesCandidate,
+    reference_rows,
+    update_references,
+)
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
@@ -92,6 +102,26 @@ def test_marks_find_their_entries(text: str, marks: dict[str, tuple[int, ...]]) 
     assert {text[mention.start : mention.end]: mention.numbers for mention in found} == marks
 
 
+@pytest.mark.parametrize(
+    ("alone", "together"),
+    [
+        ("Diamond A (2012). Activities.", "Diamond A, Lee K (2012). Interventions."),
+        ("Diamond, A. (2012). Activities.", "Diamond, A., & Lee, K. (2012). Interventions."),
+        ("A. Diamond. Activities, 2012.", "A. Diamond and K. Lee. Interventions, 2012."),
+    ],
+)
+def test_one_name_means_the_work_of_one_author(alone: str, together: str) -> None:
+    """A claim would be laid on authors who did not make it."""
+    entries = [Reference(1, alone), Reference(2, together)]
+
+    def cited(text: str) -> list[tuple[int, ...]]:
+        return [one.numbers for one in mentions_in([text], entries)[0]]
+
+    assert cited("Play helps (Diamond, 2012).") == [(1,)]
+    assert cited("Play helps (Diamond & Lee, 2012).") == [(2,)]
+    assert cited("Play helps (Diamond et al., 2012).") == [(2,)]
+
+
 def test_a_name_and_year_that_most_of_a_list_has_name_no_entry() -> None:
     """A hostile list of 2,000 equal entries, cited 4,000 times, would else make 8 million rows."""
     alike = [Reference(number, f"Lund A (2019). Part {number}.") for number in range(1, 101)]
@@ -159,3 +189,22 @@ def test_only_changed_papers_are_read_again() -> None:
         {"paper_id": "b", "number": None},
     ]
     assert (without.plan.removed, set(without.table["paper_id"].to_pylist())) == (("a",), {"b"})
+
+
+def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
+    """One hostile reference list would end every run."""
+    blocks = blocks_table({"bad": [back("Lund A (2019). Iron.")], "good": [back("Moe B (2020). Basalt.")]})
+
+    def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        for item, rows in in_place(work, items):
+            yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad" else rows
+
+    first = updated(lambda published: update_references(published, InMemory(blocks), limited), REFERENCES)
+    again = updated(lambda published: update_references(published, Unread(blocks), limited), REFERENCES, first)
+
+    assert first.table["paper_id"].to_pylist() == ["good"]
+    assert [(one.paper_id, one.error.endswith("took too long")) for one in first.quarantined] == [("bad", True)]
+    assert (again.plan.is_noop, again.quarantined) == (True, first.quarantined), "it is tried again when it changes"
+    candidate = ReferencesCandidate({"good"}, {"bad", "good"}, first.quarantined)
+    checked = check_all(REFERENCE_PROMISES, candidate)
+    assert {one.promise.name: len(one.offenders) for one in checked} == {"all_looked_at": 0, "none_quarantined": 1}

@@ -151,6 +151,20 @@ def test_items_in_the_bin_are_no_papers_and_equal_names_keep_apart(zotero: Zoter
     assert set(zotero.papers()) == {"Lund 2019 - Iron", "article-ITEM0002", "article-ITEM0003"}
 
 
+def test_a_database_that_never_ends_is_given_up(zotero: Zotero, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view in the place of a table can be endless, and would hold up every run."""
+    monkeypatch.setattr("rag_assets.parsing.zotero._TIMEOUT_S", 0.01)
+    with closing(zotero.opened()) as database:
+        database.execute("DROP TABLE fields")
+        database.execute(
+            "CREATE VIEW fields AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT -i AS fieldID, 'title' AS fieldName FROM n"
+        )
+
+    with pytest.raises(MissingInput, match="interrupted"):
+        zotero.papers()
+
+
 def test_a_file_that_is_no_library_says_so(tmp_path: Path) -> None:
     """A wrong folder must not read as an empty corpus."""
     (tmp_path / "empty").mkdir()

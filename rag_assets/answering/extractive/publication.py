@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.questions.reading import STUDY
+from rag_assets.questions.reading import STUDY, points_at_papers
 from rag_assets.search.retrieval.named_works import papers_meant, telling, writers_asked_for
 
 _ASKED = (
@@ -68,7 +68,10 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -
     pages = [one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated]
     papers = {one.paper_id: one.paper for one in pages}
     question = asked if names_a_paper(asked) else searched
-    meant = papers_meant(question, papers) if names_a_paper(question) else dict.fromkeys(papers, 1.0)
+    if names_a_paper(question):
+        meant = papers_meant(question, papers)
+    else:
+        meant = dict.fromkeys(papers, 1.0) if len(papers) == 1 or points_at_papers(question) else {}
     labels = ("Title", _AUTHORS) if writers_asked_for(asked) else (_label(asked),)
     claims = {}
     for page in sorted(pages, key=lambda one: -meant.get(one.paper_id, 0.0)):

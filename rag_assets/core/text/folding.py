@@ -91,6 +91,15 @@ def letters_of(text: str) -> str:
     return "".join(character for character in without_accents(text) if character.isalnum())
 
 
+_LEAST_TITLE_CHARS = 12
+
+
+def title_key(title: str | None) -> str | None:
+    """What two writings of one title share; None for one so short, "Introduction", that several works may have it."""
+    key = letters_of(title or "")
+    return key if len(key) >= _LEAST_TITLE_CHARS else None
+
+
 def without_accents(text: str) -> str:
     """In lower case and without accents, which a name on one page may have and the same name elsewhere may not."""
     parts = unicodedata.normalize("NFKD", text.casefold())

@@ -38,6 +38,11 @@ def dois_in(text: str) -> list[str]:
     return [doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)]
 
 
+def without_dois(text: str) -> str:
+    """With a blank in the place of each: DOIs may hold years."""
+    return _DOI.sub(" ", text)
+
+
 def arxiv_ids_in(text: str) -> list[str]:
     """Each once, in order, without version."""
     return list(dict.fromkeys(match[1] for match in _ARXIV.finditer(text)))

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from rapidfuzz.fuzz import token_set_ratio
 
 from rag_assets.core.domain import Record
-from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.folding import letters_of, title_key
 
-_LEAST_TITLE_CHARS = 12
 _MOST_COMPARED = 20
 """Papers of one title that a further one is compared with; a title of more, "Supplementary information", names no work
 and would cost time by the square of their number."""
@@ -43,8 +42,7 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
         yield "doi", record.doi
     if record.arxiv:
         yield "arxiv", record.arxiv
-    title = letters_of(record.title or "")
-    if len(title) >= _LEAST_TITLE_CHARS:
+    if title := title_key(record.title):
         yield "title", title
 
 

@@ -3,12 +3,14 @@
 `matching` says which paper an entry belongs to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.retractions import read_retractions
-from rag_assets.parsing.bibliographies import Entry, read_library
+from rag_assets.parsing.bibliographies import Entry, content_of, entries_in
 from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
 from rag_assets.parsing.reference_libraries import entries_of, is_reference_library
 
@@ -26,22 +28,35 @@ class Libraries:
     """The list, by each DOI that is in one."""
 
     @classmethod
-    def of(cls, papers: Path, paper_list: Path | None = None) -> "Libraries":
+    def of(cls, papers: Path, spread: Spread, paper_list: Path | None = None) -> "Libraries":
         """Read every bibliography and every list of retracted papers below the folder `papers`, sorted by path, and the
-        library that names the papers. Raises MissingInput when that cannot be read."""
+        library that names the papers. spread: takes the bibliographies apart. Raises MissingInput when the library
+        cannot be read."""
         entries: list[Entry] = []
         problems: list[dict[str, str]] = []
         retracted: dict[str, str] = {}
+        bibliographies: dict[str, bytes] = {}
+
+        def tell(file: str, wrong: Sequence[str]) -> None:
+            problems.extend({"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
+
         for relative in library_files(papers):
             if PurePosixPath(relative).name.lower() in RETRACTION_LISTS:
                 dois, wrong = read_retractions(papers / relative)
                 retracted = dict.fromkeys(dois, relative) | retracted
+                tell(relative, wrong)
+            elif isinstance(content := content_of(papers / relative), bytes):
+                bibliographies[relative] = content
             else:
-                found, wrong = read_library(papers / relative, relative)
-                entries += found
-            problems += ({"file": relative, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
+                tell(relative, [content])
+        read = {file[0]: made for file, made in spread(entries_in, bibliographies.items())}
+        for relative in bibliographies:
+            made = read[relative]
+            found, wrong = ([], [f"It {made.reason}."]) if isinstance(made, Failure) else made
+            entries += found
+            tell(relative, wrong)
         if paper_list and is_reference_library(paper_list):
             found, wrong = entries_of(paper_list, papers)
             entries += found
-            problems += ({"file": paper_list.name, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
+            tell(paper_list.name, wrong)
         return cls(tuple(entries), tuple(problems), retracted)

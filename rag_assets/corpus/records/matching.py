@@ -6,13 +6,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from rag_assets.core.domain import Record
-from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.folding import letters_of, title_key
 from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.discovery import LIBRARY_SUFFIXES
 from rag_assets.parsing.registry import stem_of
-
-_LEAST_TITLE_CHARS = 12
-"""A shorter title, "Introduction", may be that of several works."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Matcher:
         self._by_arxiv = _first_of((one.record.arxiv, one) for one in entries)
         self._by_file = _first_of((path, one) for one in entries for path in _paths(one))
         self._by_key = _first_of((one.key.casefold(), one) for one in entries)
-        self._by_title = _first_of((_title_key(one.record), one) for one in entries)
+        self._by_title = _first_of((title_key(one.record.title), one) for one in entries)
 
     def entry_of(self, paper: PaperNames) -> Entry | None:
         record = paper.record
@@ -44,7 +41,7 @@ class Matcher:
             self._by_arxiv.get(record.arxiv),
             *(self._by_file.get(file) for file in files),
             self._by_key.get(paper.paper_id.casefold()),
-            self._by_title.get(_title_key(record)),
+            self._by_title.get(title_key(record.title)),
         )
         return next((one for one in found if one is not None and not _is_another(one.record, record)), None)
 
@@ -66,7 +63,7 @@ def filled(own: Record, sources: Mapping[str, str], known: Record, source: str) 
     One title may go on where the other ends: a subtitle, or "RETRACTED:" before it.
     """
     one, other = sorted((letters_of(own.title or ""), letters_of(known.title or "")), key=len)
-    if one and one != other and (len(one) < _LEAST_TITLE_CHARS or one not in other):
+    if one and one != other and (title_key(one) is None or one not in other):
         return own, dict(sources)
     new = {name: value for name, value in _stated(known).items() if getattr(own, name) in (None, ())}
     return replace(own, **new), dict(sources) | dict.fromkeys(new, source)
@@ -84,11 +81,6 @@ def _paths(entry: Entry) -> Iterable[str]:
         yield PurePosixPath(posix).name
     if entry.is_alone:
         yield next(entry.library[: -len(end)] for end in LIBRARY_SUFFIXES if entry.library.lower().endswith(end))
-
-
-def _title_key(record: Record) -> str | None:
-    key = letters_of(record.title or "")
-    return key if len(key) >= _LEAST_TITLE_CHARS else None
 
 
 def _first_of(pairs: Iterable[tuple[str | None, Entry]]) -> dict[str | None, Entry]:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, BlockKind, Zone
+from rag_assets.core.text.identifiers import dois_in, without_dois
 
 _YEAR = re.compile(r"(?<![\d:/.-])(?:1[6-9]|20)\d\d(?P<letter>[a-z])?(?![\d-])")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{1,200}")
 _NUMBER = re.compile(r"\[(\d{1,3})\][.:]?\s|(?:^|(?<=\s))(\d{1,3})\.\s", re.MULTILINE)
 _BULLET = re.compile(r"^[-–•*]\s+")
 _TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.FOOTNOTE)
@@ -30,13 +30,12 @@ class Reference:
     @property
     def years(self) -> tuple[str, ...]:
         """Its years of four digits, with the letter that tells two works of one year apart ("2019b")."""
-        return tuple(match[0] for match in _YEAR.finditer(_DOI.sub(" ", self.text)))
+        return tuple(match[0] for match in _YEAR.finditer(without_dois(self.text)))
 
     @property
     def doi(self) -> str | None:
-        """In lower case; DOIs do not tell capitals apart (DOI Handbook, section 2.4)."""
-        found = _DOI.search(self.text)
-        return found[0].rstrip(".,;)]").lower() if found else None
+        """The first it states."""
+        return next(iter(dois_in(self.text)), None)
 
 
 def references_of(blocks: Iterable[Block]) -> list[Reference]:

@@ -26,6 +26,12 @@ _AUTHORS_YEAR = re.compile(
     rf"(?:[’']s?)?[,\s]{{0,3}}[(\[]?(?P<years>{_YEAR}(?:(?:,|;| and) ?{_YEAR}){{0,4}})"
 )
 _YEARS = re.compile(_YEAR)
+_INITIALS = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
+_SEVERAL_AUTHORS = re.compile(
+    rf"(?:{_NAME},? {_INITIALS}|{_INITIALS} ?{_NAME})(?:, ?(?:&|and) |[,;] ?| ?(?:&|and) )"
+    rf"(?:{_NAME},? {_INITIALS}|{_INITIALS} ?{_NAME})(?![^\W\d_])"
+)
+"""How an entry by several authors begins: "Lund A, Moe B", "Lund, A. & Moe, B.", "A. Lund and B. Moe"."""
 _GENITIVE = re.compile(r"[’']s?$")
 _MOST_OF_A_RANGE = 60
 
@@ -38,6 +44,15 @@ class Mention:
     end: int
     numbers: tuple[int, ...]
     """`Reference.number` of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry of the list by its number, its words, and whether it begins with several authors."""
+
+    number: int
+    words: list[str]
+    is_by_several: bool
 
 
 def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[list[Mention]]:
@@ -76,16 +91,17 @@ def _numbers_in(written: str) -> tuple[int, ...]:
 
 
 def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
-    """Entries by the name they begin with and their year; of several, those that hold the other names as well."""
+    """Entries by the name they begin with and their year; of several, those that hold the other names as well, and for
+    one name alone those by one author."""
     years: set[str] = set()
-    entries: dict[tuple[str, str], list[tuple[int, list[str]]]] = {}
+    entries: dict[tuple[str, str], list[_Entry]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", without_accents(reference.text))
-        own_years = set(reference.years)
+        own_years, is_by_several = set(reference.years), _SEVERAL_AUTHORS.match(reference.text) is not None
         for year in own_years | {year[:4] for year in own_years}:
             years.add(year)
             for word in set(words[:_AUTHOR_WORDS]):
-                entries.setdefault((word, year), []).append((reference.number, words))
+                entries.setdefault((word, year), []).append(_Entry(reference.number, words, is_by_several))
 
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
@@ -94,7 +110,11 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
             if not match["first"][0].isupper():
                 continue
             written_years = (year if year in years else year[:4] for year in _YEARS.findall(match["years"]))
-            numbers = [n for year in written_years for n in _named(names, entries.get((names[0], year), ()))]
+            numbers = [
+                n
+                for year in written_years
+                for n in _named(names, entries.get((names[0], year), ()), bool(match["more"]))
+            ]
             if numbers:
                 yield Mention(match.start(), match.end(), tuple(dict.fromkeys(numbers)))
 
@@ -107,10 +127,11 @@ _MOST_ALIKE = 20
 """A name with a year says nothing if more entries share it; this bounds the work on a hostile list."""
 
 
-def _named(names: Sequence[str], entries: Sequence[tuple[int, list[str]]]) -> list[int]:
-    """entries: those with the first name and the year."""
+def _named(names: Sequence[str], entries: Sequence[_Entry], is_by_several: bool) -> list[int]:
+    """entries: those with the first name and the year. is_by_several: others are named, or "et al."."""
     if len(entries) > _MOST_ALIKE:
         return []
-    whole = [(number, words) for number, words in entries if all(name in words for name in names)]
-    first = [(number, words) for number, words in whole if words[:1] == names[:1]]
-    return [number for number, _ in first or whole]
+    whole = [one for one in entries if all(name in one.words for name in names)]
+    first = [one for one in whole if one.words[:1] == names[:1]] or whole
+    fitting = [one for one in first if one.is_by_several == is_by_several] or first
+    return [one.number for one in fitting]

@@ -128,8 +128,9 @@ def ask(
         else:
             rendering.print_answer(result, titles)
         if offered:
-            narrower = ["rag-assets", "ask", question, "--where", str(where & offered if where else offered)]
-            rendering.err().print(f"To ask only papers that your words name: {shlex.join(narrower)}", soft_wrap=True)
+            narrower = str(where & offered.where if where else offered.where)
+            command = shlex.join(["rag-assets", "ask", offered.question, "--where", narrower])
+            rendering.err().print(f"To ask only papers that your words name: {command}", soft_wrap=True)
 
 
 @taking_options

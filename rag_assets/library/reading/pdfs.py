@@ -6,6 +6,7 @@ ready between two requests: starting one takes half a second, drawing a page a t
 
 import logging
 import math
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -47,7 +48,8 @@ class PdfFiles:
         name = self._papers.pdf_path(paper_id)
         if name is None:
             return None
-        path = self._folder / name
+        # A list may name files elsewhere, and then there need be no papers folder to go up from.
+        path = Path(os.path.normpath(self._folder.absolute() / name))
         if problem := self._problem(path, name):
             raise NotFound(f"{name} {problem}")
         return PdfFile(path, name, self._sha256(path, stamp_of(path)), self._limits.max_pages)

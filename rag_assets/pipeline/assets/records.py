@@ -9,6 +9,7 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PAPERS
+from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import Registries
 from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
@@ -30,13 +31,13 @@ _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "statu
     code_version=str(RECORDS_VERSION),
     kinds={"parquet"},
 )
-def papers(settings: dg.ResourceParam[Settings]) -> Outcome:
+def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, a bibliography
     beside the papers, which wins, or registries, if `enrichment.contact` is set; `data/cache/papers.parquet`."""
     paths = settings.paths
     index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
     index = index.filter(pc.equal(index["status"], PARSED))
-    libraries = Libraries.of(paths.papers, settings.paper_list_file)
+    libraries = Libraries.of(paths.papers, within(settings.parsing.limits, workforce), settings.paper_list_file)
     published = PaperTable.published(paths.records, PAPERS)
     look_up = Registries(settings.enrichment.contact, kept_file(settings))
 

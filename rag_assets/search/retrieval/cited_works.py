@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Chunk, CitedWork, Report
+from rag_assets.core.domain import Chunk, CitedWork, PaperFacts, Report
 from rag_assets.core.table_files import OpenTable
-from rag_assets.search.retrieval.titled_papers import TitledPapers
+from rag_assets.search.retrieval.known_papers import KnownPapers
 
 _MOST_ENTRIES = 3
 _PAPERS_KEPT = 100
@@ -20,21 +20,21 @@ _PAPERS_KEPT = 100
 class CitedWorks:
     """Reads the rows of a paper when one of its chunks is asked for. May be used by several threads."""
 
-    def __init__(self, references: OpenTable | None = None, titles: Mapping[str, str] | None = None) -> None:
-        """references: the table of that name; None: no sentence is known to report. titles: of papers, by paper_id.
+    def __init__(self, references: OpenTable | None = None, papers: Mapping[str, PaperFacts] | None = None) -> None:
+        """references: the table of that name; None: no sentence is known to report. papers: by paper_id.
 
         Raises MissingInput when the table is damaged, as the methods do.
         """
         self._references = references
-        self._titles = titles or {}
+        self._facts = papers or {}
         self._papers_of_rows = pa.array([], pa.string()).dictionary_encode()
         if references is not None:
             self._papers_of_rows = references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
         self._of = lru_cache(_PAPERS_KEPT)(self._read)
 
     @cached_property
-    def _papers(self) -> TitledPapers:
-        return TitledPapers(self._titles)
+    def _papers(self) -> KnownPapers:
+        return KnownPapers(self._facts)
 
     def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[Report, ...]]:
         """By chunk id, for those of the chunks that report other works."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rag_assets.core.domain import PaperFacts
+from rag_assets.core.text.identifiers import dois_in
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
@@ -32,7 +33,6 @@ _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
 _JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
 _WORD = re.compile(r"[^\W_]+")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>?]{1,200}", re.IGNORECASE)
 _LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
 _WORK = re.compile(
     r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
@@ -71,7 +71,7 @@ def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str
 
     papers: those that may be meant, by id.
     """
-    if stated := {doi.lower().rstrip(".,;)") for doi in _DOI.findall(question)}:
+    if stated := dois_in(question.replace("?", " ")):
         return {paper: 1.0 for paper, facts in papers.items() if facts.doi in stated}
     if (writers := writers_asked_for(question)) or (_LISTS.search(question) and any(years_asked_for(question))):
         return _papers_listed(question, writers, papers)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rag_assets.core.domain import Condition, Filter, FilterField
 from rag_assets.questions import Kind, Question, read
@@ -13,7 +14,16 @@ _OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
 """What stands before years that are those of papers, not of what was studied."""
 
 
-def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]]) -> Filter | None:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What could be asked instead."""
+
+    question: str
+    """The question without the words that became the filter: no paper says of itself that it is by Lund."""
+    where: Filter
+
+
+def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]]) -> Offer | None:
     """Authors and years by which a question names papers, without those that its own filter has.
 
     passing: gives the ids of the papers that pass a filter. None without such words, if no paper passes, and for a
@@ -22,8 +32,22 @@ def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]
     text, own = question.question, question.filter
     if Kind.PUBLICATION in read(text).kinds:
         return None
-    years = tuple(one.years for one in years_asked_for(text) if _OF_PAPERS.search(text[: one.start]))
-    conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers_asked_for(text)]
-    conditions += [Condition(FilterField.YEAR, years)] if years else []
+    asked = [one for one in years_asked_for(text) if _OF_PAPERS.search(text[: one.start])]
+    writers = writers_asked_for(text)
+    conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
+    conditions += [Condition(FilterField.YEAR, tuple(one.years for one in asked))] if asked else []
     offered = Filter(tuple(one for one in conditions if one not in own.conditions))
-    return offered if offered.conditions and passing(own & offered) else None
+    if not offered.conditions or not passing(own & offered):
+        return None
+    rest = text
+    for said in (*(text[one.start : one.end] for one in asked), *_by(writers, text)):
+        rest = rest.replace(said, "", 1)
+    return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
+
+
+def _by(writers: Sequence[str], text: str) -> list[str]:
+    """The words "by Ada Lund and Bo Moe"."""
+    if not writers:
+        return []
+    last = text.index(writers[-1], text.index(writers[0]))
+    return [text[text.rindex("by", 0, text.index(writers[0])) : last + len(writers[-1])]]

@@ -95,13 +95,13 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    cited = _cited_works(paths, {paper: known.title for paper, known in facts.items()})
+    cited = _cited_works(paths, facts)
     return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
 
 
-def _cited_works(paths: Paths, titles: Mapping[str, str]) -> CitedWorks:
+def _cited_works(paths: Paths, facts: Mapping[str, PaperFacts]) -> CitedWorks:
     try:
-        return CitedWorks(OpenTable(paths.references), titles)
+        return CitedWorks(OpenTable(paths.references), facts)
     except MissingInput as error:
         logger.warning("No answer says whether its quotes report other works: %s", error)
         return CitedWorks()

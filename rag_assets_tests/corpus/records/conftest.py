@@ -12,6 +12,7 @@ from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import LookUp
 from rag_assets.corpus.records.update import update_papers
 from rag_assets.parsing.store import DocumentStore, packed_document
+from rag_assets_testing.in_place import in_place
 
 RECORDS = {
     "lund": Record(title="Iron in mountain sheep", authors=(Person("Lund", "Ada"),), year=2019, doi="10.1234/iron.7"),
@@ -35,7 +36,7 @@ class Corpus:
             for one in RECORDS
         ]
         index = pa.Table.from_pylist(rows)
-        self.table, plan = update_papers(self.table, index, Libraries.of(self.papers), self.store, look_up)
+        self.table, plan = update_papers(self.table, index, Libraries.of(self.papers, in_place), self.store, look_up)
         return plan
 
     def library(self, **entries: str) -> None:

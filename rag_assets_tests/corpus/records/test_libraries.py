@@ -1,10 +1,14 @@
 """Bibliographies beside the papers."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rag_assets.core.domain import Person, Record
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.parsing.bibliographies import Entry, read_library
+from rag_assets_testing.in_place import in_place
 
 BIB = r"""@article{lund2019, title = {Iron in {DNA} of {\"u}ber-sheep}, author = {Lund, Ada and van der Moe, Bo and
  {Winter Group}},
@@ -74,10 +78,25 @@ def test_libraries_in_subfolders_are_found_and_links_out_are_not_followed(tmp_pa
     (tmp_path / "secret.bib").write_text(BIB)
     (papers / "link.bib").symlink_to(tmp_path / "secret.bib")
 
-    found = Libraries.of(papers)
+    found = Libraries.of(papers, in_place)
 
     assert {entry.library for entry in found.entries} == {"sub/x.bib"}
     assert [one["file"] for one in found.problems] == ["sub/x.bib"]
+
+
+def test_a_library_that_passes_the_limits_is_told_and_the_others_are_used(tmp_path: Path) -> None:
+    """A file that is taken apart for hours would hold up every run."""
+    (tmp_path / "bad.bib").write_text(BIB)
+    (tmp_path / "good.bib").write_text(BIB)
+
+    def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        for item, made in in_place(work, items):
+            yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad.bib" else made
+
+    found = Libraries.of(tmp_path, limited)
+
+    assert {entry.library for entry in found.entries} == {"good.bib"}
+    assert found.problems[0] == {"file": "bad.bib", "problem": "It took too long."}
 
 
 def test_half_a_character_in_csl_json_is_replaced(tmp_path: Path) -> None:

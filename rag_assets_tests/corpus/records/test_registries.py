@@ -16,6 +16,7 @@ from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import Registries
 from rag_assets.corpus.records.title_page import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.records.conftest import RECORDS, Corpus
 from rag_assets_tests.corpus.records.registry_server import (
     CROSSREF_WORK,
@@ -208,7 +209,7 @@ def test_a_list_beside_the_papers_marks_a_paper(corpus: Corpus, name: str, text:
     record = corpus.record("lund")
     assert record.retracted == name
     assert f"Retracted: yes, by {name}" in title_page(record, {})
-    libraries = Libraries.of(corpus.papers)
+    libraries = Libraries.of(corpus.papers, in_place)
     checked = check_all(PAPERS_PROMISES, PapersCandidate(corpus.table, [*RECORDS], libraries))
     found = {one.promise.name: list(one.offenders) for one in checked}
     assert found["none_retracted"] == [{"paper_id": "lund", "doi": DOI, "retracted": name}]

@@ -10,6 +10,7 @@ from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.title_page import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
 from rag_assets.parsing.store import packed_document
+from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.records.conftest import RECORDS, Corpus
 
 
@@ -79,7 +80,9 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
     (corpus.papers / "b.bib").write_text("@article{")
     corpus.update()
 
-    checked = check_all(PAPERS_PROMISES, PapersCandidate(corpus.table, list(RECORDS), Libraries.of(corpus.papers)))
+    checked = check_all(
+        PAPERS_PROMISES, PapersCandidate(corpus.table, list(RECORDS), Libraries.of(corpus.papers, in_place))
+    )
 
     found = {one.promise.name: list(one.offenders) for one in checked}
     assert not found["one_per_paper"]

@@ -99,10 +99,13 @@ def test_a_filter_in_the_words_of_a_question_is_offered_and_not_applied(dated: L
         reply: dict[str, Any] = dated.client.post("/api/answers", json={"question": question, **more}).json()
         return reply
 
-    asks = "What do papers after 2018 by Lund say about ferritin in runners?"
-    offered = answer(asks)
-    assert offered["offered"] == "author:Lund year:2019-"
-    assert answer(asks, where=offered["offered"])["offered"] is None
+    offered = answer("What do papers after 2018 by Lund say about how much ferritin fell in runners?")["offered"]
+    assert offered == {
+        "question": "What do papers say about how much ferritin fell in runners?",
+        "where": "author:Lund year:2019-",
+    }
+    narrowed = answer(**offered)
+    assert (narrowed["offered"], narrowed["answer"]["refused"]) == (None, False)
     assert answer("How much did ferritin fall in runners?")["offered"] is None
     assert answer("What do papers by Moe say about ferritin in runners?")["offered"] is None
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.domain import ChunkUnit, UnitKind
+from rag_assets.core.domain import ChunkUnit, PaperFacts, UnitKind
 from rag_assets.core.table_files import OpenTable, write_table
 from rag_assets.core.tables import REFERENCES, to_table
 from rag_assets.search.retrieval.cited_works import CitedWorks
-from rag_assets.search.retrieval.titled_papers import TitledPapers
+from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets_tests.search.retrieval.corpus import chunk_of
 
 ENTRY = "Lund, A. Iron in Wintér Soils: a Survey. J Soil, 2019."
@@ -33,10 +33,13 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
     table = to_table(
         [row(1, ENTRY, (510, 525, True), (526, 540, False)), row(2, "Moe, B. 2020.", (900, 910, True))], REFERENCES
     )
-    titles = {"lund2019": "Iron in winter soils: A survey", "smith2020": "Iron in winter soils: a survey again"}
+    papers = {
+        "lund2019": PaperFacts("Iron in winter soils: A survey"),
+        "smith2020": PaperFacts("Iron in winter soils: a survey again"),
+    }
 
     write_table(table, tmp_path / "references.parquet", {})
-    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), titles)
+    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), papers)
 
     found = works.reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
 
@@ -60,4 +63,29 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
 )
 def test_an_entry_is_the_paper_whose_whole_title_it_holds(titles: dict[str, str], paper: str | None) -> None:
     """Short titles, titles of two papers and the citing paper itself are no sure sign."""
-    assert TitledPapers(titles).paper_of(ENTRY, besides="smith2020") == paper
+    papers = {paper_id: PaperFacts(title) for paper_id, title in titles.items()}
+
+    assert KnownPapers(papers).paper_of(ENTRY, besides="smith2020") == paper
+
+
+@pytest.mark.parametrize(
+    ("stated", "paper"),
+    [
+        ("10.1234/IRON.7", "lund"),
+        ("10.1234/iron.8", None),
+        ("10.1234/iron.77", None),
+        ("10.1234/own", None),
+        ("10.1234/twice", None),
+    ],
+)
+def test_a_doi_tells_the_paper_whatever_its_title(stated: str, paper: str | None) -> None:
+    """Titles are read wrong more often than DOIs, and two works may share one."""
+    papers = {
+        "lund": PaperFacts("SSXXX Iron in winter research-article2019", doi="10.1234/iron.7"),
+        "moe": PaperFacts("Iron in winter soils: a survey", doi="10.1234/iron.9"),
+        "smith2020": PaperFacts("Own", doi="10.1234/own"),
+        "a": PaperFacts("A", doi="10.1234/twice"),
+        "b": PaperFacts("B", doi="10.1234/twice"),
+    }
+
+    assert KnownPapers(papers).paper_of(f"{ENTRY} doi:{stated}.", besides="smith2020") == paper

@@ -57,16 +57,20 @@ class StepTaken(BaseModel):
     n_claims: int = Field(description="Claims that were verified.")
 
 
+class Offered(BaseModel):
+    """A filter in the question's words, by author or year; it was not applied."""
+
+    question: str = Field(description="The question without those words.")
+    where: str = Field(description="The filter, to be sent with it.")
+
+
 class AnswerReply(BaseModel):
     """The data of the event `done`, and the reply when no stream is asked for."""
 
     answer: QAResult = Field(description="A row as in qa.jsonl.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
-    offered: str | None = Field(
-        description="A filter in the question's words, in the syntax of `where`: papers by an author, of some years. "
-        "It was not applied; None where there is none."
-    )
+    offered: Offered | None
     steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
     conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
     turn: int | None = Field(description="Its number there, from 1.")
@@ -106,7 +110,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
                 answered = Answered.of(seen, titles)
                 kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
                 offered = offered_filter(reading.question, shared.engine.papers)
-                data |= {"offered": str(offered) if offered else None}
+                data |= {"offered": {"question": offered.question, "where": str(offered.where)} if offered else None}
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 

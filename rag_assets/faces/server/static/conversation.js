@@ -105,12 +105,12 @@ export class Conversation {
     view.finish(data);
     this.id = data.conversation_id ?? this.id;
     this.finishTurn(view, question, data);
-    if (data.offered) view.below.prepend(this.offer(question, data.offered));
+    if (data.offered) view.below.prepend(this.offer(data.offered));
     writeAddress({ conversation: this.id, turn: data.turn });
   }
 
-  /** A filter that the question's words ask for, which is applied only by a click. */
-  offer(question, where) {
+  /** A filter in the question's words, which is applied only by a click. */
+  offer({ question, where }) {
     const again = button(`Ask only papers with ${where}`, () => this.running || this.ask(question, where));
     return el("p", { class: "offer" }, again);
   }
@@ -152,7 +152,7 @@ export class Conversation {
       { class: "actions" },
       quiet("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
       quiet("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
-      answer.claims.length && referencesMenu(() => [answer], "References of this answer"),
+      answer.claims.length > 0 && referencesMenu(() => [answer], "References of this answer"),
       hashOf({ conversation: this.id }) && quiet("Copy link", link),
       el(
         "span",
