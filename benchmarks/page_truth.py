@@ -80,8 +80,8 @@ def _placed(chunk: Chunk, kind: str, start: int, end: int, pdf: Sequence[str]) -
 
 
 def _values(text: str) -> list[str]:
-    """Lines and cells, without the label that chunking writes before the value of a cell or of the front matter."""
-    return [cell.rsplit(": ", 1)[-1] for cell in re.split(r"\n| \| ", text.strip())]
+    """Lines and cells, without the labels that chunking writes before the value of a cell or of the front matter."""
+    return [re.split(r": | / ", cell)[-1] for cell in re.split(r"\n| \| ", text.strip())]
 
 
 def _pages_of(files: PdfFiles, chunk: Chunk) -> Sequence[str]:

@@ -114,7 +114,7 @@ def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
     """Question and both answers; long ones from the sentence on in which they begin to differ."""
     rows = []
     for row in worse:
-        answers = row["before"], row["now"]
+        answers: tuple[str, ...] = row["before"], row["now"]
         if max(map(len, answers)) > MAX_CELL_CHARS:
             n_equal = next((n for n, (one, other) in enumerate(zip(*answers, strict=False)) if one != other), None)
             start = answers[0].rfind(". ", 0, n_equal) + 1
