@@ -20,7 +20,7 @@ _MIN_PROSE_LINES = 3
 _PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
 """A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
 of prose, not a number in a table."""
-_BAND_GAP_EMS = 0.9
+_BAND_GAP_EMS, _HAIR_EMS = 0.9, 0.1
 _MIN_ROW_OVERLAP = 0.5
 
 
@@ -60,7 +60,7 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
     """The x, in points, of a gutter between two columns of prose; None if there is no gutter.
 
     Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to the x crossed by the
-    fewest segments.
+    fewest segments. Lines of the left column that are longer by a hair do not cross it.
     """
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
@@ -79,7 +79,9 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
         return None
     candidates = np.flatnonzero(evidence == best)
     candidates = candidates[crossing[candidates] == crossing[candidates].min()]
-    return float(places[candidates[len(candidates) // 2]])
+    gutter = places[candidates[len(candidates) // 2]]
+    ends = rights[(lefts < gutter) & (rights > gutter) & (rights <= gutter + _HAIR_EMS * sizes)]
+    return float(ends.max(initial=gutter))
 
 
 @dataclass

@@ -7,7 +7,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.pdf.columns import regions
 from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import Draw, lines, prose, write_pdf
 
@@ -119,3 +121,18 @@ def test_the_lines_of_a_title_may_stand_as_far_apart_as_those_of_the_text(tmp_pa
             lines(canvas, [line], top=top + 10 + 24 * nth)
 
     assert parse(tmp_path, draw).title == "The mills of the river and what they grind"
+
+
+def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
+    """All lines above it in both columns came before all below it, and sentences at its height were mixed."""
+
+    def line(text: str, left: float, right: float, nth: int) -> Segment:
+        return Segment(text, left, 100 + 14 * nth, right, 112 + 14 * nth, size=12, bold=0, italic=0)
+
+    left = [line(f"left {n}", 0, 250.2 if n == 3 else 249.8, n) for n in range(8)]
+    right = [line(f"right {n}", 262, 500, n) for n in range(7)]
+    names = [line("A name above the right column", 251, 400, n - 6) for n in range(3)]  # they hold the gutter back
+
+    found = [segment.text for region in regions([*names, *left, *right]) for segment in region]
+
+    assert found == [segment.text for segment in (*left, *names, *right)]
