@@ -67,6 +67,11 @@ class Published:
     """What it was made with; None when there is no file that can be used, so the file must be written."""
 
 
+def is_published(path: Path) -> bool:
+    """Whether there is a table at `path`, or one that is just being replaced."""
+    return path.exists() or path.with_name(path.name + REPLACED_SUFFIX).exists()
+
+
 def files_of(path: Path) -> list[Path]:
     """The parquet files of the table at `path`, sorted; an empty list where there is none.
 

@@ -50,7 +50,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     They load even with wrong settings: a run, the sensor and the schedule read the settings again when they need them.
     """
     now = _settings_now(overrides)
-    verification, weekly = weekly_verification(now.automation, overrides)
+    verification, weekly = weekly_verification(overrides)
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=[*JOBS, verification],

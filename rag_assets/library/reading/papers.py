@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import NO_RECORD, PaperOrder, PaperPoint, Point, Record, Source, Zone
 from rag_assets.core.errors import MissingInput, NotFound
-from rag_assets.core.paper_tables import quarantined_by
+from rag_assets.core.paper_tables import manifest_file, quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, PAPERS, paper_points_from, records_from
@@ -148,7 +149,9 @@ class Papers:
         )
         self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
-        self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
+        self._uncut = [
+            KeptUntilChanged(manifest_file(table), partial(_reasons, table)) for table in (paths.chunks, paths.passages)
+        ]
 
     def all(self) -> list[PaperSummary]:
         """Every paper, sorted by id."""
@@ -243,7 +246,7 @@ def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None
     return rows
 
 
-def _reasons(table: Path) -> dict[str, str]:
+def _reasons(table: Path, _manifest: Path) -> dict[str, str]:
     """Why papers were kept out of a table, by id."""
     return {paper.paper_id: paper.error for paper in quarantined_by(table)}
 

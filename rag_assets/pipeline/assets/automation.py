@@ -99,9 +99,7 @@ def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None
     return json.dumps({"settled": settled, "seen": seen})
 
 
-def weekly_verification(
-    when: AutomationSettings, overrides: Mapping[str, Any] | None
-) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
+def weekly_verification(overrides: Mapping[str, Any] | None) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
     """The job that compares the data folder with its checksums, and its schedule, on from the start."""
 
     @dg.op(description="Fails, and names the files, if bytes of the data folder are damaged.")
@@ -118,7 +116,6 @@ def weekly_verification(
         name="weekly_verification",
         job=verify,
         cron_schedule="0 4 * * 0",
-        execution_timezone=when.timezone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Looks for damage by the disk each Sunday; a run that fails names the files and the remedy.",
     )

@@ -16,7 +16,7 @@ from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, Store
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import OpenTable, read_columns, read_provenance, required_table
+from rag_assets.core.table_files import OpenTable, is_published, read_columns, read_provenance, required_table
 from rag_assets.core.tables import fingerprints_by, passages_version, records_from
 from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.same_work import same_works
@@ -70,7 +70,7 @@ def is_built(settings: Settings) -> bool:
     """Whether there are tables and an index that can be looked into, whatever they hold."""
     paths = settings.paths
     has_index = any(index.folder.exists() for index in published_indexes(settings))
-    return has_index and paths.chunks.exists() and paths.passages.exists()
+    return has_index and is_published(paths.chunks) and is_published(paths.passages)
 
 
 def _opened_searcher(
