@@ -88,10 +88,15 @@ def _n_marked(grid: Grid) -> int:
     n_marked = 0
     while n_marked < len(grid.rows) and _is_marked(grid, n_marked) and not (n_marked and grid.lone(n_marked)):
         n_marked += 1  # a lone name below a header opens a group
-    corner = grid.texts[0][0] if grid.rows else ""
-    while 0 < n_marked < len(grid.rows) and grid.texts[n_marked][0] in ("", corner) and _goes_below(grid, n_marked):
+    while 0 < n_marked < len(grid.rows) and _may_go_below(grid, n_marked) and _goes_below(grid, n_marked):
         n_marked += 1
     return n_marked
+
+
+def _may_go_below(grid: Grid, row: int) -> bool:
+    """Whether a row has no name, or the one that the header's first column has or leaves to it."""
+    name, above = grid.texts[row][0], {texts[0] for texts in grid.texts[:row]}
+    return name in ("", grid.texts[0][0]) or (above == {""} and _is_above_values(grid, row))
 
 
 def _is_marked(grid: Grid, row: int) -> bool:
@@ -156,12 +161,14 @@ def _goes_below(grid: Grid, row: int) -> bool:
     """Whether the header goes on with a row: it names columns where the rows above leave something open, only has
     words below a blank, or holds asides to the row above, "(n = 20)"."""
     texts, above = grid.texts[row], grid.texts[row - 1]
-    if not _names_columns(grid, row):
-        is_below_blank = any(text and not over for text, over in zip(texts, above, strict=True))
-        return _stands_above(grid, row) and is_below_blank
-    are_asides = all(map(is_aside, filter(None, texts[1:])))
     stacks = [*zip(*(over[1:] for over in grid.texts[:row]), strict=True)]
     is_open = len(set(stacks)) < len(stacks) or any(not any(stack) for stack in stacks)
+    if not _names_columns(grid, row):
+        is_below_blank = any(text and not over for text, over in zip(texts, above, strict=True))
+        n_values = sum(map(is_value, texts[1:]))  # "0–12 mo" looks like one
+        is_divided = is_open and all(texts[1:]) and 2 * n_values < len(texts[1:])
+        return (_stands_above(grid, row) and is_below_blank) or (not texts[0] and is_divided)
+    are_asides = all(map(is_aside, filter(None, texts[1:])))
     is_unnamed = not texts[0] or not any(over[0] for over in grid.texts[:row])
     return is_open or are_asides or (is_unnamed and _is_above_values(grid, row))
 

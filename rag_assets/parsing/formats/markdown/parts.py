@@ -129,13 +129,15 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
 def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
     """The cells of a pipe table.
 
-    Its first row is a header by its form alone: one with values is a row like others. Exports write the words of a
-    merged cell into each column that it covers.
+    Its first row is a header by its form alone: one with values is a row like others, unless the header goes on below
+    it with a row of words that has no name. Exports write the words of a merged cell into each column that it covers.
     """
-    rows = [(part.type == "thead", row) for part in table.children for row in part.children]
-    for index, (is_first, row) in enumerate(rows):
-        texts = [_text(cell).replace("\n", " ") for cell in row.children]
-        is_header = is_first and not any(map(is_value, texts[1:]))
+    rows = [
+        [_text(cell).replace("\n", " ") for cell in row.children] for part in table.children for row in part.children
+    ]
+    goes_on = len(rows) > 1 and not rows[1][0] and not any(map(is_value, rows[1]))
+    for index, texts in enumerate(rows):
+        is_header = index == 0 and (goes_on or not any(map(is_value, texts[1:])))
         col = 0
         for text, alike in groupby(texts):
             n_alike = len(list(alike))
