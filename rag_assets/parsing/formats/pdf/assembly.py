@@ -188,7 +188,7 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False
-    if _goes_on(last.text, first.text):
+    if _goes_on(last.text, first.text) or _closes_bracket(above.plain_text, group.plain_text):
         return True
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
@@ -202,6 +202,12 @@ def _goes_on(text: str, next_text: str) -> bool:
         return False
     starts_inside = next_text.lstrip(_OPENING)[:1].islower() or next_text[0] in ",;)%="
     return starts_inside or ends_with_hyphen(text) or text[-1] in ",("
+
+
+def _closes_bracket(text: str, next_text: str) -> bool:
+    """Whether `next_text` closes a bracket that is open at the end of `text`: "(Lund et al.," goes on with "2019)"."""
+    closes, opens = next_text.find(")"), next_text.find("(")
+    return text.rfind("(") > text.rfind(")") and closes >= 0 and (opens < 0 or closes < opens)
 
 
 def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:

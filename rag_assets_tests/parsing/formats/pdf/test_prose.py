@@ -136,3 +136,17 @@ def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
     found = [segment.text for region in regions([*names, *left, *right]) for segment in region]
 
     assert found == [segment.text for segment in (*left, *names, *right)]
+
+
+@pytest.mark.parametrize(("end", "start"), [("(Lund et al.,", "2019)"), ("(Lund, 2018;", "Moe and Lund, 2019)")])
+def test_a_sentence_goes_on_inside_a_bracket(tmp_path: Path, end: str, start: str) -> None:
+    """A citation at the end of a column cut its sentence: the rest begins with a year or a name."""
+    above = [*prose("moss", 3)[:2], f"and so it was seen before {end}"]
+
+    document = parse(
+        tmp_path,
+        lambda canvas: lines(canvas, above, top=700) and None,
+        lambda canvas: lines(canvas, [f"{start} in all of the fields.", *prose("fern", 2)], top=60) and None,
+    )
+
+    assert f"seen before {end} {start} in all" in document.blocks[0].text
