@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.core import incremental, paper_drafts
+from rag_assets.core import paper_drafts, paper_tables
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
 from rag_assets.core.paper_drafts import drafted, is_current
@@ -128,7 +128,7 @@ def test_an_unchanged_table_is_not_opened(path: Path, split_at: int, monkeypatch
         raise AssertionError("a table was read")
 
     monkeypatch.setattr(pq, "ParquetFile", unread)
-    monkeypatch.setattr(incremental, "file_sha256", unread)
+    monkeypatch.setattr(paper_tables, "file_sha256", unread)
     table = PaperTable.published(path, PASSAGES)
 
     assert is_current(table, update_to(table, corpus_of(30)), PROVENANCE)
