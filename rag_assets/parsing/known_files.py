@@ -5,7 +5,6 @@ moments of being read is not kept: another change in the same tick of the clock 
 """
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -64,7 +63,7 @@ class KnownFiles:
 
     def read(self, path: Path) -> KnownFile:
         """What is in a file. Raises OSError."""
-        name, now_ns = os.fspath(path), time.time_ns()
+        name, now_ns = str(path.absolute()), time.time_ns()
         stands = _stands(path)
         known = self._earlier.get(name)
         if known is None or known.stands != stands:
