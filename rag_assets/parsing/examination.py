@@ -5,10 +5,11 @@ from dataclasses import replace
 from rag_assets.core.domain import Source
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing import registry
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.places import ALIGNMENT_VERSION
-from rag_assets.parsing.registry import FORMATS, PARSER_VERSION, Format, expected_sources
+from rag_assets.parsing.registry import PARSER_VERSION, Format, expected_sources
 
 _TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "docling", "services"}
 """Settings whose effect on a paper shows in its files, their order and their problems."""
@@ -66,7 +67,7 @@ def _examined_file(file: PaperFile, settings: ParsingSettings, files: KnownFiles
         return replace(file, problem=CANNOT_BE_OPENED.format(reason=error.strerror))
     if found.format is None:
         return replace(file, sha256=found.sha256, problem=found.problem)
-    known, sha256 = FORMATS[found.format], found.sha256
+    known, sha256 = registry.FORMATS[found.format], found.sha256
     problem = ""
     if known.source not in settings.source_order:
         problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."

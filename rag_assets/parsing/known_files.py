@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
-from rag_assets.parsing.registry import FORMATS, PARSER_VERSION, sniff
+from rag_assets.parsing import registry
 from rag_assets.parsing.shared.files.raw import head_and_sha256
 
 _SETTLED_AFTER_NS = 2_000_000_000
@@ -41,7 +41,7 @@ class KnownFile:
 def _read(path: Path, stands: Stands) -> KnownFile:
     head, sha256 = head_and_sha256(path)
     try:
-        return KnownFile(stands, sha256, FORMATS.index(sniff(path.name, head)))
+        return KnownFile(stands, sha256, registry.FORMATS.index(registry.sniff(path.name, head)))
     except UnreadableDocument as error:
         return KnownFile(stands, sha256, None, str(error))
 
@@ -94,7 +94,7 @@ def _stands(path: Path) -> Stands:
 
 
 def _version() -> str:
-    return fingerprint(PARSER_VERSION, [(known.parse, known.version) for known in FORMATS])
+    return fingerprint(registry.PARSER_VERSION, [(known.parse, known.version) for known in registry.FORMATS])
 
 
 def _adapter() -> TypeAdapter[dict[str, KnownFile]]:
