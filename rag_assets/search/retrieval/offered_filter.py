@@ -12,6 +12,8 @@ from rag_assets.search.retrieval.named_works import writers_asked_for
 
 _OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
 """What stands before years that are those of papers, not of what was studied."""
+_LOOKED_BACK = 80
+"""Characters; looking through all of a long question for each year would take the square of its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,9 @@ def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]
     text, own = question.question, question.filter
     if Kind.PUBLICATION in read(text).kinds:
         return None
-    asked = [one for one in years_asked_for(text) if _OF_PAPERS.search(text[: one.start])]
+    asked = [
+        one for one in years_asked_for(text) if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
+    ]
     writers = writers_asked_for(text)
     conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
     conditions += [Condition(FilterField.YEAR, tuple(one.years for one in asked))] if asked else []
