@@ -13,6 +13,7 @@ from rag_assets.answering.records import read_results
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.evaluation.history import EVALUATION_PROMISES, LATEST
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
@@ -116,9 +117,10 @@ def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
     for row in worse:
         answers: tuple[str, ...] = row["before"], row["now"]
         if max(map(len, answers)) > MAX_CELL_CHARS:
-            n_equal = next((n for n, (one, other) in enumerate(zip(*answers, strict=False)) if one != other), None)
-            start = answers[0].rfind(". ", 0, n_equal) + 1
-            answers = tuple(f"…{answer[start:]}" for answer in answers) if start else answers
+            pairs = zip(*answers, strict=False)
+            n_equal = next((n for n, (one, other) in enumerate(pairs) if one != other), min(map(len, answers)))
+            start = max(first for first, _ in sentence_spans(answers[0]) if first <= n_equal)
+            answers = tuple(f"… {answer[start:]}" for answer in answers) if start else answers
         rows.append({"question": row["question"], "before": answers[0], "now": answers[1], "worse": row["worse"]})
     return markdown_table(rows, n_shown=N_RESULTS_SHOWN)
 

@@ -50,12 +50,13 @@ def test_a_way_to_search_is_shown_by_what_was_measured() -> None:
 
 def test_answers_that_got_worse_are_shown_from_where_they_differ() -> None:
     """Both were cut at the end of a cell, and looked the same."""
-    common = "The customary constant is sixty. " * 20
+    common = "The customary constant is sixty. [Fusion (2021), p. 2] " * 20
     row = {"question": "Which k?", "before": f"{common}It is 60.", "now": f"{common}It is 61.", "worse": "key_facts"}
 
     shown = worse_table([row, {**row, "before": "It is 60.", "now": "It is 61."}]).splitlines()[2:]
 
-    assert shown[0] == "| Which k? | … It is 60. | … It is 61. | key_facts |"
+    cited = r"… \[Fusion (2021), p. 2] It is"
+    assert shown[0] == f"| Which k? | {cited} 60. | {cited} 61. | key_facts |", "a citation is not cut"
     assert shown[1] == "| Which k? | It is 60. | It is 61. | key_facts |"
 
 
