@@ -10,11 +10,11 @@ import pytest
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import plan_update, staging
+from rag_assets.core.open_table import OpenTable
 from rag_assets.core.paper_drafts import drafted
 from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.table_files import (
     ROWS_A_GROUP,
-    OpenTable,
     published_or_empty,
     read_columns,
     read_provenance,

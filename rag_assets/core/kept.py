@@ -92,15 +92,13 @@ class KeptFile:
     earlier_folders: tuple[str, ...] = _FOLDERS
     """Names of those folders, which are deleted then."""
     is_as_left: bool = False
-    """Whether nothing wrote the file since all its entries were known to be sound; they are not read to see if they are
-    there, then."""
+    """Whether nothing wrote it since all entries were sound: then they are not read to see if they are there."""
 
     def stands(self) -> list[int]:
         """Inode, size and time of change of the file; changes with everything that is written into it."""
-        try:
-            found = self.path.stat()
-        except OSError:
+        if not self.path.exists():
             return []
+        found = self.path.stat()
         return [found.st_ino, found.st_size, found.st_mtime_ns]
 
     def replies(self, kind: str, shape: type[Value]) -> "Kept[Value]":

@@ -5,21 +5,18 @@ A table is a file, or a folder of files with the same columns (`paper_tables` ma
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
 made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
 file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. Rows are
-stored in small groups, because a group is the least that can be read: `OpenTable` looks single rows up. The schemas and
-the way from rows to values are in `tables`.
+stored in small groups, because a group is the least that can be read: `open_table` looks single rows up. The schemas
+and the way from rows to values are in `tables`.
 """
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,13 +35,12 @@ from rag_assets.core.tables import (
 )
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 ROWS_A_GROUP = 200
 """Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in memory, grows."""
 PROVENANCE_KEY = b"rag_assets"
 SHARD_PREFIX = "part-"
 _MOST_TRIES = 5
-_SCHEMAS = {
+SCHEMAS = {
     "parsed_index": PARSED_INDEX,
     "papers": PAPERS,
     "blocks": BLOCKS,
@@ -75,7 +71,7 @@ def is_published(path: Path) -> bool:
 def files_of(path: Path) -> list[Path]:
     """The parquet files of the table at `path`, sorted; an empty list where there is none.
 
-    Raises _UnusableTable for a folder that lacks files. While a new folder takes the place of an old one, the old one
+    Raises UnusableTable for a folder that lacks files. While a new folder takes the place of an old one, the old one
     is read.
     """
     there = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
@@ -83,7 +79,7 @@ def files_of(path: Path) -> list[Path]:
         return [there]
     files = sorted(there.glob("*.parquet"))
     if files and len(files) != (n_wanted := 16 ** len(shard_key(files[0]))):
-        raise _UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
+        raise UnusableTable(f"is a folder with {len(files)} of {n_wanted} files")
     return files
 
 
@@ -124,7 +120,7 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
             return Published(schema.empty_table(), None)
         table = _read(path, schema, schema.names)
         return Published(table, _provenance(table.schema))
-    except _UnusableTable as error:
+    except UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
         return Published(schema.empty_table(), None)
 
@@ -133,10 +129,10 @@ def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any],
     """The rows of one file of a table, what it was made with, and whether its groups are small; None, with a warning,
     when it cannot be used: it is damaged or has the columns of another version."""
     try:
-        with _opened(file, schema) as opened, _readable():
-            table = _columns(opened, schema, schema.names)
-            return table, _provenance(table.schema), max(_group_sizes(opened), default=0) <= ROWS_A_GROUP
-    except _UnusableTable as error:
+        with _opened(file, schema) as opened, readable():
+            table = columns_of(opened, schema, schema.names)
+            return table, _provenance(table.schema), max(group_sizes(opened), default=0) <= ROWS_A_GROUP
+    except UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", file, error)
         return None
 
@@ -144,7 +140,7 @@ def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any],
 def required_table(path: Path) -> pa.Table:
     """The table that an asset published; the file has the name of the asset. Raises MissingInput when it is absent or
     cannot be used."""
-    return read_columns(path, _SCHEMAS[path.stem].names)
+    return read_columns(path, SCHEMAS[path.stem].names)
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -152,8 +148,8 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
     try:
         if not files_of(path):
             raise MissingInput.table(path, asset=path.stem)
-        return _read(path, _SCHEMAS[path.stem], columns)
-    except _UnusableTable as error:
+        return _read(path, SCHEMAS[path.stem], columns)
+    except UnusableTable as error:
         raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
 
 
@@ -163,109 +159,55 @@ def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str])
     parts = [pa.schema([schema.field(name) for name in columns]).empty_table()]
     for path in files:
         try:
-            with _opened(path, schema) as file, _readable():
-                parts.append(_columns(file, schema, columns))
-        except _UnusableTable as error:
+            with _opened(path, schema) as file, readable():
+                parts.append(columns_of(file, schema, columns))
+        except UnusableTable as error:
             raise MissingInput(f"{path} {error}. Nothing was published; run again.") from error
-    return _joined(parts)
+    return joined(parts)
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
     """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
     try:
         return next((_provenance(pq.read_schema(file)) for file in files_of(path)), {})
-    except (OSError, ValueError, pa.ArrowException, _UnusableTable):
+    except (OSError, ValueError, pa.ArrowException, UnusableTable):
         return {}
 
 
-class OpenTable:
-    """A published table whose rows stay in its files until they are asked for; may be used by several threads.
-
-    The files are opened once, so what is read is of one version, whatever is published in their place later.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Open the table that an asset published. Raises MissingInput as `required_table`."""
-        self._path, self._schema, self._lock = path, _SCHEMAS[path.stem], Lock()
-        with self._usable():
-            self._files = _opened_together(path, self._schema)
-        if not self._files:
-            raise MissingInput.table(path, asset=path.stem)
-        self._groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
-        self._sizes = [size for file in self._files for size in _group_sizes(file)]
-        self._starts = np.cumsum([0, *self._sizes])
-        """The first row of each group, and the number of all rows."""
-
-    def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows. Raises MissingInput when a file is damaged."""
-        with self._usable(), self._lock:
-            return _joined(_columns(file, self._schema, names) for file in self._files)
-
-    def values(self, rows: npt.ArrayLike, made: Callable[[pa.Table], list[T]]) -> list[T]:
-        """What `made` makes of the rows with these numbers, one value a row, in the order given.
-
-        Raises MissingInput when a file is damaged.
-        """
-        wanted, places = np.unique(np.asarray(rows, np.int64), return_inverse=True)
-        groups = np.searchsorted(self._starts, wanted, side="right") - 1
-        found: list[T] = []
-        for group in np.unique(groups).tolist():
-            inside = (wanted[groups == group] - self._starts[group]).tolist()
-            whole = self._group(group)
-            # its own `take` would import pandas, which takes 35 MB
-            found += made(pa.concat_tables([whole.slice(row, 1) for row in inside]))
-        return [found[place] for place in places.tolist()]
-
-    def _group(self, number: int) -> pa.Table:
-        file, group = self._groups[number]
-        with self._usable(), self._lock:
-            whole = file.read_row_group(group, use_threads=False)
-            _demand_rows(whole.num_rows, self._sizes[number])
-        return whole
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        try:
-            with _readable():
-                yield
-        except _UnusableTable as error:
-            raise MissingInput.unusable_table(self._path, problem=str(error), asset=self._path.stem) from error
-
-
-class _UnusableTable(Exception):
+class UnusableTable(Exception):
     """A file that is no table of the wanted columns; the message is a phrase that can follow the file's name."""
 
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
-    files = _opened_together(path, schema)
+    """Some columns of a table that has exactly those of `schema`. Raises UnusableTable."""
+    files = opened_together(path, schema)
     try:
-        with _readable():
-            return _joined(_columns(file, schema, columns) for file in files)
+        with readable():
+            return joined(columns_of(file, schema, columns) for file in files)
     finally:
         for file in files:
             file.close()
 
 
-def _joined(tables: Iterable[pa.Table]) -> pa.Table:
+def joined(tables: Iterable[pa.Table]) -> pa.Table:
     """Tables of the same columns as one, with the provenance of the first."""
     first, *others = tables
     return pa.concat_tables([first, *(table.replace_schema_metadata(first.schema.metadata) for table in others)])
 
 
-def _opened_together(path: Path, schema: pa.Schema) -> list[pq.ParquetFile]:
+def opened_together(path: Path, schema: pa.Schema) -> list[pq.ParquetFile]:
     """All files of a table, of one publication: they are opened again if another one came between."""
     for _ in range(_MOST_TRIES):
         published_as = _inode(path)
         try:
             files = [_opened(file, schema) for file in files_of(path)]
-        except _UnusableTable:
+        except UnusableTable:
             if _inode(path) == published_as:
                 raise
         else:
             if _inode(path) == published_as:
                 return files
-    raise _UnusableTable("is replaced while it is read, again and again")
+    raise UnusableTable("is replaced while it is read, again and again")
 
 
 def _inode(path: Path) -> int | None:
@@ -275,47 +217,47 @@ def _inode(path: Path) -> int | None:
         return None
 
 
-def _columns(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+def columns_of(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     table = file.read(columns=list(columns))  # pq.read_table imports pandas
-    _demand_rows(table.num_rows, file.metadata.num_rows)
+    demand_rows(table.num_rows, file.metadata.num_rows)
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
 
 def _opened(path: Path, schema: pa.Schema) -> pq.ParquetFile:
-    """The file at `path`, which has exactly the columns of `schema`. Raises _UnusableTable."""
-    with _readable():
+    """The file at `path`, which has exactly the columns of `schema`. Raises UnusableTable."""
+    with readable():
         file = pq.ParquetFile(str(path), page_checksum_verification=True)
         problems = schema_problems(file.schema_arrow, schema)
     if problems:
         file.close()
-        raise _UnusableTable(f"is a table of another version ({problems[0]})")
+        raise UnusableTable(f"is a table of another version ({problems[0]})")
     return file
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
-    """Raises _UnusableTable for a footer or page that is read within the block and damaged."""
+def readable() -> Iterator[None]:
+    """Raises UnusableTable for a footer or page that is read within the block and damaged."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
         first_line = str(error).split("\n", 1)[0].rstrip(".")
-        raise _UnusableTable(f"is damaged or no parquet file ({first_line})") from error
+        raise UnusableTable(f"is damaged or no parquet file ({first_line})") from error
 
 
-def _group_sizes(file: pq.ParquetFile) -> list[int]:
+def group_sizes(file: pq.ParquetFile) -> list[int]:
     """Rows of each group."""
     return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
 
 
-def _demand_rows(n_rows: int, n_wanted: int) -> None:
+def demand_rows(n_rows: int, n_wanted: int) -> None:
     """The checksums of the pages leave the footer out, which gives the number of rows twice."""
     if n_rows != n_wanted:
-        raise _UnusableTable(f"is damaged ({n_rows} of {n_wanted} rows are left)")
+        raise UnusableTable(f"is damaged ({n_rows} of {n_wanted} rows are left)")
 
 
 def _provenance(schema: pa.Schema) -> dict[str, Any]:
     try:
         provenance = json.loads((schema.metadata or {}).get(PROVENANCE_KEY, b"{}"))
     except ValueError as error:
-        raise _UnusableTable("does not say what it was made with") from error
+        raise UnusableTable("does not say what it was made with") from error
     return provenance if isinstance(provenance, dict) else {}

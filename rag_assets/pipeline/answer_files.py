@@ -31,9 +31,10 @@ from rag_assets.core.domain import Chunk, QAResult
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_json, staging
 from rag_assets.core.kept import kept_file
+from rag_assets.core.open_table import OpenTable
 from rag_assets.core.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import OpenTable, read_columns
+from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import chunks_from
 from rag_assets.engine import Engine
 from rag_assets.pipeline.assets.publishing import now

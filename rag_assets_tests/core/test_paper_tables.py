@@ -14,9 +14,10 @@ import pytest
 from rag_assets.core import paper_drafts, paper_tables
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
+from rag_assets.core.open_table import OpenTable
 from rag_assets.core.paper_drafts import drafted, is_current
 from rag_assets.core.paper_tables import Made, PapersUpdate, PaperTable, QuarantinedPaper, manifest_file
-from rag_assets.core.table_files import OpenTable, read_columns
+from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PASSAGES, to_table
 
 PROVENANCE = {"settings": "s"}

@@ -108,14 +108,14 @@ def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
 
 def test_an_unchanged_run_reads_no_large_table(sharded: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """It grew with the corpus: half a minute each night for ten thousand papers, when nothing happened."""
-    read = table_files._columns
+    read = table_files.columns_of
     opened: set[str] = set()
 
     def noted(file: object, schema: object, columns: list[str]) -> object:
         opened.update(columns)
         return read(file, schema, columns)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(table_files, "_columns", noted)
+    monkeypatch.setattr(table_files, "columns_of", noted)
 
     assert sharded.run().is_success
     assert not {"passage_id", "n_tokens", "ordinal", "mentions", "page_words"} & opened
