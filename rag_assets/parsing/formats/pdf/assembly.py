@@ -24,6 +24,7 @@ from rag_assets.parsing.shared.table_rows import table_block
 from rag_assets.parsing.tables import read_table
 
 _ENDED = re.compile(r"[.?!:;][\"'”’)\]*†‡\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
+_DECIMAL = re.compile(r"(?:^|\s)\d+\.\d+\)?$")
 _OPENING = "\"'“‘(["
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
@@ -193,15 +194,19 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
     is_flush = first.left - first.column.left <= 0.5 * first.size
-    return changes_column and is_full and is_flush and len(group.lines) > 1 and not _ENDED.search(last.text)
+    return changes_column and is_full and is_flush and len(group.lines) > 1 and not _has_ended(last.text)
 
 
 def _goes_on(text: str, next_text: str) -> bool:
     """Whether a sentence that ends a column goes on with `next_text` in the next."""
-    if not text or not next_text or _ENDED.search(text):
+    if not text or not next_text or _has_ended(text):
         return False
     starts_inside = next_text.lstrip(_OPENING)[:1].islower() or next_text[0] in ",;)%="
     return starts_inside or ends_with_hyphen(text) or text[-1] in ",("
+
+
+def _has_ended(text: str) -> bool:
+    return bool(_ENDED.search(text)) and not _DECIMAL.search(text)
 
 
 def _closes_bracket(text: str, next_text: str) -> bool:

@@ -138,9 +138,13 @@ def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
     assert found == [segment.text for segment in (*left, *names, *right)]
 
 
-@pytest.mark.parametrize(("end", "start"), [("(Lund et al.,", "2019)"), ("(Lund, 2018;", "Moe and Lund, 2019)")])
-def test_a_sentence_goes_on_inside_a_bracket(tmp_path: Path, end: str, start: str) -> None:
-    """A citation at the end of a column cut its sentence: the rest begins with a year or a name."""
+@pytest.mark.parametrize(
+    ("end", "start"),
+    [("(Lund et al.,", "2019)"), ("(Lund, 2018;", "Moe and Lund, 2019)"), ("for 0.8", "hours")],
+)
+def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(tmp_path: Path, end: str, start: str) -> None:
+    """A citation or a number at the end of a column cut its sentence: the rest begins with a year or a name, and a
+    decimal point looks like a full stop before the number of a note."""
     above = [*prose("moss", 3)[:2], f"and so it was seen before {end}"]
 
     document = parse(
