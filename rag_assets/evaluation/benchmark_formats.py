@@ -66,7 +66,7 @@ def ohr(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
             answer = str(row["answer"] if "answer" in row else row["answers"])
             yield _row(key, text, [expected], answer, tag=row.get("evidence_source"))
 
-    return [(f"{name}.txt", "\f".join(texts)) for name, texts in pages.items()], questions()
+    return [(f"{name}.txt", "".join(f"{text}\f" for text in texts)) for name, texts in pages.items()], questions()
 
 
 def financebench(folder: Path) -> tuple[list[Paper], Iterator[Row]]:

@@ -133,6 +133,8 @@ def test_a_benchmark_is_read_as_it_is_published(name: str, tmp_path: Path) -> No
     )
     if name == "litqa2":
         assert (first.key_facts, first.forbidden_facts) == ((("60",),), (("6",), ("600",)))
+    if name == "ohr":
+        assert papers["k"].read_text() == "We fuse.\fThe constant k is 60.\f", "one page alone is page 1, too"
     if name in {"qasper", "peerqa"}:
         assert papers[first.expected[0].paper_id].read_text().startswith("# On k\n\n## ")
 
