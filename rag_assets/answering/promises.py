@@ -10,9 +10,9 @@ from typing import Any
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.verify.claim_numbers import check_numbers
+from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
 from rag_assets.answering.verify.quote_search import is_evidence
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.answering.verify.verification import n_works, quoted_text, sources_of
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
 from rag_assets.core.promises import Promise

@@ -112,6 +112,13 @@ def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is
     assert {one.pointer for one in found} == {"" if is_claim else "The answer may be in Table 3"}
 
 
+def test_a_row_with_fewer_of_the_words_asked_for_is_no_candidate() -> None:
+    """The row of another year or group follows the right one as a second answer."""
+    rows = chunk("t", "Table 1.\nStudy: Cohen 2004 | Score: 5\n\nTable 2.\nStudy: Sperber 2004 | Score: 4")
+
+    assert texts("What score did the study of Cohen 2004 get?", rows) == ["Table 1. | Study: Cohen 2004 | Score: 5"]
+
+
 def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> None:
     """Readers ask for "German" where the row has "DE"; the row of another language is wrong, with an exact quote."""
     rows = [f"Model: GPT-4o | Lang: {code} | Faults: {n}" for n, code in enumerate(("CA", "DE", "FR"))]

@@ -93,15 +93,17 @@ def test_a_claim_with_another_number_than_its_quotes_is_found() -> None:
 def test_a_row_is_judged_with_the_caption_and_the_header_of_its_table() -> None:
     """As verification does: a caption's number is no value of the row, and one such row would keep all answers back."""
     caption = "Table 1: Diets of goats, g (kg)-1"
-    diets = chunk("goats", f"{caption}\nComponent | Pen 1 | Pen 2\nCrude protein | 200 | 150\nFibre | 310 | 270")
-    row = "Crude protein | 200 | 150"
+    diets = chunk(
+        "goats", f"{caption}\nFood: Crude protein | Pen 1: 200 | Pen 2: 150\nFood: Fibre | Pen 1: 310 | Pen 2: 270"
+    )
+    row = "Food: Crude protein | Pen 1: 200 | Pen 2: 150"
     start = diets.text.index(row)
     quoted = replace(
         citation(), paper_id="goats", chunk_id=diets.chunk_id, quote=row, start=start, end=start + len(row)
     )
     stated, moved = (
         replace(result(quoted), claims=(Claim(f"{caption} | {text}", (quoted,)),))
-        for text in ("Crude protein | Pen 1: 200 | Pen 2: 150", "Crude protein | Pen 1: 150 | Pen 2: 200")
+        for text in ("Crude protein | Pen 1: 200 | Pen 2: 150", "Food: Crude protein | Pen 1: 150 | Pen 2: 200")
     )
     as_it_stands = replace(result(quoted), claims=(Claim(f"{caption} | {row}", (quoted,)),))
     chunks = {diets.chunk_id: diets}

@@ -30,8 +30,11 @@ _LEAST_COMMON_START = 5
 
 
 def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
-    """The rows that the question means, each once, in the order of the contexts. Where it names more rows of a table
-    alike than an answer has room for, it does not tell which one it means, and the table is named instead."""
+    """The rows that the question means, each once, in the order of the contexts: no other row of the paper has all
+    words of the question that they have, and more.
+
+    Where it names more rows of a table alike than an answer has room for, the table is named instead.
+    """
     asked, words = terms_of(question), _words(question)
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
@@ -43,7 +46,15 @@ def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
                 if alike[named] > _MOST_ALIKE or not table.says_whose(row):
                     one = replace(one, pointer=_pointer(table, row))
                 found.setdefault((one.paper_id, one.quote), one)
-    return list(found.values())
+    held = [(one.paper_id, one.terms & asked) for one in found.values()]
+    return [
+        one for one, its in zip(found.values(), held, strict=True) if not any(_is_less(its, other) for other in held)
+    ]
+
+
+def _is_less(one: tuple[str, Set[str]], other: tuple[str, Set[str]]) -> bool:
+    """Whether another row of the paper has all words of the question that a row has, and more."""
+    return one[0] == other[0] and one[1] < other[1]
 
 
 def _meant(rows: Sequence[TableRow], asked: Set[str], words: Set[str]) -> Iterator[tuple[TableRow, frozenset[str]]]:

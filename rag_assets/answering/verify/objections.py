@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import check_numbers
+from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
 from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_numbers import misplaced_numbers, states_a_row
+from rag_assets.answering.verify.table_numbers import states_a_row
 from rag_assets.core.text.terms import terms_of
 
 MIN_SHARED = 0.1
