@@ -15,7 +15,7 @@ from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.formats.pdf.table_regions import Captions
 from rag_assets.parsing.formats.pdf.text import Segment
 
-_MOST_APART = 72.0
+_MOST_APART = 90.0
 """Points between a caption and what is drawn."""
 _REACH, _TEXT_REACH = 12.0, 0.8
 """White space inside a figure: between drawings in points, before a label in heights of it."""
