@@ -153,7 +153,7 @@ def test_an_index_that_lost_a_passage_is_not_published(
 def test_an_index_of_other_passages_stops_the_answers(world: World) -> None:
     """Somebody put an old index back."""
     published = world.bytes_of(world.paths.qa)
-    world.paths.index_meta.unlink()
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
     manifest = world.paths.chroma / "manifest.json"
 
     old = json.loads(manifest.read_text()) | {"passages": "0" * 32}
