@@ -38,9 +38,9 @@ from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.seam import demanded
 from rag_assets.corpus.chunking.work import Cut, PaperToCut, ReadingWindow, cut_chunks, cut_passages_of
-from rag_assets.parsing.attempts import Attempt, FilesOfAttempt, parse_files
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, parse_files
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.search.embedding.work import counting

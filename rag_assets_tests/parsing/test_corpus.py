@@ -16,11 +16,12 @@ from rag_assets.core.errors import InvalidSettings, UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
+from rag_assets.parsing.attempts import ParseJob, read_files
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
 from rag_assets.parsing.known_files import KnownFiles
+from rag_assets.parsing.one_attempt import Attempt, parse_files
 from rag_assets.parsing.promises import measured, pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
