@@ -19,6 +19,7 @@ MOMENTS = """Table 3. Scores by group.
 Group: Control | M: 93.73 | SD: 3.87
 Group: Training | M: 1,013 (207) | SD: 12.5"""
 LOSSES = "Item: Loss | Sum: 850\nItem: Disallowed loss | Sum: 9\nItem: 22 March | Sum: 60\nItem: 19 March | Sum: 20"
+SYMPTOMS = "Group: Zinc | Cough: 15 | Fever: 17\nGroup: Placebo | Cough: 17 | Fever: 15"
 UNITS = "Item: Body weight | Unit: kg | Average: 553\nItem: Milk fat | Unit: % | Average: 4.0"
 PENS = "Protein | Pen 1: 200 | Pen 2: 150"
 EFFECTS = "Effect: Age | b: -0.35 | 95% CI: [86, 499] | p: < .001\nEffect: Sex | b: 0.12 | 95% CI: [12, 31] | p: .04"
@@ -42,6 +43,7 @@ TRUE = [
     ("The EC50 and IC50 of JQ1 are 8.8 and 5.4 nM, respectively.", DRUGS, [2]),
     ("The loss was 850 and the disallowed loss 9.", LOSSES, [0, 1]),
     ("The sums of 22 March and 19 March were 60 and 20.", LOSSES, [2, 3]),
+    ("Cough was 15 with zinc and 17 with placebo.", SYMPTOMS, [0, 1]),
     ("With placebo 38 % responded.", GROUPS, [0]),
     ("The placebo group was 38.5 years old on average.", GROUPS, [0]),
     ("About 39 years was the age of the placebo group.", GROUPS, [0]),
@@ -96,6 +98,7 @@ FALSE = {
         ("The IC50 was 5.4 nM for BMS-986158 and 3.4 nM for JQ1.", DRUGS, [1, 2]),
         ("The IC50s of JQ1 and BMS-986158 were 3.4 and 5.4 nM, respectively.", DRUGS, [1, 2]),
         ("The loss was 9 and the disallowed loss 850.", LOSSES, [0, 1]),
+        ("Cough was 17 with zinc and 15 with placebo.", SYMPTOMS, [0, 1]),
         ("The disallowed loss was 850.", LOSSES, [0]),
     ],
     "other column": [
