@@ -1,13 +1,14 @@
 """The graph in the UI is as short as it can be, and every asset says what it reads besides its direct parents."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core import table_files
+from rag_assets.core.paper_tables import Manifest
 from rag_assets.pipeline.definitions import ASSETS, build_defs
 from rag_assets_testing.world import TOKENIZER, World
 
@@ -22,8 +23,8 @@ TABLES = {
     "references",
     "paper_summaries",
 }
-NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"papers", "chunks"}}
-"""Of the first, only the provenance is read; the second reads when a model is to write summaries."""
+NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"papers", "chunks"}, "paper_summaries": {"chunks"}}
+"""Of the first, only the provenance is read; the others read when a model is to write summaries."""
 GRAPH = build_defs().resolve_asset_graph()
 PARENTS = {
     asset.key.to_user_string(): {parent.to_user_string() for parent in GRAPH.get(asset.key).parent_keys}
@@ -35,13 +36,16 @@ PARENTS = {
 def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: pytest.MonkeyPatch, asset: str) -> None:
     """What is read and not declared changes an asset that the graph shows as up to date."""
     read: set[str] = set()
-    before = table_files._opened
 
-    def watched(path: Path, schema: pa.Schema) -> pq.ParquetFile:
-        read.add(path.stem)
-        return before(path, schema)
+    def watched(before: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(path: Path, *arguments: Any) -> Any:
+            read.add(path.stem)
+            return before(path, *arguments)
 
-    monkeypatch.setattr(table_files, "_opened", watched)
+        return noted
+
+    monkeypatch.setattr(table_files, "_opened", watched(table_files._opened))
+    monkeypatch.setattr(Manifest, "of", watched(Manifest.of))  # an unchanged table is not opened
     definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER})
     world.paths.templates.mkdir()
     (world.paths.templates / "review.md").write_text("# Review\n## Rocks\nWhere does basalt take up water?\n")

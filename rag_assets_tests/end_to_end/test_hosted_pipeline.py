@@ -22,7 +22,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServ
     monkeypatch.chdir(tmp_path)
     with WireServer("openai") as wire:
         use_wire_environment(monkeypatch, wire)
-        monkeypatch.setattr("rag_assets.pipeline.assets.index.EMBEDDING_BATCH", 4)
+        monkeypatch.setattr("rag_assets.pipeline.assets.vectors.EMBEDDING_BATCH", 4)
         yield wire
 
 
