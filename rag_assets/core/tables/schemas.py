@@ -278,7 +278,7 @@ def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
     problems = [
         f"column {field.name} is missing"
         if field.name not in found.names
-        else f"column {field.name} is {found.field(field.name).type}, wanted {field.type}"
+        else f"column {field.name} is of another type"
         for field in wanted
         if field.name not in found.names or found.field(field.name).type != field.type
     ]
