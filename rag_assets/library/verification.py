@@ -12,9 +12,9 @@ from pathlib import Path
 from rag_assets.core.errors import data_option
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.kept import n_damaged_entries
-from rag_assets.core.paper_tables import Manifest, manifest_file
+from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import shard_file, shard_key
+from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.indexing.folders import damaged_files
 from rag_assets.search.indexing.stores import published_indexes
@@ -61,8 +61,7 @@ def _tables(paths: Paths) -> list[Path]:
 def _damaged_in(table: Path) -> Iterator[tuple[Path, str]]:
     """Files of a table that differ from its manifest, with what is wrong with them."""
     wanted = Manifest.of(table).shards
-    files = [table] if table.is_file() else sorted(table.glob("*.parquet"))
-    found = {shard_key(file): file for file in files}
+    found = files_by_key(table)
     if found and not wanted:
         yield manifest_file(table), "is missing or damaged"
         return
