@@ -122,3 +122,18 @@ def test_the_writer_of_a_data_folder_may_ask_again(tmp_path: Path) -> None:
     lock = FileLock(tmp_path / LOCK_NAME)
     with lock.acquire(timeout=0):
         assert lock.is_locked, "free again"
+
+
+def test_a_folder_that_is_a_link_is_replaced_and_what_it_led_to_stays(tmp_path: Path) -> None:
+    """Moved to a larger disk, a table or an index would be published once and end every run from then on."""
+    elsewhere, new, final = (tmp_path / name for name in ("elsewhere", "new", "final"))
+    for folder, content in ((elsewhere, "old"), (new, "new")):
+        folder.mkdir()
+        (folder / "file").write_text(content)
+    final.symlink_to(elsewhere)
+
+    replace_folder(new, final)
+    recover_folder(final)
+
+    assert [(folder / "file").read_text() for folder in (final, elsewhere)] == ["new", "old"]
+    assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "final"}

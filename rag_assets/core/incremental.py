@@ -181,8 +181,8 @@ def recover_folder(final: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Delete a file or a folder, if it is there."""
-    if path.is_dir():
+    """Delete a file, a link or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ that a hash of its id names, sorted by paper. Files of papers that changed are w
 of a file are held only until all its papers are made.
 """
 
-import hashlib
 import os
 import shutil
 from collections import defaultdict
@@ -18,7 +17,16 @@ import pyarrow as pa
 
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.incremental import StagedFiles
-from rag_assets.core.paper_tables import Manifest, PapersUpdate, PaperTable, QuarantinedPaper, Shard, shard_of
+from rag_assets.core.paper_tables import (
+    Manifest,
+    PapersUpdate,
+    PaperTable,
+    QuarantinedPaper,
+    Shard,
+    files_by_key,
+    paper_hash,
+    shard_of,
+)
 from rag_assets.core.table_files import shard_file, write_table
 from rag_assets.core.tables import fingerprints_by, merged
 
@@ -29,12 +37,14 @@ _WAYS = 16
 
 def in_file_order(papers: Iterable[str]) -> list[str]:
     """Papers so that those of one file come together, however many files there are."""
-    return sorted(papers, key=_hash)
+    return sorted(papers, key=paper_hash)
 
 
 def is_current(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, Any]) -> bool:
-    """Whether no file of the table must be written."""
-    return update.plan.is_noop and not update.again and not _outdated(table, _keys(len(update.wanted)), provenance)
+    """Whether no file of the table must be written or left out."""
+    keys = _keys(len(update.wanted))
+    is_made = update.plan.is_noop and not update.again and not _outdated(table, keys, provenance)
+    return is_made and files_by_key(table.path).keys() == {*keys}
 
 
 def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, Any], staged: StagedFiles) -> PaperTable:
@@ -48,7 +58,7 @@ def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, An
     plan, keys = update.plan, _keys(len(update.wanted))
     n_digits = len(keys[0])
     made = {*plan.to_build, *update.again}
-    rewritten = _outdated(table, keys, provenance) | {_hash(paper)[:n_digits] for paper in (*plan.to_drop, *made)}
+    rewritten = _outdated(table, keys, provenance) | {paper_hash(paper)[:n_digits] for paper in (*plan.to_drop, *made)}
     target = staged.path(table.path)
     if n_digits:
         target.mkdir()
@@ -83,11 +93,11 @@ def _by_file(
     """Each file with the rows that were made for it, by paper, as soon as they are complete."""
     waiting: dict[str, set[str]] = {key: set() for key in keys}
     for paper in (*update.plan.to_build, *update.again):
-        waiting[_hash(paper)[:n_digits]].add(paper)
+        waiting[paper_hash(paper)[:n_digits]].add(paper)
     made: defaultdict[str, dict[str, pa.Table]] = defaultdict(dict)
     with closing(update.made) as results:
         for paper, result in results:
-            key = _hash(paper)[:n_digits]
+            key = paper_hash(paper)[:n_digits]
             if isinstance(result, QuarantinedPaper):
                 failed.append(result)
             else:
@@ -118,14 +128,14 @@ def _kept(table: PaperTable, key: str, dropped: set[str]) -> pa.Table:
     """The rows that a file takes over, however many files the published table has."""
     found = [table.schema.empty_table()]
     for own, shard in _overlapping(table, key):
-        if kept := [paper for paper in shard.papers if paper not in dropped and _hash(paper).startswith(key)]:
+        if kept := [paper for paper in shard.papers if paper not in dropped and paper_hash(paper).startswith(key)]:
             found.append(table.rows_in(own, kept))
     return pa.concat_tables(found)
 
 
 def _without_rows(table: PaperTable, key: str, dropped: set[str]) -> dict[str, str]:
     known = (item for _, shard in _overlapping(table, key) for item in shard.without_rows.items())
-    return {paper: mark for paper, mark in known if paper not in dropped and _hash(paper).startswith(key)}
+    return {paper: mark for paper, mark in known if paper not in dropped and paper_hash(paper).startswith(key)}
 
 
 def _overlapping(table: PaperTable, key: str) -> Iterator[tuple[str, Shard]]:
@@ -138,10 +148,6 @@ def _keys(n_papers: int) -> list[str]:
     while n_papers >= SPLIT_AT * _WAYS**n_digits:
         n_digits += 1
     return [f"{number:0{n_digits}x}" for number in range(_WAYS**n_digits)] if n_digits else [""]
-
-
-def _hash(paper_id: str) -> str:
-    return hashlib.sha256(paper_id.encode()).hexdigest()
 
 
 def _link(file: Path, to: Path) -> None:

@@ -6,6 +6,7 @@ whole, so a manifest that is lost costs time only. How files are written is in `
 `table_files`.
 """
 
+import hashlib
 import json
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -145,6 +146,16 @@ def manifest_file(table: Path) -> Path:
     return table.with_name(f".{table.stem}.manifest.json")
 
 
+def files_by_key(table: Path) -> dict[str, Path]:
+    """The files of a table that are there, by the key that their names give; see `shard_key`."""
+    return {shard_key(file): file for file in ([table] if table.is_file() else sorted(table.glob("*.parquet")))}
+
+
+def paper_hash(paper_id: str) -> str:
+    """64 hex digits; a paper's rows lie in the file whose key they begin with."""
+    return hashlib.sha256(paper_id.encode()).hexdigest()
+
+
 def quarantined_by(table: Path) -> list[QuarantinedPaper]:
     """The papers that the stage of a table could not use."""
     return Manifest.of(table).quarantined
@@ -166,10 +177,12 @@ class PaperTable:
         """The published table. Files that cannot be used are left out, with a warning: their papers count as absent."""
         recover_folder(path)
         known = Manifest.of(path)
-        files = {shard_key(file): file for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))}
+        files = files_by_key(path)
         found = {key: _shard_of(file, schema, known.shards.get(key)) for key, file in files.items()}
-        shards = {key: shard for key, shard in found.items() if shard is not None}
-        return cls(path, schema, {key: files[key] for key in shards}, replace(known, shards=shards))
+        shards = {key: shard for key, shard in found.items() if shard is not None and _is_in_place(shard, key)}
+        with_rows = {paper for shard in shards.values() for paper in shard.papers}
+        quarantined = [one for one in known.quarantined if one.paper_id not in with_rows]  # an older manifest's
+        return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
 
     @classmethod
     def required(cls, path: Path, schema: pa.Schema) -> Self:
@@ -243,6 +256,11 @@ def shard_of(
     return Shard(
         found.st_size, found.st_mtime_ns, file_sha256(file), n_rows, dict(provenance), dict(papers), dict(without_rows)
     )
+
+
+def _is_in_place(shard: Shard, key: str) -> bool:
+    """Whether a file is not another one that was put in its place."""
+    return all(paper_hash(paper).startswith(key) for paper in shard.papers)
 
 
 def _shard_of(file: Path, schema: pa.Schema, known: Shard | None) -> Shard | None:

@@ -9,12 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.core.errors import data_option
-from rag_assets.core.incremental import file_sha256
+from rag_assets.core.errors import BusyDataFolder, data_option
+from rag_assets.core.incremental import file_sha256, is_being_written
 from rag_assets.core.kept import n_damaged_entries
-from rag_assets.core.paper_tables import Manifest, manifest_file
+from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import shard_file, shard_key
+from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.search.indexing.folders import damaged_files
 from rag_assets.search.indexing.stores import published_indexes
@@ -32,7 +32,18 @@ class Damage:
 
 
 def damages(settings: Settings) -> Iterator[Damage]:
-    """Everything that is damaged in tables, indexes, kept files and papers; what was never made is not missed."""
+    """Everything that is damaged in tables, indexes, kept files and papers; what was never made is not missed.
+
+    Raises BusyDataFolder where a run may just be replacing what seems damaged.
+    """
+    data = settings.paths.data
+    for damage in _seeming_damages(settings):
+        if is_being_written(data):
+            raise BusyDataFolder.at(data)
+        yield damage
+
+
+def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     paths = settings.paths
     run = f"rag-assets run{data_option(paths.data)}"
     for table in _tables(paths):
@@ -48,7 +59,7 @@ def damages(settings: Settings) -> Iterator[Damage]:
         if kept.exists() and (problem := _problem_of(kept)):
             yield Damage(kept, problem, f"Touch it, then run: {run}")
     for paper in KnownFiles.kept_at(paths.known_files).altered():
-        yield Damage(paper, "has other bytes than when it was read", "Put the paper there again, or touch it.")
+        yield Damage(paper, "cannot be read, or has other bytes than when it was read", "Put the paper there again, or touch it.")
 
 
 def _tables(paths: Paths) -> list[Path]:
@@ -61,8 +72,7 @@ def _tables(paths: Paths) -> list[Path]:
 def _damaged_in(table: Path) -> Iterator[tuple[Path, str]]:
     """Files of a table that differ from its manifest, with what is wrong with them."""
     wanted = Manifest.of(table).shards
-    files = [table] if table.is_file() else sorted(table.glob("*.parquet"))
-    found = {shard_key(file): file for file in files}
+    found = files_by_key(table)
     if found and not wanted:
         yield manifest_file(table), "is missing or damaged"
         return
@@ -71,8 +81,15 @@ def _damaged_in(table: Path) -> Iterator[tuple[Path, str]]:
     for key, file in found.items():
         if key not in wanted:
             yield file, "is not in the manifest of its table"
-        elif file_sha256(file) != wanted[key].sha256:
-            yield file, "differs from the manifest of its table"
+        elif problem := _problem_of_file(file, wanted[key].sha256):
+            yield file, problem
+
+
+def _problem_of_file(file: Path, sha256: str) -> str:
+    try:
+        return "" if file_sha256(file) == sha256 else "differs from the manifest of its table"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
 
 
 def _problem_of(kept: Path) -> str:

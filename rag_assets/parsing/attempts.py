@@ -18,7 +18,7 @@ from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, MadeDocument, kinds_of, no_tables_from, parse_files
+from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, MadeDocument, kinds_of, parse_files
 from rag_assets.parsing.registry import installed_extras
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
 from rag_assets.parsing.store import DocumentStore
@@ -94,7 +94,7 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
                 if isinstance(result, MadeDocument):
                     settle(files.attempt, _kept(files.attempt.paper, result, job))
                 else:
-                    following.append(files.attempt.after(result))
+                    following.append(files.after(result))
     return [done[paper.paper_id] for paper in papers]
 
 
@@ -124,8 +124,7 @@ def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
         try:
             docling = _content_of(attempt.docling, job, attempt.paper)
         except UnreadableDocument as error:
-            failure = no_tables_from(attempt.docling, str(error))
-            attempt = replace(attempt, failures=(*attempt.failures, failure))
+            attempt = attempt.without_tables(attempt.docling, str(error))
     return FilesOfAttempt(attempt, file, pdf, docling)
 
 

@@ -78,14 +78,17 @@ class KnownFiles:
         write_atomically(path, json.dumps(sealed({"version": _version(), "files": files})).encode())
 
     def altered(self) -> Iterator[Path]:
-        """Files whose bytes are others than those that were read, though nothing else of them changed."""
+        """Files whose bytes are others than those that were read, though nothing else of them changed; or that cannot be
+        read any more."""
         for name, known in self._earlier.items():
             path = Path(name)
             try:
                 if _stands(path) == known.stands and file_sha256(path) != known.sha256:
                     yield path
-            except OSError:  # it is gone, which the next run sees
+            except (FileNotFoundError, NotADirectoryError):  # the next run sees that
                 continue
+            except OSError:
+                yield path
 
 
 def _stands(path: Path) -> Stands:

@@ -30,6 +30,7 @@ class Attempt:
     failures: tuple[str, ...] = ()
     """Why each file before it failed, or the alignment with the PDF: whole sentences."""
     is_pdf_given_up: bool = False
+    is_docling_given_up: bool = False
 
     @property
     def file(self) -> PaperFile | None:
@@ -48,7 +49,7 @@ class Attempt:
         """What Docling made of the paper, a file or a reading that may have failed; None if the file itself is it."""
         made = (one for one in self.paper.files if one.format in _BY_DOCLING or one.read_by.startswith("Docling"))
         found = next(made, None)
-        return None if found is self.file else found
+        return None if self.is_docling_given_up or found is self.file else found
 
     @property
     def error(self) -> str:
@@ -68,6 +69,10 @@ class Attempt:
         """The attempt at the same file without its PDF."""
         return replace(self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True)
 
+    def without_tables(self, docling: PaperFile, reason: str) -> "Attempt":
+        """The attempt at the same file without the tables of Docling."""
+        return replace(self, failures=(*self.failures, _no_tables_from(docling, reason)), is_docling_given_up=True)
+
     def past_unusable(self) -> "Attempt":
         """The attempt at the next file that has no known problem."""
         attempt = self
@@ -86,6 +91,11 @@ class FilesOfAttempt:
     """That of `attempt.pdf`."""
     docling: RawFile | None = None
     """That of `attempt.docling`, if the tables are taken from it."""
+
+    def after(self, failure: Failure) -> Attempt:
+        """The next attempt. A lost worker may be due to Docling's tables, so the file is tried once without them."""
+        docling = self.attempt.docling if self.docling and failure.is_worker_lost else None
+        return self.attempt.without_tables(docling, failure.reason) if docling else self.attempt.after(failure)
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
         try:
             document = with_tables_of(parser_of(attempt.docling.format)(files.docling, settings), document)
         except UnreadableDocument as error:
-            notes.append(no_tables_from(attempt.docling, str(error)))
+            notes.append(_no_tables_from(attempt.docling, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
     return MadeDocument(
@@ -152,7 +162,7 @@ def _no_pages_from(pdf: PaperFile, reason: str) -> str:
     return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
 
 
-def no_tables_from(docling: PaperFile, reason: str) -> str:
+def _no_tables_from(docling: PaperFile, reason: str) -> str:
     return f"No tables could be taken from Docling: {_sentence(docling, reason)}"
 
 

@@ -1,5 +1,6 @@
 """Damage that leaves size and time of a file as they are: runs trust it, `verify` names it and what mends it."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable
@@ -8,10 +9,14 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from filelock import FileLock
 
 from rag_assets.core import paper_drafts, table_files
+from rag_assets.core.errors import BusyDataFolder
+from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
 from rag_assets.library.verification import damages
+from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.damage import state
@@ -139,3 +144,34 @@ def test_an_edit_ends_as_a_fresh_build_over_folders(sharded: World, tmp_path: Pa
     assert sharded.bytes_of(*(getattr(sharded.paths, name) for name in tables)) == fresh.bytes_of(
         *(getattr(fresh.paths, name) for name in tables)
     )
+
+
+def test_a_file_that_the_disk_cannot_read_is_named_beside_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bad sector is what is looked for; it would end the look at its file, or pass as sound."""
+    assert world.run().is_success
+    paper, known_files = world.paths.papers / "basalt.tei.xml", KnownFiles()
+    monkeypatch.setattr("rag_assets.parsing.known_files._SETTLED_AFTER_NS", -1_000_000_000)
+    known_files.read(paper)
+    known_files.keep_at(world.paths.known_files)
+
+    def on_bad_disk(file: Path) -> str:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), file)
+
+    monkeypatch.setattr("rag_assets.parsing.known_files.file_sha256", on_bad_disk)
+    monkeypatch.setattr("rag_assets.library.verification.file_sha256", on_bad_disk)
+
+    found = problems(world)
+
+    assert found["papers/basalt.tei.xml"].startswith("Put the paper there again")
+    assert found["cache/chunks.parquet"].startswith("Delete it, then run: ")
+
+
+def test_files_that_a_run_replaces_are_not_called_damaged(world: World) -> None:
+    """The remedy says to delete them, and the weekly job would tell of a broken disk."""
+    assert world.run().is_success
+    flipped(world.paths.chunks)
+
+    with FileLock(world.paths.data / LOCK_NAME), pytest.raises(BusyDataFolder):
+        problems(world)
