@@ -132,3 +132,18 @@ def test_a_table_of_retractions_with_other_separators_is_read_or_told(
     found, problems = read_retractions(tmp_path / "retractions.csv")
 
     assert (found, bool(problems)) == ({"10.1234/a"} if dois else set(), is_told)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.bib", "@article{a, title = {\x1b[2JIron}, author = {\x1b[2JLund, Ada}}"),
+        ("a.csl.json", r'{"title": "\u001b[2JIron\r\n", "author": [{"family": "\u001b[2JLund", "given": "Ada"}]}'),
+        ("a.ris", "TY  - JOUR\nTI  - \x1b[2JIron\nAU  - \nAU  - \x1b[2JLund, Ada\nER  - \n"),
+    ],
+)
+def test_control_characters_and_nameless_authors_do_not_enter_a_record(tmp_path: Path, name: str, text: str) -> None:
+    """Titles and names are shown in terminals, and written into lists of references."""
+    [entry], _ = read(tmp_path, name, text)
+
+    assert (entry.record.title, entry.record.authors) == ("\ufffd[2JIron", (Person("\ufffd[2JLund", "Ada"),))
