@@ -22,8 +22,7 @@ _STORED, _LINKED = "storage:", (2,)
 """How a path in the folder of its attachment begins, and the mode of a file that lies elsewhere."""
 _MAX_VALUE_BYTES, _TIMEOUT_S, _STEPS_BETWEEN_LOOKS = 10_000_000, 60.0, 100_000
 _MAX_CHARS, _CHARS_OF_ROW = 500_000_000, 100
-"""In all rows of one query, and what a row costs besides its texts. Views, and rows that share an id, make more rows than
-the file holds."""
+"""In all rows of a query, and what a row counts besides its texts: views and shared ids make more than a file holds."""
 _VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "university", "institution", "publisher")
 _TYPES = {
     "journalArticle": "article-journal",
