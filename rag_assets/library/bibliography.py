@@ -73,14 +73,15 @@ def _styled(records: Records, style: str) -> list[str]:
         from citeproc.source.json import CiteProcJSON
     except ImportError as error:
         raise MissingExtra.named("cite", purpose=f"the style {style}") from error
-    items = CiteProcJSON([_csl_item(paper, record) for paper, record in records.items()])
+    numbered = {str(number): _csl_item(paper, record) for number, (paper, record) in enumerate(records.items())}
+    items = CiteProcJSON([item | {"id": number} for number, item in numbered.items()])  # takes "A" and "a" for one id
     try:
         rules = CitationStylesStyle(str(_style_file(style)), validate=False)
     except (OSError, ValueError, SyntaxError) as error:
         raise InvalidSelection(f"{style} is no CSL style that can be read. Name another one.") from error
     made = CitationStylesBibliography(rules, items, formatter.plain)
-    for paper in records:
-        made.register(Citation([CitationItem(paper.lower())]))
+    for number in numbered:
+        made.register(Citation([CitationItem(number)]))
     made.sort()
     return [" ".join(re.sub(r"^(\[?\d+[\].])", r"\1 ", str(entry)).split()) for entry in made.bibliography()]
 

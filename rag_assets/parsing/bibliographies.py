@@ -173,7 +173,7 @@ def _without_latex(text: str) -> str:
             plain = LatexNodes2Text(math_mode="verbatim").latex_to_text(text)
         except (RecursionError, ValueError, KeyError, IndexError):  # as pylatexenc reports broken LaTeX
             plain = text
-    return " ".join(plain.replace("{", "").replace("}", "").split())
+    return _one_line(plain.replace("{", "").replace("}", ""))
 
 
 def _ris(text: str) -> _Entries:
@@ -199,9 +199,10 @@ def _of_ris(fields: Mapping[str, Any]) -> Record:
         return next((text for name in names if (text := _text(fields.get(name)))), None)
 
     pages = [page for name in ("start_page", "end_page") if (page := stated(name))]
+    names = fields.get("authors") or fields.get("first_authors") or ()
     return Record(
         title=stated("title", "primary_title"),
-        authors=tuple(_family_first(str(name)) for name in fields.get("authors") or fields.get("first_authors") or ()),
+        authors=tuple(_family_first(one) for name in names if (one := _text(name))),
         year=_year(stated("year", "publication_year", "date")),
         venue=stated("journal_name", "secondary_title", "alternate_title3", "alternate_title1"),
         volume=stated("volume"),
@@ -276,7 +277,11 @@ def _keywords(values: Iterable[object]) -> tuple[str, ...]:
 def _text(value: object) -> str | None:
     if not isinstance(value, str | int):
         return None
-    return " ".join(legible(str(value)[:_MAX_VALUE_CHARS]).split()) or None
+    return _one_line(str(value)[:_MAX_VALUE_CHARS]) or None
+
+
+def _one_line(text: str) -> str:
+    return legible(" ".join(text.split()))  # line ends first: legible takes "\r" for a control character
 
 
 def _year(text: str | None) -> int | None:

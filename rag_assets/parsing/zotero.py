@@ -21,6 +21,8 @@ DATABASE = "zotero.sqlite"
 _STORED, _LINKED = "storage:", (2,)
 """How a path in the folder of its attachment begins, and the mode of a file that lies elsewhere."""
 _MAX_VALUE_BYTES, _TIMEOUT_S, _STEPS_BETWEEN_LOOKS = 10_000_000, 60.0, 100_000
+_MAX_CHARS, _CHARS_OF_ROW = 500_000_000, 100
+"""In all rows of a query, and what a row counts besides its texts: views and shared ids make more than a file holds."""
 _VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "university", "institution", "publisher")
 _TYPES = {
     "journalArticle": "article-journal",
@@ -88,20 +90,29 @@ def _bound(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA trusted_schema = OFF")
 
 
+def _rows(database: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
+    n_chars = 0
+    for row in database.execute(query):
+        n_chars += _CHARS_OF_ROW + sum(len(value) for value in row if isinstance(value, str | bytes))
+        if n_chars > _MAX_CHARS:
+            raise sqlite3.DataError("a table holds more than it may")
+        yield row
+
+
 def _entries(database: sqlite3.Connection) -> Iterator[Entry]:
     files: defaultdict[int, list[str]] = defaultdict(list)
-    for item, key, _library, mode, stated in database.execute(_ATTACHMENTS):
+    for item, key, _library, mode, stated in _rows(database, _ATTACHMENTS):
         is_stored = mode not in _LINKED and str(stated).startswith(_STORED)
         files[item].append(f"storage/{key}/{str(stated).removeprefix(_STORED)}" if is_stored else str(stated))
     items: defaultdict[int, _Item] = defaultdict(_Item)
-    for item, name, value in database.execute(_VALUES):
+    for item, name, value in _rows(database, _VALUES):
         if item in files:
             items[item].values[name] = str(value)
-    for item, family, given in database.execute(_AUTHORS):
+    for item, family, given in _rows(database, _AUTHORS):
         if item in files and family:
             name = {"family": str(family), "given": str(given)} if given else {"literal": str(family)}
             items[item].authors.append(name)
-    kinds = {item: (str(key), str(kind)) for item, key, kind in database.execute(_KINDS) if item in files}
+    kinds = {item: (str(key), str(kind)) for item, key, kind in _rows(database, _KINDS) if item in files}
     for item, paths in files.items():
         key, kind = kinds.get(item, ("", ""))
         yield Entry(key or str(item), _record(items[item], kind), tuple(paths), DATABASE)

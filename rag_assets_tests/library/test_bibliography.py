@@ -99,3 +99,10 @@ def test_a_name_with_a_comma_or_an_and_stays_one_name(tmp_path: Path, person: Pe
 def test_csl_json_is_json() -> None:
     """Zotero imports it."""
     assert json.loads(bibliography(RECORDS, "csl-json"))[1]["author"] == [{"literal": "Winter Group"}]
+
+
+def test_papers_whose_ids_differ_in_case_alone_are_all_in_the_list() -> None:
+    """Each is cited by the answers."""
+    records = {"Lund": Record("Iron", (Person("Lund", "Ada"),)), "lund": Record("Zinc", (Person("Moe", "Bo"),))}
+
+    assert bibliography(records, "apa").splitlines() == ["Lund, A. (n.d.). Iron.", "Moe, B. (n.d.). Zinc."]

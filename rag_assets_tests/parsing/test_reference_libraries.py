@@ -197,3 +197,17 @@ def test_a_bibtex_export_names_the_papers_by_its_attachments(tmp_path: Path) -> 
     problems = {paper.paper_id: paper.files[0].problem for paper in papers}
     assert problems.pop("outside").startswith("lies outside of the library's folder")
     assert problems == {"iron": "", "copper": ""}
+
+
+def test_a_library_that_multiplies_its_rows_is_refused(zotero: Zotero, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view without end, or many rows with one id, could fill the memory within the time limit."""
+    monkeypatch.setattr("rag_assets.parsing.zotero._MAX_CHARS", 100_000)
+    with closing(zotero.opened()) as database:
+        database.execute("DROP TABLE itemData")
+        database.execute(
+            "CREATE VIEW itemData AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 10000) "
+            "SELECT 1 AS itemID, 1 AS fieldID, 1 AS valueID FROM n"
+        )
+
+    with pytest.raises(MissingInput, match="more than it may"):
+        zotero.papers()

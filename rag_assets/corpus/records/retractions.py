@@ -33,7 +33,10 @@ def _dois(file: TextIO) -> Iterator[str]:
     header = file.readline(_MAX_LINE_CHARS)
     file.seek(0)
     if _DOI in header and _NATURE in header:
-        for row in csv.DictReader(file):
+        rows = csv.DictReader(file, delimiter=max(",;\t", key=header.count), skipinitialspace=True)
+        if not {_DOI, _NATURE} <= set(rows.fieldnames or ()):
+            raise csv.Error("no comma, semicolon or tab parts its columns")
+        for row in rows:
             if row[_NATURE] == _RETRACTION and (doi := normal_doi(row[_DOI])):
                 yield doi
     else:

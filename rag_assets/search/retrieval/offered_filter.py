@@ -37,21 +37,21 @@ def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]
     asked = [
         one for one in years_asked_for(text) if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
     ]
-    writers = writers_asked_for(text)
+    by = _by(writers_asked_for(text), text)
+    writers = writers_asked_for(text) if by else ()
     conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
     conditions += [Condition(FilterField.YEAR, tuple(one.years for one in asked))] if asked else []
     offered = Filter(tuple(one for one in conditions if one not in own.conditions))
     if not offered.conditions or not passing(own & offered):
         return None
     rest = text
-    for said in (*(text[one.start : one.end] for one in asked), *_by(writers, text)):
+    for said in (*(text[one.start : one.end] for one in asked), by):
         rest = rest.replace(said, "", 1)
     return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
 
 
-def _by(writers: Sequence[str], text: str) -> list[str]:
-    """The words "by Ada Lund and Bo Moe"."""
-    if not writers:
-        return []
-    last = text.index(writers[-1], text.index(writers[0]))
-    return [text[text.rindex("by", 0, text.index(writers[0])) : last + len(writers[-1])]]
+def _by(writers: Sequence[str], text: str) -> str:
+    """The words "by Ada Lund and Bo Moe"; empty where no "by" names the writers: "What did Lund write?"."""
+    ends = ".+?".join(re.escape(one) for one in dict.fromkeys((*writers[:1], *writers[-1:])))
+    found = re.search(rf"\bby {ends}", text, re.IGNORECASE) if writers else None
+    return found[0] if found else ""

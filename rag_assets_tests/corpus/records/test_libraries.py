@@ -4,9 +4,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.retractions import read_retractions
 from rag_assets.parsing.bibliographies import Entry, read_library
 from rag_assets_testing.in_place import in_place
 
@@ -106,3 +109,41 @@ def test_half_a_character_in_csl_json_is_replaced(tmp_path: Path) -> None:
     [entry], problems = read_library(tmp_path / "a.csl.json", "a.csl.json")
 
     assert (entry.record.title, entry.record.authors[0].family, problems) == ("Iron \ufffd", "Lund\ufffd", [])
+
+
+@pytest.mark.parametrize(
+    ("table", "dois", "is_told"),
+    [
+        (
+            "RetractionDOI;OriginalPaperDOI;RetractionNature\n10.1/r;10.1234/a;Retraction\n-;10.1234/b;Correction\n",
+            1,
+            False,
+        ),
+        ("RetractionDOI, OriginalPaperDOI, RetractionNature\n10.1/r, 10.1234/a, Retraction\n", 1, False),
+        ("OriginalPaperDOI|RetractionNature\n10.1234/a|Retraction\n", 0, True),
+    ],
+)
+def test_a_table_of_retractions_with_other_separators_is_read_or_told(
+    tmp_path: Path, table: str, dois: int, is_told: bool
+) -> None:
+    """A spreadsheet that saves the table again may write semicolons; that must not end the run."""
+    (tmp_path / "retractions.csv").write_text(table, "utf-8")
+
+    found, problems = read_retractions(tmp_path / "retractions.csv")
+
+    assert (found, bool(problems)) == ({"10.1234/a"} if dois else set(), is_told)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.bib", "@article{a, title = {\x1b[2JIron}, author = {\x1b[2JLund, Ada}}"),
+        ("a.csl.json", r'{"title": "\u001b[2JIron\r\n", "author": [{"family": "\u001b[2JLund", "given": "Ada"}]}'),
+        ("a.ris", "TY  - JOUR\nTI  - \x1b[2JIron\nAU  - \nAU  - \x1b[2JLund, Ada\nER  - \n"),
+    ],
+)
+def test_control_characters_and_nameless_authors_do_not_enter_a_record(tmp_path: Path, name: str, text: str) -> None:
+    """Titles and names are shown in terminals, and written into lists of references."""
+    [entry], _ = read(tmp_path, name, text)
+
+    assert (entry.record.title, entry.record.authors) == ("\ufffd[2JIron", (Person("\ufffd[2JLund", "Ada"),))

@@ -34,6 +34,7 @@ def offered(question: str, where: str | None = None, papers: tuple[str, ...] = (
             "How is iron eaten in work published? year:2015-2018",
         ),
         ("What do papers of 2019 say of sheep?", "What do papers say of sheep? year:2019"),
+        ("What do papers BY Smith say of sheep?", "What do papers say of sheep? author:Smith"),
     ],
 )
 def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> None:
@@ -48,6 +49,7 @@ def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> N
         "How much iron did sheep that were raised by Smith eat?",
         "Which papers here are by Smith?",
         "What is measured by NMR in papers?",
+        "What did Smith write about ferritin?",
     ],
 )
 def test_other_years_and_names_are_no_filter(question: str) -> None:

@@ -131,3 +131,16 @@ def test_a_verdict_on_an_answer_is_sent(page: Page, live_shelf: Live) -> None:
     assert reply.value.ok
     expect(turn.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".toast")).to_contain_text("Thank you")
+
+
+def test_the_history_can_be_read_on_a_phone(page: Page, own_shelf: Live) -> None:
+    """Beside three buttons a question would be a column of single words."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, own_shelf)
+    ask(page, HERON_QUESTION)
+
+    page.get_by_role("button", name="History").click()
+
+    question = page.locator("#history-list .link").bounding_box()
+    assert question is not None
+    assert question["width"] > 200
