@@ -179,7 +179,7 @@ class PaperTable:
         known = Manifest.of(path)
         files = files_by_key(path)
         found = {key: _shard_of(file, schema, known.shards.get(key)) for key, file in files.items()}
-        shards = {key: shard for key, shard in found.items() if shard is not None and _is_in_place(shard, key)}
+        shards = {key: shard for key, shard in found.items() if shard and _is_in_place(shard, key, path)}
         with_rows = {paper for shard in shards.values() for paper in shard.papers}
         quarantined = [one for one in known.quarantined if one.paper_id not in with_rows]  # an older manifest's
         return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
@@ -258,9 +258,9 @@ def shard_of(
     )
 
 
-def _is_in_place(shard: Shard, key: str) -> bool:
-    """Whether a file is not another one that was put in its place."""
-    return all(paper_hash(paper).startswith(key) for paper in shard.papers)
+def _is_in_place(shard: Shard, key: str, table: Path) -> bool:
+    """Whether a file is a part of the table, and not a copy of another one."""
+    return bool(key or table.is_file()) and all(paper_hash(paper).startswith(key) for paper in shard.papers)
 
 
 def _shard_of(file: Path, schema: pa.Schema, known: Shard | None) -> Shard | None:
