@@ -59,7 +59,9 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
         if kept.exists() and (problem := _problem_of(kept)):
             yield Damage(kept, problem, f"Touch it, then run: {run}")
     for paper in KnownFiles.kept_at(paths.known_files).altered():
-        yield Damage(paper, "cannot be read, or has other bytes than when it was read", "Put the paper there again, or touch it.")
+        yield Damage(
+            paper, "cannot be read, or has other bytes than when it was read", "Put the paper there again, or touch it."
+        )
 
 
 def _tables(paths: Paths) -> list[Path]:

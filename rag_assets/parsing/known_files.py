@@ -78,8 +78,8 @@ class KnownFiles:
         write_atomically(path, json.dumps(sealed({"version": _version(), "files": files})).encode())
 
     def altered(self) -> Iterator[Path]:
-        """Files whose bytes are others than those that were read, though nothing else of them changed; or that cannot be
-        read any more."""
+        """Files that cannot be read any more, or whose bytes are others than those that were read, though nothing else
+        of them changed."""
         for name, known in self._earlier.items():
             path = Path(name)
             try:
