@@ -25,7 +25,8 @@ def with_tables_of(source: Document, document: Document) -> Document:
     blocks = list(document.blocks)
     n_chars = 0
     for table in tables:
-        taken = [at for at, block in enumerate(blocks) if _is_part(block, table)]
+        areas, caption = list(_areas(table)), all_boxes(table.title_spans)
+        taken = [at for at, block in enumerate(blocks) if _is_part(block, areas, caption)]
         at = taken[0] if taken else _place(blocks, table)
         same = next((blocks[one] for one in taken if blocks[one].kind is BlockKind.TABLE), None)
         beside = same or (blocks[taken[0]] if taken else blocks[at - 1] if at else table)
@@ -52,11 +53,11 @@ def _n_chars(blocks: Iterable[Block]) -> int:
     return sum(len(block.text) + len(block.title) + 1 for block in blocks if block.zone is not Zone.BACK)
 
 
-def _is_part(block: Block, table: Block) -> bool:
+def _is_part(block: Block, areas: Sequence[Box], caption: Sequence[Box]) -> bool:
+    """Whether a block is a part of the table with these areas, or of its caption."""
     if block.kind not in _REPLACED:
         return False
-    areas = list(_areas(table))
-    if _share_inside(block.boxes, [*areas, *all_boxes(table.title_spans)]) >= _MOST_INSIDE:
+    if _share_inside(block.boxes, [*areas, *caption]) >= _MOST_INSIDE:
         return True
     return block.kind is BlockKind.TABLE and _share_inside(areas, list(_areas(block))) >= _MOST_INSIDE
 
