@@ -75,8 +75,10 @@ def read_labelled_claims(path: Path) -> list[LabelledClaim]:
         except ValidationError as error:
             told = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
             problems.append(f"line {number}: {told}")
-    if problems or not found:
-        raise InvalidQuestions(f"{path} holds no labelled claims. " + "\n".join(problems))
+    if problems:
+        raise InvalidQuestions("\n".join([f"Lines of {path} are no labelled claims:", *problems]))
+    if not found:
+        raise InvalidQuestions(f"{path} holds no labelled claims.")
     return found
 
 

@@ -74,6 +74,7 @@ def read_zotero(folder: Path) -> list[Entry]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             _bound(database)
+            database.text_factory = lambda text: text.decode("utf-8", "replace")
             return list(_entries(database))
     except sqlite3.Error as error:
         raise MissingInput(

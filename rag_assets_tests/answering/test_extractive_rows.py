@@ -130,6 +130,24 @@ def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> N
     assert [(one.text, one.pointer) for one in told if not one.pointer] == [(rows[2], "")]
 
 
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("Table S2.1 shows ", "Table S2.1"),
+        ("Table IV ", "Table IV"),
+        ("Table shows what was seen, ", "the table of Model, b"),
+        ("Table of ", "the table of Model, b"),
+    ],
+)
+def test_only_a_number_is_the_name_of_a_table(title: str, named: str) -> None:
+    """Nobody finds "Table shows" in a paper."""
+    rows = f"{title}{'the effects by age, and ' * 8}sex\nGirls\nModel: Age | b: 0.26"
+
+    [found] = table_rows([context(chunk("t", rows))], "What is the b of age?")
+
+    assert found.pointer == f"The answer may be in {named}"
+
+
 def test_no_sentence_takes_the_place_of_a_row_that_is_no_claim() -> None:
     """The sentence of the same subject has another number, and hides the table that has the one asked for."""
     rows = chunk(

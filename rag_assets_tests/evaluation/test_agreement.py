@@ -74,7 +74,7 @@ def test_all_errors_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     path = tmp_path / "labelled.jsonl"
     path.write_text(f'{CLAIMS[0].model_dump_json()}\n\n{{"claim": "a"}}\n{{"carry": true}}\n')
 
-    with pytest.raises(InvalidQuestions, match=r"(?s)line 3: question: .*line 4: .*carry: "):
+    with pytest.raises(InvalidQuestions, match=r"(?s)are no labelled claims.*line 3: question: .*line 4: .*carry: "):
         read_labelled_claims(path)
     with pytest.raises(MissingInput, match="There is no file"):
         read_labelled_claims(tmp_path / "none.jsonl")

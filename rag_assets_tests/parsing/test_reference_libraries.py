@@ -211,3 +211,13 @@ def test_a_library_that_multiplies_its_rows_is_refused(zotero: Zotero, monkeypat
 
     with pytest.raises(MissingInput, match="more than it may"):
         zotero.papers()
+
+
+def test_a_damaged_text_costs_its_letters_not_the_library(zotero: Zotero) -> None:
+    """One of ten thousand titles may be spoiled."""
+    with closing(zotero.opened()) as database:
+        database.execute("UPDATE itemDataValues SET value = CAST(x'49ff6e' AS TEXT) WHERE value LIKE 'Iron%'")
+
+    [entry], _ = entries_of(zotero.folder, zotero.folder.parent / "data/papers")
+
+    assert entry.record.title == "I\ufffdn"

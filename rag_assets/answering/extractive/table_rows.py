@@ -19,7 +19,7 @@ from rag_assets.core.text.terms import terms_of
 _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""
 _MAX_TITLE_CHARS, _LEAST_TITLE_CHARS = 140, 12
-_TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE)
+_TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+(?=[\w.-]*\d|(?-i:[A-Z]|[IVX]+)\b)[\w.-]*\w", re.IGNORECASE)
 _MAX_NAME_WORDS = 12
 """A longer cell is prose and names no row."""
 _MOST_ALIKE = 2
