@@ -96,12 +96,13 @@ class World:
         return {row["question_id"]: row for row in rows}
 
     def bytes_of(self, *folders: Path) -> dict[str, str]:
-        """Hash of every file below the folders, by path."""
+        """Hash of every file below the folders, by path; without what is noted of the times of paper files, which are
+        known only a moment after they were written."""
         files = sorted(file for folder in folders for file in ([folder] if folder.is_file() else folder.rglob("*")))
         return {
             str(file.relative_to(self.paths.data)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in files
-            if file.is_file()
+            if file.is_file() and file != self.paths.known_files
         }
 
     def use_models(self, models: Path) -> None:

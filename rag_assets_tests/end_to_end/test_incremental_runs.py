@@ -53,7 +53,7 @@ def assert_nothing_is_left_behind(world: World) -> None:
 def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, world: World) -> None:
     """Whoever leaves the nightly schedule on pays for this every night."""
     folders = (world.paths.cache, world.paths.data / "index", world.paths.qa, world.paths.evaluation)
-    of_copy = {"cache/.paper_files.json", "cache/.embeddings.page.json"}  # they hold inodes, which a copy has anew
+    of_copy = {"cache/.embeddings.page.json"}  # it holds an inode, which a copy has anew
     before = world.bytes_of(*folders)
 
     outcome = world.run()
