@@ -24,7 +24,6 @@ from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.statistics import Estimate, estimate
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions.files import NonEmpty
-from rag_assets.search.embedding.base import Vectors
 
 
 class LabelledClaim(BaseModel):
@@ -90,7 +89,7 @@ def open_judges(settings: Settings, connections: Connections) -> list[tuple[str,
     second = settings.answering.model if second == SAME_MODEL else second
     if second not in (NO_JUDGE, EXTRACTIVE):
         judges.append((f"second look by {second}", _by_second_look(open_second_look(second, settings, connections))))
-    judge = open_judge(settings, connections, _no_vector)
+    judge = open_judge(settings, connections)
     if judge is not None:
         judges.append((settings.evaluation.judge, lambda one: judge.supports(one.question, one.quotes, one.claim)))
     return judges
@@ -109,10 +108,6 @@ def _by_second_look(judge: ClaimJudge) -> Opinion:
         return None if support is None else support >= FULL_SUPPORT_FROM
 
     return opinion
-
-
-def _no_vector(_: str) -> Vectors:
-    raise NotImplementedError("relevance is of answers, and no answer is judged")
 
 
 def agreements(claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opinion]]) -> Iterator[Agreement]:

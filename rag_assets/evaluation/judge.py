@@ -55,8 +55,11 @@ class JudgedAnswer(BaseModel):
 class AnswerJudge:
     """Judges cases. Safe to use from several threads."""
 
-    def __init__(self, name: ModelName, settings: Settings, connections: Connections, embed: Callable[[str], Vectors]):
-        """embed: unit vector of a question. Raises MissingKey, InvalidSettings as `require_access`."""
+    def __init__(
+        self, name: ModelName, settings: Settings, connections: Connections, embed: Callable[[str], Vectors] | None
+    ):
+        """embed: unit vector of a question; None: no relevance is told. Raises MissingKey, InvalidSettings as
+        `require_access`."""
         model = LazyModel(
             name, connections, JudgedAnswer, instructions=_INSTRUCTIONS.text, max_output_tokens=_MAX_OUTPUT_TOKENS
         )
@@ -102,14 +105,16 @@ class AnswerJudge:
         if reply.evasive:
             return 0.0
         asked = [text for text in reply.questions if text.strip()]
-        if not asked:
+        if not asked or self._embed is None:
             return None
         vectors = np.array([self._embed(text) for text in asked])
         return float(np.clip(vectors @ self._embed(question), 0, 1).mean())
 
 
-def open_judge(settings: Settings, connections: Connections, embed: Callable[[str], Vectors]) -> AnswerJudge | None:
-    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent.
+def open_judge(
+    settings: Settings, connections: Connections, embed: Callable[[str], Vectors] | None = None
+) -> AnswerJudge | None:
+    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent. embed: see `AnswerJudge`.
 
     Raises InvalidSettings for one that is no model, or of the family that answers; MissingKey.
     """

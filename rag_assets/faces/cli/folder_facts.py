@@ -14,10 +14,8 @@ from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
-from rag_assets.engine import open_engine
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers, in_order
-from rag_assets.library.reading.reader import Reader
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.search.indexing.stores import published_indexes
 
@@ -95,6 +93,9 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
 
 def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
     """Every paper, or those with the words of `find`, with record, state and the beginning of the abstract."""
+    from rag_assets.engine import open_engine  # with all that searches, which `status` prints without
+    from rag_assets.library.reading.reader import Reader
+
     with open_engine(settings) as engine, Reader(settings, engine) as reader:
         found = reader.papers_with(find) if find.strip() else reader.papers()
     return [

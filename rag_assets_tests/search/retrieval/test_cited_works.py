@@ -82,7 +82,7 @@ def test_an_entry_is_the_paper_whose_whole_title_it_holds(titles: dict[str, str]
 def test_a_doi_tells_the_paper_whatever_its_title(stated: str, paper: str | None) -> None:
     """Titles are read wrong more often than DOIs, and two works may share one."""
     papers = {
-        "lund": PaperFacts("SSXXX Iron in winter research-article2019", doi="10.1234/iron.7"),
+        "lund": PaperFacts("Iron in winter research-article2019", doi="10.1234/iron.7"),
         "moe": PaperFacts("Iron in winter soils: a survey", doi="10.1234/iron.9"),
         "smith2020": PaperFacts("Own", doi="10.1234/own"),
         "a": PaperFacts("A", doi="10.1234/twice"),
