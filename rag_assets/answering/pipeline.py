@@ -73,7 +73,7 @@ class AnswerPipeline:
     def answer(self, question: Question, retrieve: Retrieve, min_sources: int | None = None) -> Iterator[Event]:
         """Everything that happens; the last event has the result.
 
-        min_sources: papers that must be cited lest more is read; None: `answering.min_sources`. Raises what the
+        min_sources: fewer cited papers than this start a second search; None: `answering.min_sources`. Raises what the
         answerer raises; drafts made until then are kept.
         """
         first = yield from self._first(question, retrieve)

@@ -43,7 +43,7 @@ def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
 def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
     """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote where they say.
 
-    Whatever a model wrote, the quote published is the source's own words: so much must hold of approximate ones too.
+    Whatever a model wrote, the quote published is the source's own words: this holds for approximate quotes too.
     """
     return [
         _offender(result, citation)

@@ -60,8 +60,9 @@ _RESULT = TypeAdapter(QAResult)
 
 
 def read_results(path: Path) -> list[QAResult]:
-    """The rows of qa.jsonl in order; none when it does not exist yet, is damaged, or was written by an older version:
-    then all are made anew."""
+    """The rows of qa.jsonl in order; none when it does not exist yet, is damaged, or was written by an older version;
+    all rows are then made again.
+    """
     if not path.exists():
         return []
     try:  # only a line feed ends a record: quotes may hold any of the other line separators of Unicode

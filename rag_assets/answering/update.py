@@ -55,7 +55,7 @@ class AnswerUpdate:
 
     @property
     def unjudged(self) -> list[AnswerTrace]:
-        """The answers whose judge was not heard; the next run asks it again."""
+        """Answers that the judge could not check; the next run asks it again."""
         return [trace for trace in self.traces if trace.unjudged]
 
 
@@ -73,7 +73,7 @@ def unanswered_rows(update: AnswerUpdate) -> list[dict[str, str]]:
 
 
 def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
-    """The answers whose judge was not heard, with the reason."""
+    """Answers that the judge could not check, with the reason."""
     return [
         {
             "question_id": trace.result.question_id,

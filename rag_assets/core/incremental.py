@@ -52,7 +52,7 @@ class UpdatePlan:
 
     @property
     def to_drop(self) -> tuple[str, ...]:
-        """Keys whose published rows must go: the removed, and the changed before they are built anew."""
+        """Keys whose published rows must go: the removed, and the changed before they are built again."""
         return tuple(sorted((*self.removed, *self.changed)))
 
     @property
@@ -152,7 +152,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file that was made here; None when it is absent or damaged, so that it is made anew."""
+    """The content of a JSON file that was made here; None when it is absent or damaged, so that it is made again."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError):

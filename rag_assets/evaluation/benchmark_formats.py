@@ -265,7 +265,7 @@ def _expected(paper: str, pages: Iterable[int] = (), passages: Iterable[str] = (
 
 
 def _printable(text: str) -> str:
-    """Without characters that are no text, which the engine refuses in a question."""
+    """The text without control characters, which the engine refuses in a question."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 

@@ -54,7 +54,7 @@ class KnownFiles:
 
     @classmethod
     def kept_at(cls, path: Path) -> Self:
-        """Those of the run before; none of another version, and none from a file that is damaged."""
+        """The entries of the run before; empty if they are of another version or the file is damaged."""
         try:
             kept = unsealed(path.read_bytes()) or {}
             return cls(_adapter().validate_python(kept["files"]) if kept.get("version") == _version() else None)

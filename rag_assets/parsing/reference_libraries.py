@@ -69,7 +69,7 @@ def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
 
 
 def _meant(files: Sequence[PaperFile]) -> Iterable[PaperFile]:
-    """Those of known suffix, without web pages if there is anything else; all, if none is of a known suffix."""
+    """The files of a known suffix, without web pages if there is any other; all files, if none has a known suffix."""
     known = [file for file in files if stem_of(file.relative)] or files
     return [file for file in known if not file.relative.lower().endswith(_WEB_PAGES)] or known
 

@@ -98,7 +98,9 @@ class ExtractiveAnswerer:
         )
 
     def _of_title_pages(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
-        """By the text of the part; a part that asks for authors is there without a claim: no sentence may answer it."""
+        """Claims from title pages by the text of the part. A part that asks for authors is a key even without a claim:
+        no sentence may answer it.
+        """
         papers = {context.chunk_id: context.paper_id for context in contexts}
         found: dict[str, Claims] = {}
         for part in parts:

@@ -120,7 +120,9 @@ def read_again(
 
 
 def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
-    """By passage: 1 in the first context, less in each further one. Scores would move with every added paper."""
+    """Weight of each passage: 1 in the first context, less in each further one. Search scores are not used, since they
+    change with every added paper.
+    """
     found: dict[str, float] = {}
     for one in candidates:
         found.setdefault(one.passage.passage_id, max(_LAST_STANDING, 1.0 - _STEP * one.context))

@@ -242,7 +242,7 @@ def _claim(span: PublishedSpan, text: str) -> DraftClaim:
 
 
 def _trimmed(text: str) -> str:
-    """Without references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest it. 17"."""
+    """Strips references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest it. 17"."""
     start = found.end() if (found := _BEFORE.match(text)) else 0
     behind = _BEHIND.search(text, start)
     return text[start : behind.end("end") if behind else len(text)]

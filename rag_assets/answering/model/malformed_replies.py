@@ -98,7 +98,7 @@ def _unescaped(text: str) -> str:
 
 
 def _mended(text: str) -> str:
-    """Without commas before a closing bracket, and with quotation marks inside strings escaped."""
+    """The JSON with commas before a closing bracket removed and quotation marks inside strings escaped."""
     return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', text)))
 
 

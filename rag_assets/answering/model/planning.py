@@ -183,8 +183,9 @@ class ModelPlanner:
         """The model, readably, and a hash of the prompts."""
 
     def plan(self, question: str) -> Plan:
-        """By rules if the request is rejected, or no part of the reply is about the question. Raises the other errors
-        of `Connection.guarded`."""
+        """Plans by rules if the request is rejected, or no part of the reply is about the question. Raises the other
+        errors of `Connection.guarded`.
+        """
         if self._settings.max_parts == 1:
             return Plan((PlannedPart(question),))
         try:
@@ -204,7 +205,7 @@ class ModelPlanner:
         return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
 
     def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """By rules if the request is rejected or the reply has nothing new. Raises as `plan`."""
+        """Finds other words by rules if the request is rejected or the reply has nothing new. Raises as `plan`."""
         asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
         n_tokens = accumulate(context.n_tokens for context in read)
         shown = [context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS]

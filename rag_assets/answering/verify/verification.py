@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against the claim."""
+        """Whether there is no objection to the claim."""
         return self.claim is not None and self.objection is None
 
     @property

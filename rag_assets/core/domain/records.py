@@ -51,7 +51,7 @@ NO_RECORD = Record()
 
 
 class PaperOrder(StrEnum):
-    """By what a list of papers is sorted; papers for which it is not known come last."""
+    """The fields a list of papers can be sorted by; papers without a value come last."""
 
     ID = "id"
     TITLE = "title"

@@ -95,8 +95,9 @@ class AnsweringSettings(StageSettings):
     judge: JudgeSettings = JudgeSettings()
 
     def fingerprint(self) -> str:
-        """Without the effort, which decides how many drafts are asked for, not what a draft is; and without what is
-        in the identity of the answerer."""
+        """Fingerprint of the settings that change a draft: not the effort, which only decides how many drafts are asked
+        for, nor what is in the identity of the answerer.
+        """
         others = {"thorough", "extractive", "judge", "effort", "compress_to"}
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 

@@ -18,7 +18,7 @@ def normal_doi(text: str | None) -> str | None:
 
 
 def normal_arxiv(text: str | None) -> str | None:
-    """Without prefix, version and class: "2206.01062"; None for what is no arXiv id."""
+    """The id without prefix, version and class: "2206.01062"; None if the text is no arXiv id."""
     bare = re.sub(r"\s*\[[\w.-]+\]\s*$", "", (text or "").strip()[:_MAX_CHARS])
     if not idutils.is_arxiv(bare):
         return None

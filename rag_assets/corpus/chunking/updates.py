@@ -1,4 +1,4 @@
-"""Which papers' chunks and passages must be made anew, and how.
+"""Decides which papers' chunks and passages must be made again, and makes them.
 
 Assets check and publish what is made. `work` is what a worker does with one paper.
 """

@@ -14,7 +14,7 @@ from rag_assets.parsing.registry import stem_of
 
 @dataclass(frozen=True)
 class PaperNames:
-    """By what an entry can name a paper."""
+    """The values by which an entry can name a paper."""
 
     paper_id: str
     files: tuple[str, ...]

@@ -116,8 +116,9 @@ def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str
 
 
 def _authors(stated: Sequence[Person], below: Sequence[str] | None, printed: PrintedFront) -> tuple[Person, ...]:
-    """The byline; one that cannot be read whole gives way to the header's authors, if it names all of them and nobody
-    else. A byline that most of the header's authors are missing from is not trusted."""
+    """The byline; one that cannot be read whole gives way to the header's authors, if it names all of them and no other
+    person. A byline that most of the header's authors are missing from is not trusted.
+    """
     if below is None:
         return ()
     region, read = byline(below, printed.text)

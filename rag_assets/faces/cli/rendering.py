@@ -246,7 +246,7 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
 
 
 def _print_origin(results: Sequence[QAResult]) -> None:
-    """Say once that nobody wrote the answers, where that is so."""
+    """Say once that no model wrote the answers, where that is so."""
     if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in results):
         out().print(f"\n{_NOT_WRITTEN}")
 

@@ -73,7 +73,7 @@ class PaperSummary:
 
     @property
     def named(self) -> str:
-        """By what it is looked for: id, title, authors and year."""
+        """The text that a search for papers looks in: id, title, authors and year."""
         return " ".join((self.paper_id, self.title, *self.authors, str(self.year or "")))
 
 

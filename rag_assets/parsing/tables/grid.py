@@ -31,7 +31,7 @@ class Grid:
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        """Of each row, column by column; empty where there is no cell."""
+        """The texts of each row, column by column; empty where there is no cell."""
         return [[cell.text.strip() if cell else "" for cell in row] for row in self.rows]
 
     @property

@@ -81,7 +81,7 @@ class _BertGraph:
         return self._node("Attention", inputs, [f"{at}.heads"], attributes={"num_heads": self._shape.n_heads})
 
     def _normalised_sum(self, values: str, residual: str, dense_at: str, output: str) -> str:
-        """Without the fused operator SkipLayerNormalization, which takes seven times as long on a CPU; `Sum` and
+        """Avoids the fused operator SkipLayerNormalization, which takes seven times as long on a CPU; `Sum` and
         not `Add`, because onnxruntime would fuse two of those into it."""
         product = self._product(values, f"{dense_at}.dense")
         bias = self._constant(f"{dense_at}.dense.bias")

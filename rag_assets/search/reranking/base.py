@@ -1,4 +1,4 @@
-"""What a reranker is: it looks at a question and a few candidate passages together, and scores them anew.
+"""What a reranker is: it looks at a question and a few candidate passages together, and gives them new scores.
 
 Adapters are in `late_interaction`, `cross_encoder` and `rerank_api`; `rerankers` decides which one a setting means, and
 `retrieval.ranking` how a search uses the scores.
@@ -83,8 +83,9 @@ class SkippingReranker:
 
     @property
     def identity(self) -> str:
-        """That of the reranker; another one while its model cannot be had, so that answers without it are not taken
-        for answers with it."""
+        """The identity of the reranker; a different one while its model is missing, so that answers made without it are
+        not taken for answers made with it.
+        """
         try:
             return self._reranker.identity
         except (MissingModel, MissingKey) as error:

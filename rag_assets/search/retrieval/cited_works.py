@@ -37,7 +37,7 @@ class CitedWorks:
         return KnownPapers(self._facts)
 
     def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[Report, ...]]:
-        """By chunk id, for those of the chunks that report other works."""
+        """Reports by chunk id, for the chunks that report other works."""
         found = {id_: tuple(self._reports(chunk)) for id_, chunk in chunks.items()}
         return {id_: reports for id_, reports in found.items() if reports}
 

@@ -85,7 +85,7 @@ def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
 def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """One score by id, 0 to 1, of what a question found, which comes first, and what its other wordings found.
 
-    The best hit of a wording that nobody asked counts half as much as that of the question, however weak both are: it
+    The best hit of another wording counts half as much as that of the question, however weak both are: it
     comes below the question's own strong hits, and above its weak ones. Ids keep their best score.
     """
     best: dict[str, float] = {}

@@ -1,6 +1,6 @@
 """Tells which papers a question about works means: by id, title or DOI, or by authors, year and subject.
 
-A paper that only speaks of a work is none of them: papers cite many works of others. A work is named by a run of words
+A paper that only mentions a work is not meant: papers cite many works of others. A work is named by a run of words
 of its title: more than half of them, or all before the first colon. One more word that the title does not have names
 another work. Only a question that describes a paper, "the study of X", or asks for papers of somebody, may use some
 words of the title.

@@ -101,7 +101,7 @@ def _instructions(settings: QuerySettings) -> str:
 
 
 def _different(texts: list[str], question: str) -> list[str]:
-    """Without empty ones, repetitions, and the question itself."""
+    """The wordings without empty ones, repetitions, and the question itself."""
     seen = {"", question.casefold()}
     different = []
     for text in (_cleaned(one, MAX_QUERY_CHARS) for one in texts):

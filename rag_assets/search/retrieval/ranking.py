@@ -107,7 +107,7 @@ class Ranker:
         ]
 
     def _reranked(self, question: str, places: Numbers, scores: Scores) -> tuple[Scores, Scores, npt.NDArray[np.bool_]]:
-        """Scores the best candidates anew; the others keep their order behind them.
+        """Gives the best candidates new scores; the others keep their order after them.
 
         Three arrays of shape (n,): scores, 0 to 1 where a reranker looked at the best, else as they were; relevance,
         NaN where it did not look; which candidates reach the floor of relevance, all where nothing was reranked.
