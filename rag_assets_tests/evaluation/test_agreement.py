@@ -69,6 +69,19 @@ def test_rules_second_look_and_judge_are_asked_about_the_same_claims(
         assert all(QUOTE in one.prompt for one in server.requests)
 
 
+def test_a_long_claim_about_a_table_is_judged_by_the_rules(tmp_path: Path) -> None:
+    """A line of a file is as long as a person makes it: a claim that said the name of a row a thousand times ended the
+    command."""
+    table = "Drug: Alpha Beta | Dose (mg): 3.4\nDrug: Gamma | Dose (mg): 5.4"
+    long = labelled(f"{'alpha beta alpha ' * 1_000}3.4 mg.", carried=True, quotes=[table])
+
+    with Connections(load_settings({"data_dir": str(tmp_path)}).model_access) as connections:
+        judges = open_judges(load_settings({"data_dir": str(tmp_path)}), connections)
+        (rules,) = agreements([long], judges)
+
+    assert rules.agreement.mean == 1.0
+
+
 def test_all_errors_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     """A file of labels is written by hand."""
     path = tmp_path / "labelled.jsonl"

@@ -165,17 +165,19 @@ class _Cells:
 
 
 def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
-    """The longest stretch that has no word twice, the last of those, and then those on both sides of it."""
-    start, best, seen = 0, (0, 0), dict[str, int]()
-    for at, (_, stem) in enumerate(words):
-        start = max(start, seen.get(stem, -1) + 1)
-        seen[stem] = at
-        best = max(best, (at + 1 - start, start))
-    n_words, start = best
-    if n_words:
-        yield words[start : start + n_words]
-        yield from _without_repeats(words[:start])
-        yield from _without_repeats(words[start + n_words :])
+    """The longest stretch that has no word twice, the last of those, and the same of what stands on each side of it."""
+    left = [words]
+    while left:
+        some = left.pop()
+        start, best, seen = 0, (0, 0), dict[str, int]()
+        for at, (_, stem) in enumerate(some):
+            start = max(start, seen.get(stem, -1) + 1)
+            seen[stem] = at
+            best = max(best, (at + 1 - start, start))
+        n_words, start = best
+        if n_words:
+            yield some[start : start + n_words]
+            left += [some[:start], some[start + n_words :]]
 
 
 def _is_part(word: tuple[int, str], number: str, start: int) -> bool:

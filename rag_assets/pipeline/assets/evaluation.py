@@ -156,10 +156,7 @@ def history_table(history: Sequence[Mapping[str, Any]]) -> str:
     """One row per metric that was measured, one column per evaluation, newest first; the Plots tab draws the same."""
     newest = {_when(entry, age): entry for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))}
     verdicts = {when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()}
-    rows = [
-        {"metric": "run", **{when: str(entry.get("run_id", ""))[:8] for when, entry in newest.items()}},
-        {"metric": "verdict", **verdicts},
-    ]
+    rows = [{"metric": "verdict", **verdicts}]
     for metric in METRICS:
         values = {when: entry["metrics"].get(metric.name) for when, entry in newest.items()}
         if any(value is not None for value in values.values()):
@@ -168,8 +165,11 @@ def history_table(history: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _when(entry: Mapping[str, Any], age: int) -> str:
+    """Time and run: two runs may end in one second."""
     time = entry.get("timestamp")
-    return str(time)[:_TO_THE_SECOND].replace("T", " ") if time else f"time not recorded, {age} before"
+    if not time:
+        return f"time not recorded, {age} before"
+    return f"{str(time)[:_TO_THE_SECOND].replace('T', ' ')}, run {str(entry.get('run_id', ''))[:8]}"
 
 
 def _shown(value: float | str | None) -> str:

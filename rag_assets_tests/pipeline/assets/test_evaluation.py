@@ -19,14 +19,18 @@ def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> No
 
     heading, _, *rows = [line.strip("| ").split(" | ") for line in history_table(history).splitlines()]
 
-    assert heading[:4] == ["metric", "2026-01-12 02:00:00", "2026-01-11 02:00:00", "2026-01-10 02:00:00"]
+    assert heading[:3] == ["metric", "2026-01-12 02:00:00, run 00000012", "2026-01-11 02:00:00, run 00000011"]
     assert len(heading) == 7
-    assert [row[:3] for row in rows[:2]] == [
-        ["run", "00000012", "00000011"],
-        ["verdict", "not accepted", "accepted"],
-    ]
-    assert rows[2][:4] == ["paper_mrr", "0.250", "", "0.500"], "a metric that was not measured is no zero"
-    assert len(rows) == 3, "nor a row"
+    assert rows[0][:3] == ["verdict", "not accepted", "accepted"]
+    assert rows[1][:4] == ["paper_mrr", "0.250", "", "0.500"], "a metric that was not measured is no zero"
+    assert len(rows) == 2, "nor a row"
+
+
+def test_two_evaluations_that_end_in_one_second_have_a_column_each() -> None:
+    """One hid the other, with its verdict."""
+    same_second = [{**entry(1, 0.5, accepted=False), "run_id": "first"}, {**entry(1, 0.75), "run_id": "second"}]
+
+    assert history_table(same_second).splitlines()[-1] == "| paper_mrr | 0.750 | 0.500 |"
 
 
 def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
