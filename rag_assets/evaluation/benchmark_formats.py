@@ -34,7 +34,9 @@ def covidqa(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
         asked = [(str(one["document_id"]), str(qa["id"]), qa["question"], qa["answers"][0]["text"])
                  for one in found for qa in one["qas"]]  # fmt: skip
     papers: list[Paper] = [(f"{paper}.txt", texts[paper]) for paper in sorted(texts)]
-    return papers, (_spanned(key, text, paper, answer) for paper, key, text, answer in asked)
+    return papers, (
+        _row(key, text, [_expected(paper, passages=[answer])], answer) for paper, key, text, answer in asked
+    )
 
 
 def ohr(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
@@ -254,10 +256,6 @@ def _row(key: str, text: str, expected: list[Row], answer: str, tag: str | None 
     told = {"reference": answer} if answer.strip() else {}
     return {"id": str(key), "question": _printable(text), "expected": expected, "key_facts": facts, **told,
             "tags": [tag] if tag else []}  # fmt: skip
-
-
-def _spanned(key: str, text: str, paper: str, answer: str) -> Row:
-    return _row(key, text, [_expected(paper, passages=[answer])], answer)
 
 
 def _expected(paper: str, pages: Iterable[int] = (), passages: Iterable[str] = ()) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.core.domain import Chunk, Hit, QAResult
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Hit, QAResult
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.source_files import SourceFiles
@@ -53,7 +53,8 @@ class Case:
     k: int = 6
     """Depth of the ranking metrics, in chunks."""
     quotes_in_file: tuple[bool, ...] = ()
-    """Of each quote whose file could be read: its words stand in the file."""
+    """Of each quote whose file could be read: its words stand in the file. Quotes of a title page are left out: it has
+    labels of our own, and may come from a bibliography."""
     seconds: float | None = None
     """How long the answer took; None where it was made before."""
     draft: DraftAnswer | None = None
@@ -96,6 +97,7 @@ def case_of(
                 for claim in result.claims
                 for citation in claim.citations
                 if citation.chunk_id in chunks and not citation.is_generated
+                if chunks[citation.chunk_id].section_title != TITLE_PAGE_HEADING
             ]
         ),
         seconds,

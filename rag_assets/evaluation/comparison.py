@@ -1,16 +1,17 @@
 """Two runs of the same questions over the same corpus, compared question by question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.metrics import METRICS, Metric
+from rag_assets.evaluation.metrics import METRICS, RIGHT, Metric, gains
 from rag_assets.evaluation.runs import Run
-from rag_assets.evaluation.statistics import Difference, difference, estimate, mcnemar
+from rag_assets.evaluation.statistics import Difference, Estimate, difference, estimate, mcnemar
 
-RIGHT = Metric("right", "Share of the labelled questions whose answer is as expected.", lambda _: None)
+_N_SHOWN = 8
 SHOWN = (RIGHT, *METRICS)
 """What runs are shown and compared by: whether the answer is right, then every metric."""
 
@@ -20,11 +21,8 @@ class Summary:
     """The mean of one metric in a run, with its 95 % bootstrap interval."""
 
     metric: Metric
-    mean: float
-    low: float
-    high: float
-    n: int
-    """Questions that say something about it."""
+    told: Estimate
+    """Over the questions that say something about it."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,15 @@ def summaries(run: Run) -> list[Summary]:
     for metric in SHOWN:
         told = {key: value for key, row in values.items() if (value := row[metric.name]) is not None}
         if told:
-            one = estimate([*told.values()], _groups([run.cases[key] for key in told]))
-            found.append(Summary(metric, one.mean, one.low, one.high, one.n))
+            found.append(Summary(metric, estimate([*told.values()], _groups([run.cases[key] for key in told]))))
     return found
+
+
+def unmeasured(found: Sequence[Summary]) -> str:
+    """A line with the other metrics."""
+    known = {one.metric.name for one in found}
+    missing = ", ".join(one.name for one in METRICS if one.name not in known) or "none"
+    return f"Not measured here: {missing}. docs/evaluation.md says what each metric needs."
 
 
 def compared(before: Run, now: Run) -> list[Compared]:
@@ -69,7 +73,7 @@ def compared(before: Run, now: Run) -> list[Compared]:
     old, new = before.values(), now.values()
     found = []
     for metric in SHOWN:
-        keys = [key for key in old if _both(old[key][metric.name], new.get(key, {}).get(metric.name))]
+        keys = [key for key in old if None not in (old[key][metric.name], new[key][metric.name])]
         if not keys:
             continue
         a, b = ([float(rows[key][metric.name] or 0) for key in keys] for rows in (old, new))
@@ -79,26 +83,31 @@ def compared(before: Run, now: Run) -> list[Compared]:
     return found
 
 
+def changed_settings(before: Run, now: Run) -> list[tuple[str, str, str]]:
+    """Name and both values of every setting that differs, or what else does, if anything."""
+    old, new = (dict(_flat(run.header.settings)) for run in (before, now))
+    found = [(name, old.get(name, ""), new.get(name, "")) for name in {**old, **new} if old.get(name) != new.get(name)]
+    methods = before.header.method[:_N_SHOWN], now.header.method[:_N_SHOWN]
+    return found or ([("code or models", *methods)] if methods[0] != methods[1] else [])
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", str(value)
+
+
 def changed_questions(before: Run, now: Run) -> list[tuple[str, Mapping[str, float]]]:
     """Ids of the questions with a metric that changed, worst first, with the gain of each; time and money left out."""
     old, new = before.values(), now.values()
     found = []
     for key in old:
-        gains = {
-            metric.name: b - a
-            for metric in SHOWN
-            if metric.direction == "higher"
-            and (a := old[key][metric.name]) is not None
-            and (b := new[key][metric.name]) is not None
-            and a != b
-        }
-        if gains or before.cases[key].result.answer != now.cases[key].result.answer:
-            found.append((key, gains))
+        changed = gains(new[key], old[key])
+        if changed or before.cases[key].result.answer != now.cases[key].result.answer:
+            found.append((key, changed))
     return sorted(found, key=lambda one: sum(one[1].values()))
-
-
-def _both(*values: float | None) -> bool:
-    return None not in values
 
 
 def _groups(cases: Sequence[Case]) -> list[str]:

@@ -1,6 +1,7 @@
 """The past of the smoke evaluation, and how the newest one is judged by it: `history.jsonl`, floors and falls."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from rag_assets.core.incremental import CHECKSUM_KEY, keep_aside, sealed, unsealed, write_atomically
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import EvaluationSettings
-from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, floors
+from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floors
 
 HISTORY, LATEST = "history.jsonl", "latest.json"
 _N_DECIMALS, _N_RECENT = 4, 5
@@ -90,8 +91,8 @@ class EvaluatedRun:
         offenders = []
         for name, value in self.latest["metrics"].items():
             recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
-            is_share = name in METRICS_BY_NAME and METRICS_BY_NAME[name].direction == "higher"
-            if is_share and value is not None and recent and value < median(recent) - self.settings.max_drop:
+            is_judged = name in SHARES and value is not None and recent
+            if is_judged and value < median(recent) - self.settings.max_drop:
                 offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
         return offenders
 
@@ -102,13 +103,13 @@ def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
         f"({METRICS_BY_NAME[row['metric']].meaning.rstrip('.')})"
         for row in offenders
     ]
-    wanted = ", ".join(f"{row['metric']} = {_short(row['value'])}" for row in offenders)
+    wanted = ", ".join(f"{row['metric']} = {_reached(row['value'], row['floor'])}" for row in offenders)
     n = run.latest.get("n_judged", 0)
     few = f" They are means over at most {n} questions: one answer more or less moves them by {1 / n:.2f}." if n else ""
     return (
-        f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions in {LATEST} "
-        f"first; if that is as good as your questions and papers get, set floors of your own in rag_assets.toml: "
-        f"[evaluation.floors] {wanted}"
+        f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions first, in the "
+        f"UI at smoke_eval or in output/eval/{LATEST}; if that is as good as your questions and papers get, set floors "
+        f"of your own, as the first line of rag_assets.toml: evaluation.floors = {{{wanted}}}"
     )
 
 
@@ -118,6 +119,11 @@ def _fallen(_run: EvaluatedRun, offenders: Offenders) -> str:
         f"{_short(row['median_of_last_runs'])}"
         for row in offenders
     )
+
+
+def _reached(value: float, floor: float) -> float:
+    """A floor of two decimals that a value keeps which misses `floor`."""
+    return (math.floor if value < floor else math.ceil)(value * 100) / 100
 
 
 def _short(value: float) -> float:

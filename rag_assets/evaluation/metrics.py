@@ -21,7 +21,7 @@ from rag_assets.core.text.folding import Folded
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.source_files import letters
 
-METRICS_VERSION = 4
+METRICS_VERSION = 5
 """Part of the key of an evaluation: raise it when a metric computes something else."""
 
 
@@ -39,11 +39,9 @@ class Metric:
 
     def misses(self, value: float | None, floor: float | None) -> bool:
         """Whether a mean is worse than a floor; nothing is measured, or nothing demanded: no."""
-        return value is not None and floor is not None and self.gain(value, floor) < 0
-
-    def gain(self, new: float, old: float) -> float:
-        """How much better `new` is than `old`; negative if it is worse."""
-        return new - old if self.direction == "higher" else old - new
+        if value is None or floor is None:
+            return False
+        return value < floor if self.direction == "higher" else value > floor
 
 
 def holds_fact(text: str, spellings: Sequence[str]) -> bool:
@@ -248,12 +246,24 @@ METRICS: tuple[Metric, ...] = (
     ),
 )
 METRICS_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+RIGHT = Metric("right", "Share of the labelled questions whose answer is as expected.", lambda _: None)
+SHARES = frozenset(metric.name for metric in (RIGHT, *METRICS) if metric.direction == "higher")
+"""Those that have a scale, 0 to 1."""
 Values = Mapping[str, float | None]
 
 
 def values_of(case: Case) -> dict[str, float | None]:
     """Every metric of one question."""
     return {metric.name: metric.compute(case) for metric in METRICS}
+
+
+def gains(new: Values, old: Values) -> dict[str, float]:
+    """What each metric of a question won, or lost, where both are known and differ; time, tokens and money left out."""
+    return {
+        name: value - known
+        for name, value in new.items()
+        if name in SHARES and value is not None and (known := old.get(name)) is not None and value != known
+    }
 
 
 def means(rows: Sequence[Values]) -> dict[str, float | None]:

@@ -6,9 +6,18 @@ from typing import Any
 
 from rag_assets.answering.wording import place_of
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.comparison import RIGHT, Compared, Summary, changed_questions, compared, summaries
-from rag_assets.evaluation.metrics import floors, slices
+from rag_assets.evaluation.comparison import (
+    Compared,
+    Summary,
+    changed_questions,
+    changed_settings,
+    compared,
+    summaries,
+    unmeasured,
+)
+from rag_assets.evaluation.metrics import RIGHT, floors, slices
 from rag_assets.evaluation.runs import Run
+from rag_assets.evaluation.statistics import Estimate
 from rag_assets.evaluation.verdicts import expected_of, problem_of
 
 _WIDTH, _ROW = 360, 22
@@ -36,9 +45,10 @@ def run_report(run: Run) -> str:
     parts = [
         f"<p>{_wrongs(run)}</p>",
         _table(
-            ["metric", "mean, 95 % interval", "", "floor", "questions", "meaning"],
+            ["metric", "mean, 95 % interval", "", "floor", "questions"],
             [_summary_row(one, wanted.get(one.metric.name)) for one in found],
         ),
+        f'<p class="quiet">{unmeasured(found)}</p>',
         *_slices(slices(rows), [one.metric.name for one in found if one.metric != RIGHT]),
         "<h2>Questions</h2>",
         *(_question(case) for case in order),
@@ -55,6 +65,7 @@ def comparison_report(before: Run, now: Run) -> str:
     parts = [
         f"<p>{len(before.cases)} questions over the same corpus: “{escape(before.header.name)}” against "
         f"“{escape(now.header.name)}”.</p>",
+        _table(["what differs", "before", "now"], [[*map(escape, row)] for row in changed_settings(before, now)]),
         _table(
             ["metric", "before", "now", "difference, 95 % interval", "", "better, worse", "p"],
             [_compared_row(one) for one in compared(before, now)],
@@ -96,15 +107,14 @@ def _wrongs(run: Run) -> str:
 
 
 def _summary_row(one: Summary, floor: float | None) -> list[str]:
-    misses = one.metric.misses(one.mean, floor)
+    told, misses = one.told, one.metric.misses(one.told.mean, floor)
     return [
-        escape(one.metric.name),
-        f'<span class="{"bad" if misses else ""}">{one.mean:.3f}</span> '
-        f'<span class="quiet">{one.low:.3f} – {one.high:.3f}</span>',
-        _bar(one, floor),
+        f'{escape(one.metric.name)}<br><span class="quiet">{escape(one.metric.meaning)}</span>',
+        f'<span class="{"bad" if misses else ""}">{told.mean:.3f}</span> '
+        f'<span class="quiet">{told.low:.3f} – {told.high:.3f}</span>',
+        _bar(told, floor, misses=misses),
         "" if floor is None else f"{floor:g}",
-        str(one.n),
-        f'<span class="quiet">{escape(one.metric.meaning)}</span>',
+        str(told.n),
     ]
 
 
@@ -121,10 +131,10 @@ def _compared_row(one: Compared) -> list[str]:
     ]
 
 
-def _bar(one: Summary, floor: float | None) -> str:
+def _bar(one: Estimate, floor: float | None, *, misses: bool) -> str:
     """The mean as a bar, its interval as a line, the floor as a mark; on a scale from 0 to 1, or to the largest."""
     scale = (_WIDTH / 2) / max(1.0, one.high, floor or 0.0)
-    colour = "#d98880" if one.metric.misses(one.mean, floor) else "#8fb3de"
+    colour = "#d98880" if misses else "#8fb3de"
     mark = "" if floor is None else _line(floor * scale, 2, floor * scale, _ROW - 2, "#a3271d", 2)
     return _svg(
         f'<rect x="0" y="5" width="{one.mean * scale:.1f}" height="{_ROW - 10}" fill="{colour}"/>'
@@ -160,7 +170,7 @@ def _slices(found: dict[str, dict[str, Any]], metrics: Sequence[str]) -> list[st
     rows = [
         [escape(name), *("" if one[name] is None else f"{one[name]:.3f}" for one in found.values())] for name in metrics
     ]
-    return ["<h2>Slices</h2>", f'<div class="wide">{_table(["metric", *heads], rows)}</div>']
+    return ["<h2>Slices</h2>", _table(["metric", *heads], rows)]
 
 
 def _question(case: Case) -> str:
@@ -215,4 +225,4 @@ def _pages(start: int | None, end: int | None) -> str:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     heads = "".join(f"<th>{cell}</th>" for cell in head)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><tr>{heads}</tr>{body}</table>"
+    return f'<div class="wide"><table><tr>{heads}</tr>{body}</table></div>'

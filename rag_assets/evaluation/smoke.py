@@ -27,7 +27,7 @@ from rag_assets.evaluation.history import (
     read_history,
     set_damaged_aside,
 )
-from rag_assets.evaluation.metrics import METRICS_BY_NAME, METRICS_VERSION, means, slices, values_of
+from rag_assets.evaluation.metrics import METRICS_VERSION, gains, means, slices, values_of
 from rag_assets.evaluation.source_files import SourceFiles
 from rag_assets.evaluation.verdicts import judgeable, question_rows
 from rag_assets.questions import Question
@@ -116,15 +116,7 @@ def worse(rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
         old = earlier.get(row["question"])
         if old is None or "values" not in row:
             continue
-        fallen = [
-            name
-            for name, value in row["values"].items()
-            if name in METRICS_BY_NAME
-            and value is not None
-            and (known := old["values"].get(name)) is not None
-            and METRICS_BY_NAME[name].direction == "higher"
-            and value < known
-        ]
+        fallen = [name for name, gain in gains(row["values"], old["values"]).items() if gain < 0]
         if fallen or (old["outcome"], row["outcome"]) == ("right", "wrong"):
             found.append(
                 {"question": row["question"], "before": old["got"], "now": row["got"], "worse": ", ".join(fallen)}

@@ -64,10 +64,6 @@ def mcnemar(n_better: int, n_worse: int) -> float:
     return float(min(1.0, 2 * tail))
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    return float(np.quantile(np.asarray(values, np.float64), share))
-
-
 def _by_group(values: Values, groups: Sequence[str]) -> tuple[Values, Values]:
     """Sum of the values and number of questions of each group."""
     _, number = np.unique(np.asarray(groups), return_inverse=True)

@@ -1,5 +1,6 @@
 """Floors and falls, and the past that evaluations are judged by."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,17 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
 def test_a_first_question_set_that_misses_floors_says_why_and_which_to_set() -> None:
     """The floors are those of the demo: a first set of four questions must end with what they mean, not with a failed
     run."""
-    run = EvaluatedRun({"metrics": {"paper_mrr": 0.5, "page_accuracy": 0.25}, "n_judged": 4}, [], SETTINGS)
+    metrics = {"paper_mrr": 2 / 3, "page_accuracy": 0.25}
+    run = EvaluatedRun({"metrics": metrics, "n_judged": 4}, [], SETTINGS)
 
     (checked,) = check_all(EVALUATION_PROMISES[:1], run)
 
     assert not checked.withholds
     assert "page_accuracy is 0.25, below its floor 0.8 (Share of citations of expected papers" in checked.finding
     assert "means over at most 4 questions: one answer more or less moves them by 0.25" in checked.finding
-    assert checked.finding.endswith("in rag_assets.toml: [evaluation.floors] paper_mrr = 0.5, page_accuracy = 0.25")
+    told = tomllib.loads(checked.finding.rpartition("rag_assets.toml: ")[2])
+    assert told == {"evaluation": {"floors": {"paper_mrr": 0.66, "page_accuracy": 0.25}}}
+    assert EvaluatedRun(run.latest, [], EvaluationSettings(**told["evaluation"])).too_low == [], "they are reached"
 
 
 def test_what_got_worse_is_told_by_question_with_both_answers() -> None:

@@ -3,13 +3,16 @@
 import math
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from rag_assets.core.domain import Claim, Support, Usage
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Claim, Support, Usage
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.evaluation.cases import Case, Verdict
+from rag_assets.core.settings import Settings
+from rag_assets.evaluation.cases import Case, Verdict, case_of
 from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, slices, values_of
+from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.evaluation.cases import QUOTE, citation, found, good_case, question, refused_case, result
 
 FLOORS = floors(
@@ -121,6 +124,21 @@ def test_without_a_judge_only_its_own_metrics_are_not_measured() -> None:
     ]
     written = result(Claim("k is 60 by habit.", (citation(),)))
     assert values_of(good_case(verdict=None, result=written))["faithfulness"] is None, "words of a model need a judge"
+
+
+def test_quotes_of_the_record_of_a_paper_are_not_looked_for_in_its_file() -> None:
+    """The record may come from a bibliography, and has labels of our own: an answer that names the authors made the
+    fidelity red."""
+    text = chunk("fusion", QUOTE)
+    record = replace(chunk("fusion", "Authors: Ada Lund"), section_title=TITLE_PAGE_HEADING)
+    engine, files = Mock(), Mock()
+    engine.chunks.return_value = {one.chunk_id: one for one in (text, record)}
+    engine.search.return_value, engine.standalone.return_value = [], question()
+    claims = [Claim(one.text, (replace(citation(quote=one.text), chunk_id=one.chunk_id),)) for one in (text, record)]
+
+    case_of(engine, Settings(), files, question(), result(*claims))
+
+    files.hold.assert_called_once_with([("fusion.xml", QUOTE)])
 
 
 def test_what_a_judge_cannot_tell_counts_neither_way() -> None:

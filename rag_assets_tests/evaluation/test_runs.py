@@ -13,7 +13,7 @@ from rag_assets.core.errors import InvalidSettings, MissingInput, StaleIndex
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.comparison import changed_questions, compared, summaries
+from rag_assets.evaluation.comparison import changed_questions, changed_settings, compared, summaries
 from rag_assets.evaluation.report import comparison_report, run_report
 from rag_assets.evaluation.runs import Header, RecordedAnswerer, Run, header_of, read_run, run_questions
 from rag_assets.questions import Question
@@ -138,7 +138,19 @@ def test_two_runs_are_compared_with_the_exact_test_of_mcnemar() -> None:
     assert (right.change.n_better, right.change.n_worse) == (6, 0)
     assert right.p == pytest.approx(2 / 2**6)
     assert changed_questions(now, before)[0][1]["right"] == -1.0
-    assert summaries(before)[0].low < 0.4 < summaries(before)[0].high
+    assert summaries(before)[0].told.low < 0.4 < summaries(before)[0].told.high
+
+
+def test_what_differs_between_two_runs_is_told_with_their_figures() -> None:
+    """Who opens the comparison next week does not know any more what was tried."""
+    settings = {"evaluation": {"floors": {}, "judge": "none"}, "retrieval": {"fusion": "rrf"}}
+    before = run_with("a", ["60"], settings={**settings, "answering": {"k": 6, "effort": "quick"}})
+    now = run_with("b", ["60"], settings={**settings, "answering": {"k": 3, "effort": "quick"}})
+
+    assert changed_settings(before, now) == [("answering.k", "6", "3")]
+    assert "<td>answering.k</td><td>6</td><td>3</td>" in comparison_report(before, now)
+    assert changed_settings(now, now) == []
+    assert changed_settings(now, run_with("c", ["60"], settings=now.header.settings)) == [("code or models", "b", "c")]
 
 
 @pytest.mark.parametrize("differs", ["corpus", "questions"])
@@ -169,4 +181,5 @@ def test_a_report_stands_alone_and_shows_texts_as_texts() -> None:
         assert page.count("<svg") > 5
         assert "[fusion, p. 2]" in page, "quotes have their pages"
     assert "Which k?" in pages[0]
+    assert "Not measured here: refusal_precision, refusal_recall. docs" in pages[0]
     assert "contexts" in pages[0]

@@ -94,11 +94,17 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
     Example: rag-assets eval compare plain.jsonl reranked.jsonl
     """
     with reported():
-        from rag_assets.evaluation.comparison import compared
+        from rag_assets.evaluation.comparison import changed_settings, compared
         from rag_assets.evaluation.runs import read_run
 
-        rows = [_compared_row(one) for one in compared(read_run(before), read_run(now))]
-        rendering.print_json(rows) if json_ else rendering.print_columns(_columns(rows), title=f"{before} → {now}")
+        runs = read_run(before), read_run(now)
+        rows, changed = [_compared_row(one) for one in compared(*runs)], changed_settings(*runs)
+        if json_:
+            rendering.print_json({"changed": changed, "metrics": rows})
+            return
+        rendering.print_columns(_columns(rows), title=f"{before} → {now}")
+        for name, old, new in changed:
+            rendering.print_line(f"{name}: {old} → {new}")
 
 
 def eval_report(
@@ -191,17 +197,20 @@ def _run(
 
 
 def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
-    from rag_assets.evaluation.comparison import summaries
+    from rag_assets.evaluation.comparison import summaries, unmeasured
 
-    rows = [_summary_row(one) for one in summaries(run)]
+    found = summaries(run)
+    rows = [_summary_row(one) for one in found]
     if json_:
         rendering.print_json({"run": str(path), "metrics": rows})
     else:
         rendering.print_columns(_columns(rows), title=str(path))
+        rendering.print_line(unmeasured(found))
 
 
 def _summary_row(one: "Summary") -> dict[str, Any]:
-    facts = {"mean": round(one.mean, 4), "low": round(one.low, 4), "high": round(one.high, 4), "questions": one.n}
+    told = one.told
+    facts = {"mean": round(told.mean, 4), "low": round(told.low, 4), "high": round(told.high, 4), "questions": told.n}
     return {"metric": one.metric.name, **facts}
 
 
