@@ -65,7 +65,10 @@ def comparison_report(before: Run, now: Run) -> str:
     parts = [
         f"<p>{len(before.cases)} questions over the same corpus: “{escape(before.header.name)}” against "
         f"“{escape(now.header.name)}”.</p>",
-        _table(["what differs", "before", "now"], [[*map(escape, row)] for row in changed_settings(before, now)]),
+        _table(
+            ["what differs", "before", "now"],
+            [[*map(escape, row)] for row in changed_settings(before, now) or [("nothing", "", "")]],
+        ),
         _table(
             ["metric", "before", "now", "difference, 95 % interval", "", "better, worse", "p"],
             [_compared_row(one) for one in compared(before, now)],
@@ -190,7 +193,8 @@ def _question(case: Case) -> str:
 
 def _changed(before: Case, now: Case, gains: Any) -> str:
     told = ", ".join(f"{name} {gain:+.2f}" for name, gain in gains.items()) or "other words, same figures"
-    colour = "bad" if sum(gains.values()) < 0 else "good"
+    gained = sum(gains.values())
+    colour = "bad" if gained < 0 else "good" if gained else "quiet"
     return (
         f'<details open><summary><b>{escape(now.question.question)}</b> <span class="{colour}">{escape(told)}</span>'
         f"</summary>{_expected(now)}<div class=two><div><h4>Before</h4>{_answer(before)}</div>"
