@@ -5,7 +5,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,34 +105,38 @@ def _csl_style(style: str) -> Callable[[Records], Sources]:
             for number, (paper, record) in enumerate(records.items())
         ]
         with _RENDERING:
-            names, references = _rendered(items, rules, citeproc)
-            if len(set(names)) < len(names):
-                names, references = _rendered(_lettered(items, names), rules, citeproc)
+            names, listed, references = _rendered(items, rules, citeproc)
+            if suffixes := _letters_of_alike(names, listed):
+                for number, suffix in suffixes.items():
+                    items[int(number)]["year-suffix"] = suffix
+                names, _, references = _rendered(items, rules, citeproc)
         has_notes = rules.root.get("class") == "note"
-        return Sources({} if has_notes else dict(zip(records, names, strict=True)), references)
+        return Sources({} if has_notes else dict(zip(records, names.values(), strict=True)), references)
 
     return cited
 
 
-def _lettered(items: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
-    """The items with a letter behind the year of those that would be named alike."""
-    alike: defaultdict[str, list[str]] = defaultdict(list)
-    for item, name in zip(items, names, strict=True):
-        alike[name].append(item["id"])
-    suffixes = {one: letters(nth) for same in alike.values() if len(same) > 1 for nth, one in enumerate(same)}
-    return [item | {"year-suffix": suffixes[item["id"]]} if item["id"] in suffixes else item for item in items]
-
-
-def _rendered(items: list[dict[str, Any]], rules: Any, citeproc: Any) -> tuple[list[str], tuple[str, ...]]:
+def _rendered(
+    items: list[dict[str, Any]], rules: Any, citeproc: Any
+) -> tuple[dict[str, str], list[str], tuple[str, ...]]:
+    """The name of each item by its id, the ids in the order of the list, and the list."""
     source = citeproc.source.json.CiteProcJSON(items)
     made = citeproc.CitationStylesBibliography(rules, source, citeproc.formatter.plain)
-    cited = [citeproc.Citation([citeproc.CitationItem(item["id"])]) for item in items]
-    for one in cited:
+    cited = {item["id"]: citeproc.Citation([citeproc.CitationItem(item["id"])]) for item in items}
+    for one in cited.values():
         made.register(one)
     made.sort()
-    names = [str(made.cite(one, lambda _: None)) for one in cited]
-    named = [f"[{name}]" if name.isdecimal() else name for name in names]  # a raised number in print
-    return named, tuple(" ".join(_NUMBER.sub(r"\1 ", str(entry)).split()) for entry in made.bibliography())
+    names = {number: str(made.cite(one, lambda _: None)) for number, one in cited.items()}
+    named = {number: f"[{name}]" if name.isdecimal() else name for number, name in names.items()}  # raised, in print
+    return named, made.keys, tuple(" ".join(_NUMBER.sub(r"\1 ", str(one)).split()) for one in made.bibliography())
+
+
+def _letters_of_alike(names: Mapping[str, str], listed: Iterable[str]) -> dict[str, str]:
+    """The letter behind the year of each item that is named like another, in the order of the list."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for number in listed:
+        alike[names[number]].append(number)
+    return {one: letters(nth) for same in alike.values() if len(same) > 1 for nth, one in enumerate(same)}
 
 
 @cache

@@ -249,7 +249,7 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
 
 def _print_references(shown: Shown) -> None:
     for number, entry in enumerate(shown.references):
-        _print_indented(entry if number else f"References\n{entry}", 2)
+        _print_indented(entry if number else f"\nReferences\n{entry}", 2)
 
 
 def _print_end(shown: Shown) -> None:
@@ -287,7 +287,8 @@ def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
     """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
     title = titles.get(citation.paper_id, "").strip()
     place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
-    _print_indented(", ".join(filter(None, (title, place))), paper_id=citation.paper_id)
+    between = " " if place.startswith(("(", "[")) else ", "
+    _print_indented(between.join(filter(None, (title, place))), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

@@ -112,9 +112,11 @@ export class AnswerView {
     const said = smallTable(claim.text, claim.citations[0]?.quote ?? "") ?? claim.text;
     const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
-    const cited = sources.map((source) =>
-      el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), placeWords(source.citation)),
-    );
+    const cited = sources.map(({ citation, title, number }) => {
+      const place = placeWords(citation);
+      const isMarked = markWords(citation, number) === place;
+      return el("span", { class: "cited" }, el("span", { class: "cited-title" }, title), isMarked ? "" : place);
+    });
     this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }
 
@@ -158,7 +160,7 @@ export class AnswerView {
 function referencesOf({ references }) {
   if (!references?.length) return null;
   const items = references.map((entry) => el("li", {}, entry));
-  return el("section", { class: "references" }, el("h4", {}, "References"), el("ul", {}, items));
+  return el("details", { class: "more", open: true }, el("summary", {}, "References"), el("ul", {}, items));
 }
 
 function leftOut(dropped) {

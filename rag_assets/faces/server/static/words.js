@@ -51,7 +51,8 @@ const IN_BRACKETS = /^([([])([^()[\]]+)([)\]])$/;
 export function placeWords(citation) {
   const cited = citation.cited_as === citation.paper_id ? "" : citation.cited_as;
   const [, opening, name, closing] = IN_BRACKETS.exec(cited) ?? ["", "", cited, ""];
-  const words = [name, pageWords(citation), citation.is_retracted && "retracted"].filter(Boolean);
+  const pages = opening && !citation.page_start ? "" : pageWords(citation);
+  const words = [name, pages, citation.is_retracted && "retracted"].filter(Boolean);
   return `${opening}${words.join(", ")}${closing}`;
 }
 
