@@ -1,5 +1,6 @@
 """An answer in words: its claims with the places they come from, and what a reader must know about them."""
 
+import re
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
@@ -22,6 +23,7 @@ _MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
+_IN_BRACKETS = re.compile(r"([(\[])([^()\[\]]+)([)\]])")
 
 
 def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
@@ -36,12 +38,13 @@ def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
 
 
 def _mark(claim: Claim) -> str:
-    places = [*dict.fromkeys(_marked_place(citation) for citation in claim.citations)]
-    return f"[{'; '.join([*places, *_part_mark(claim), *([REPORTED] if claim.reported else [])])}]"
-
-
-def _marked_place(citation: Citation) -> str:
-    return f"{place_of(citation)}, {RETRACTED}" if citation.is_retracted else place_of(citation)
+    framed = [_framed(citation) for citation in claim.citations]
+    opening, closing = next(((opening, closing) for opening, _, closing in framed if opening), ("[", "]"))
+    places = dict.fromkeys(
+        f"{place}, {RETRACTED}" if citation.is_retracted else place
+        for (_, place, _), citation in zip(framed, claim.citations, strict=True)
+    )
+    return f"{opening}{'; '.join([*places, *_part_mark(claim), *([REPORTED] if claim.reported else [])])}{closing}"
 
 
 def _part_mark(claim: Claim) -> list[str]:
@@ -50,12 +53,20 @@ def _part_mark(claim: Claim) -> list[str]:
 
 def place_of(citation: Citation) -> str:
     """ "Lund & Moe (2019), p. 3", "Lund (2019), pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is
-    known, and with the id of a paper whose authors are not known.
+    known, and with the id of a paper whose authors are not known. In the brackets of its style: "[1, p. 3]".
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
+    return "".join(_framed(citation))
+
+
+def _framed(citation: Citation) -> tuple[str, str, str]:
+    """The place, and the brackets around it that the style of citing has, empty where it has none."""
+    name = citation.cited_as or citation.paper_id
+    in_brackets = _IN_BRACKETS.fullmatch(name)
+    opening, name, closing = in_brackets.groups() if in_brackets else ("", name, "")
     pages = [found] if (found := pages_of(citation)) else []
-    return ", ".join([citation.cited_as or citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+    return opening, ", ".join([name, *pages, *([AI_WRITTEN] if citation.is_generated else [])]), closing
 
 
 def pages_of(citation: Citation) -> str:

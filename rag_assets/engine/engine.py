@@ -12,6 +12,7 @@ from functools import partial, wraps
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self, TypeVar
 
+from rag_assets.answering.citing import CitationStyle
 from rag_assets.answering.drafts import AS_SET, Answerer, Manner, Readers, kept_drafts
 from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
@@ -72,11 +73,12 @@ class Engine:
     def __init__(
         self, settings: Settings, connections: Connections | None = None, answerer: Answerer | None = None
     ) -> None:
-        """connections: to models behind an API, of a run that shares its budget; None: the engine opens its own.
-        answerer: writes in place of the model that the settings name."""
+        """connections: to models behind an API, of a run that shares its budget; None: the engine's own. answerer:
+        writes in place of the model that the settings name. Raises as `CitationStyle`."""
         self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
+        self.style = CitationStyle(settings)
         self._closing = ExitStack()
         self._connections = connections or self._closing.enter_context(Connections(settings.model_access))
         self._snapshots = self._closing.enter_context(
@@ -124,9 +126,7 @@ class Engine:
         budget_tokens: int | None = None,
     ) -> Evidence:
         """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them; where: see `search`.
-
-        budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
-        """
+        budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`."""
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             return searcher.evidence(question, self._settings.answering.k if k is None else k, budget_tokens)

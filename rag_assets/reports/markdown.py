@@ -46,18 +46,18 @@ _HEAD = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 )
 Mark = Callable[[NumberedQuote, str], str]
-"""quote, text in brackets -> Markdown behind a claim."""
+"""quote, text behind a claim -> Markdown."""
 
 
 def as_markdown(report: Report) -> str:
     """The report; the last line ends with a line break."""
-    return _markdown(report, lambda _quote, text: f"\\[{text}\\]")
+    return _markdown(report, lambda _quote, text: markdown_text(text))
 
 
 def as_web_page(report: Report) -> str:
     """A complete HTML document. A policy in its head lets nothing in it run or be loaded."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(_markdown(report, lambda quote, text: f"[\\[{text}\\]](#evidence-{quote.number})"))
+    tokens = parser.parse(_markdown(report, lambda quote, text: f"[{markdown_text(text)}](#evidence-{quote.number})"))
     in_gaps = False
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "list_item_open" and token.info:  # only the evidence is a numbered list
@@ -98,14 +98,24 @@ def counts_sentence(written: WrittenSection) -> str:
     return f"Papers with an answer, of {len(written.rows)}: {counts}."
 
 
-def page_of(one: NumberedQuote) -> str:
-    """The page in a table's cell: ", p. 3"; empty where none is known."""
-    return f", {pages}" if (pages := pages_of(one.citation)) else ""
+def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> str:
+    """What follows a claim: "[7]", the number of its quote, in a table with its page; or the place of the quote, as the
+    style cites it."""
+    if report.references:
+        return place if (place := place_of(one.citation)).endswith((")", "]")) else f"[{place}]"
+    pages = pages_of(one.citation) if in_table else ""
+    return f"[{one.number}, {pages}]" if pages else f"[{one.number}]"
 
 
 def named(label: str, labels: Sequence[str]) -> str:
     """The label before what is told below it; nothing where there is only one."""
     return f"{label}: " if len(labels) > 1 else ""
+
+
+def papers_listed(report: Report) -> Sequence[str]:
+    """The papers that are cited: the list of references of the style, or each id with its title."""
+    titles = ((paper, report.titles[paper]) for paper in report.papers)
+    return report.references or [f"{paper}: {title}" if title != paper else paper for paper, title in titles]
 
 
 def made_by(report: Report) -> str:
@@ -132,7 +142,7 @@ def _markdown(report: Report, mark: Mark) -> str:
     parts += [part for section in report.sections for part in _section(section, report, mark)]
     if report.evidence:
         parts += [f"## {EVIDENCE}", "\n".join(map(_evidence, report.evidence))]
-        parts += [f"## {PAPERS}", "\n".join(_paper(paper, report.titles[paper]) for paper in report.papers)]
+        parts += [f"## {PAPERS}", "\n".join(f"- {markdown_text(one)}" for one in papers_listed(report))]
     parts.append(f"*{markdown_text(made_by(report))}*")
     return "\n\n".join(parts) + "\n"
 
@@ -150,26 +160,26 @@ def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[st
     elif not written.answers and section.asks:
         yield _NOTHING
     for answered in written.answers:
-        yield from _answer(answered, mark, has_question=bool(section.items))
+        yield from _answer(answered, report, mark, has_question=bool(section.items))
     if written.gaps:
         yield f"**{GAPS}**"
         yield "\n".join(f"- {markdown_text(gap_sentence(gap))}" for gap in written.gaps)
 
 
-def _answer(answered: Answered, mark: Mark, *, has_question: bool) -> Iterator[str]:
+def _answer(answered: Answered, report: Report, mark: Mark, *, has_question: bool) -> Iterator[str]:
     asked = f"**{markdown_text(answered.asks)}** " if has_question else ""
     claims = (
-        f"{markdown_text(one.said)} {''.join(mark(quote, str(quote.number)) for quote in one.evidence)}"
+        f"{markdown_text(one.said)} {''.join(mark(quote, mark_of(quote, report)) for quote in one.evidence)}"
         for one in answered.statements
     )
     yield f"{asked}{' '.join(claims) or _NOTHING}"
     yield from (f"*{markdown_text(remark)}*" for remark in answered.remarks)
 
 
-def _cell(claims: Sequence[CitedClaim], mark: Mark) -> str:
+def _cell(claims: Sequence[CitedClaim], report: Report, mark: Mark) -> str:
     return " ".join(
         f"{markdown_text(one.said)} "
-        + "".join(mark(quote, f"{quote.number}{markdown_text(page_of(quote))}") for quote in one.evidence)
+        + "".join(mark(quote, mark_of(quote, report, in_table=True)) for quote in one.evidence)
         for one in claims
     )
 
@@ -177,7 +187,7 @@ def _cell(claims: Sequence[CitedClaim], mark: Mark) -> str:
 def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
     lines = [_line("Paper", *map(markdown_text, written.labels)), _line(*["---"] * (len(written.labels) + 1))]
     lines += [
-        _line(_title(row.paper_id, report), *(_cell(cell, mark) or _NOTHING for cell in row.cells))
+        _line(_title(row.paper_id, report), *(_cell(cell, report, mark) or _NOTHING for cell in row.cells))
         for row in written.rows
     ]
     return "\n".join(lines)
@@ -191,7 +201,7 @@ def _summary(row: Row, labels: Sequence[str], report: Report, mark: Mark) -> Ite
     points = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     yield f"**{_title(row.paper_id, report)}**" + ("" if points else f" {_NOTHING}")
     if points:
-        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell, mark)}" for label, cell in points)
+        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell, report, mark)}" for label, cell in points)
 
 
 def _title(paper_id: str, report: Report) -> str:
@@ -200,7 +210,3 @@ def _title(paper_id: str, report: Report) -> str:
 
 def _evidence(one: NumberedQuote) -> str:
     return f"{one.number}. “{markdown_text(one.citation.quote)}” — {markdown_text(place_of(one.citation))}"
-
-
-def _paper(paper_id: str, title: str) -> str:
-    return f"- {markdown_text(paper_id)}" + (f": {markdown_text(title)}" if title != paper_id else "")

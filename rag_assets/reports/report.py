@@ -110,6 +110,9 @@ class Report:
     """By paper id, of the papers that are cited or have a row; the id where a paper has no title."""
     models: tuple[str, ...]
     """What wrote or chose the claims."""
+    references: tuple[str, ...] = ()
+    """The papers that are cited, in a style with a list of references; there a claim is followed by the place of its
+    quotes, not by their numbers."""
 
 
 class _Numbering:

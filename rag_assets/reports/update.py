@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from rag_assets.answering.citing import renamed
 from rag_assets.answering.paper_summaries import as_answer
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.answering.update import (
@@ -151,7 +152,12 @@ class ReportWriter:
         return [hit.chunk.paper_id for hit in self.engine.search(subject, section.settings.k)]
 
     def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
-        return assembled(plan, answers, self._titles, self._paper_of)
+        report = assembled(plan, answers, self._titles, self._paper_of)
+        sources = self.engine.style.sources(report.papers)
+        if not sources.references:
+            return report
+        cited = assembled(plan, [renamed(one, sources.names) for one in answers], self._titles, self._paper_of)
+        return replace(cited, references=sources.references)
 
     @cached_property
     def _summaries(self) -> dict[str, dict[Point, PaperPoint]]:

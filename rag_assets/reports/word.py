@@ -9,7 +9,17 @@ from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import legible
-from rag_assets.reports.markdown import EVIDENCE, GAPS, PAPERS, counts_sentence, gap_sentence, made_by, named, page_of
+from rag_assets.reports.markdown import (
+    EVIDENCE,
+    GAPS,
+    PAPERS,
+    counts_sentence,
+    gap_sentence,
+    made_by,
+    mark_of,
+    named,
+    papers_listed,
+)
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, CitedClaim, Report, Row, WrittenSection
 
 
@@ -30,8 +40,8 @@ def as_word(report: Report) -> bytes:
             place = legible(place_of(one.citation))
             document.add_paragraph(f"[{one.number}] “{legible(one.citation.quote)}” — {place}")
         document.add_heading(PAPERS, 1)
-        for paper in report.papers:
-            document.add_paragraph(f"{legible(paper)}: {_title(paper, report)}", style="List Bullet")
+        for paper in papers_listed(report):
+            document.add_paragraph(legible(paper), style="List Bullet")
     document.add_paragraph(legible(made_by(report)))
     written = BytesIO()
     document.save(written)
@@ -51,18 +61,18 @@ def _add_section(document: WordDocument, written: WrittenSection, report: Report
     elif not written.answers and written.section.asks:
         document.add_paragraph(NOTHING_HOLDS)
     for answered in written.answers:
-        _add_answer(document, answered, has_question=bool(written.section.items))
+        _add_answer(document, answered, report, has_question=bool(written.section.items))
     if written.gaps:
         document.add_paragraph().add_run(GAPS).bold = True
         for gap in written.gaps:
             document.add_paragraph(legible(gap_sentence(gap)), style="List Bullet")
 
 
-def _add_answer(document: WordDocument, answered: Answered, *, has_question: bool) -> None:
+def _add_answer(document: WordDocument, answered: Answered, report: Report, *, has_question: bool) -> None:
     paragraph = document.add_paragraph()
     if has_question:
         paragraph.add_run(f"{legible(answered.asks)} ").bold = True
-    paragraph.add_run(_said(answered.statements))
+    paragraph.add_run(_said(answered.statements, report))
     for remark in answered.remarks:
         document.add_paragraph().add_run(legible(remark)).italic = True
 
@@ -71,7 +81,9 @@ def _add_summary(document: WordDocument, row: Row, labels: Sequence[str], report
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     document.add_paragraph().add_run(_title(row.paper_id, report)).bold = True
     for label, cell in told:
-        document.add_paragraph(f"{legible(named(label, labels))}{_said(cell)}", style="List Bullet")
+        document.add_paragraph(
+            f"{legible(named(label, labels))}{_said(cell, report, in_table=True)}", style="List Bullet"
+        )
     if not told:
         document.add_paragraph(NOTHING_HOLDS)
 
@@ -81,17 +93,17 @@ def _add_table(document: WordDocument, written: WrittenSection, report: Report) 
     for cell, name in zip(table.rows[0].cells, ("Paper", *written.labels), strict=True):
         cell.text = legible(name)
     for row in written.rows:
-        texts = (_title(row.paper_id, report), *(_said(cell) for cell in row.cells))
+        texts = (_title(row.paper_id, report), *(_said(cell, report, in_table=True) for cell in row.cells))
         for cell, text in zip(table.add_row().cells, texts, strict=True):
             cell.text = text
 
 
-def _said(statements: Sequence[CitedClaim]) -> str:
+def _said(statements: Sequence[CitedClaim], report: Report, *, in_table: bool = False) -> str:
     said = (
-        f"{legible(one.said)} {''.join(f'[{quote.number}{legible(page_of(quote))}]' for quote in one.evidence)}"
+        f"{one.said} {''.join(mark_of(quote, report, in_table=in_table) for quote in one.evidence)}"
         for one in statements
     )
-    return " ".join(said) or NOTHING_HOLDS
+    return legible(" ".join(said)) or NOTHING_HOLDS
 
 
 def _title(paper_id: str, report: Report) -> str:

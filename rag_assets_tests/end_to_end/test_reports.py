@@ -128,6 +128,20 @@ def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model
     assert outcome.counts["reports"] == (0, 0, 0, 3)
 
 
+def test_another_style_writes_the_report_again_and_asks_nothing(reported: World, model: WireServer) -> None:
+    """A journal that wants numbers costs no call; a style that is left as it was would be a setting without effect."""
+    answers = (reported.paths.reports / "review.jsonl").read_bytes()
+    n_before = len(model.requests)
+
+    style = {"model": MODELS["openai"], "citation_style": "numeric"}
+    outcome = reported.run(answering=style, model_access=HURRIED)
+
+    assert outcome.is_success
+    assert len(model.requests) == n_before
+    assert (reported.paths.reports / "review.jsonl").read_bytes() == answers
+    assert "- \\[1\\] " in written(reported)
+
+
 def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(reported: World, model: WireServer) -> None:
     """A report of many sections would be paid for again whenever one paper changes."""
     asked_before = len(model.requests)

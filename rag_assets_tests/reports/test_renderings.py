@@ -36,7 +36,7 @@ columns = { Sample = "How many took part?" }
 EVIL = "Iron <script>alert(1)</script> [link](javascript:x) | fell ![](http://x.example/a.png)"
 
 
-def citation(paper: str, start: int, quote: str, page: int | None = 3) -> Citation:
+def citation(paper: str, start: int, quote: str, page: int | None = 3, cited_as: str = "") -> Citation:
     return Citation(
         paper,
         f"{paper}:1",
@@ -47,6 +47,7 @@ def citation(paper: str, start: int, quote: str, page: int | None = 3) -> Citati
         end=start + len(quote),
         boxes=(),
         verification=Verification.EXACT,
+        cited_as=cited_as,
     )
 
 
@@ -68,9 +69,13 @@ def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[st
 
 @pytest.fixture
 def report() -> Report:
+    return reported()
+
+
+def reported(cited_as: str = "") -> Report:
     plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [], {})
-    fell = Claim(EVIL, (citation("iron", 0, EVIL),))
-    sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part."),))
+    fell = Claim(EVIL, (citation("iron", 0, EVIL, cited_as=cited_as),))
+    sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part.", cited_as=cited_as),))
     answers = [
         answer("findings/1", "How much did ferritin fall?", fell, replace(fell, text="Again.")),
         answer("findings/2", "Who paid for it?"),
@@ -176,3 +181,16 @@ def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
     (gap,) = assembled(plan, [], {}, {}).sections[1].gaps
 
     assert (gap.missing, gap.about) == ("Sample", ("iron", "runners"))
+
+
+def test_a_report_in_a_style_cites_places_and_lists_references() -> None:
+    """Numbers of quotes behind claims would be read as those of the references."""
+    report = replace(reported("[1]"), references=("[1] Lund. Iron.",))
+
+    text = as_markdown(report).replace("\\", "")
+    word = Document(BytesIO(as_word(report)))
+
+    assert "Again. [1, p. 3]" in text
+    assert "## Papers used\n\n- [1] Lund. Iron.\n" in text
+    assert "Forty took part. [1, p. 3]" in word.tables[0].rows[1].cells[1].text
+    assert word.paragraphs[-2].text == "[1] Lund. Iron."

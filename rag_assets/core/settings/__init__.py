@@ -1,6 +1,7 @@
 """Every tunable in one typed tree, and where its values come from."""
 
 from rag_assets.core.settings.answering import (
+    AUTHOR_YEAR,
     AnsweringSettings,
     Effort,
     EvaluationSettings,

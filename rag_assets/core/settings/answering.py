@@ -38,6 +38,8 @@ class JudgeSettings(StageSettings):
 
 
 Effort = Literal["quick", "thorough"]
+AUTHOR_YEAR = "author-year"
+"""The style in which answers are stored."""
 
 
 class ThoroughSettings(StageSettings):
@@ -77,6 +79,14 @@ class AnsweringSettings(StageSettings):
         6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    citation_style: str = Field(
+        AUTHOR_YEAR,
+        max_length=500,
+        description="How readers see papers cited, and the list of references below an answer. author-year: Lund & Moe "
+        "(2019), p. 3, without a list. numeric: [1, p. 3]. With the extra cite also a CSL style (apa, nature, "
+        "vancouver, ieee, ...) or a .csl file. What is stored cites by authors and year: another style asks no "
+        "question again.",
+    )
     effort: Effort = Field(
         "quick",
         description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
@@ -96,9 +106,9 @@ class AnsweringSettings(StageSettings):
 
     def fingerprint(self) -> str:
         """Fingerprint of the settings that change a draft: not the effort, which only decides how many drafts are asked
-        for, nor what is in the identity of the answerer.
+        for, nor the style that readers see, nor what is in the identity of the answerer.
         """
-        others = {"thorough", "extractive", "judge", "effort", "compress_to"}
+        others = {"thorough", "extractive", "judge", "effort", "compress_to", "citation_style"}
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 
 

@@ -21,7 +21,7 @@ def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
     named = {paper_id: paper_id for paper_id in records}
     for (authors, year), papers in alike.items():
         for nth, paper_id in enumerate(papers):
-            named[paper_id] = f"{authors} ({year}{_letters(nth) if len(papers) > 1 else ''})"
+            named[paper_id] = f"{authors} ({year}{letters(nth) if len(papers) > 1 else ''})"
     return named
 
 
@@ -31,7 +31,7 @@ def _authors(authors: tuple[Person, ...]) -> str:
     return authors[0].family if len(authors) == 1 else f"{authors[0].family} et al."
 
 
-def _letters(nth: int) -> str:
+def letters(nth: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     more, last = divmod(nth, len(ascii_lowercase))
-    return (_letters(more - 1) if more else "") + ascii_lowercase[last]
+    return (letters(more - 1) if more else "") + ascii_lowercase[last]

@@ -126,7 +126,7 @@ def ask(
         if options.json_:
             rendering.print_json(asdict(result))
         else:
-            rendering.print_answer(result, titles)
+            rendering.print_answer(engine.style.shown([result]), titles)
         if offered:
             narrower = str(where & offered.where if where else offered.where)
             command = shlex.join(["rag-assets", "ask", offered.question, "--where", narrower])

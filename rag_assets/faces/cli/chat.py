@@ -85,7 +85,7 @@ def chat(
                 continue
             if not is_typed:
                 rendering.print_heading(line)
-            rendering.print_turn(line, reading.asked, answered.result, titles)
+            rendering.print_turn(line, reading.asked, engine.style.shown([answered.result]), titles)
         if conversation_id and is_typed:
             rendering.err().print(f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}")
         if n_failed and not is_typed:

@@ -9,6 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from rag_assets.answering.citing import Shown
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Citation, Claim, QAResult, page_words
@@ -196,29 +197,30 @@ def counting(what: str) -> Callable[[int, int], None]:
     return report
 
 
-def print_answers(results: Sequence[QAResult], titles: Mapping[str, str]) -> None:
+def print_answers(shown: Shown, titles: Mapping[str, str]) -> None:
     """Answers below their questions, if there are any."""
-    for result in results:
+    for result in shown.results:
         print_heading(f"{result.question_id}  {result.question}")
         _print_answer(result, titles)
-    _print_origin(results)
+    _print_end(shown)
 
 
-def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
+def print_answer(shown: Shown, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
     titles: titles of papers by id. A quote that stands in its claim, as in an extractive one, is not shown again.
     """
-    _print_answer(result, titles)
-    _print_origin([result])
+    _print_answer(shown.results[0], titles)
+    _print_end(shown)
 
 
-def print_turn(question: str, asked: "Rewritten", result: QAResult, titles: Mapping[str, str]) -> None:
+def print_turn(question: str, asked: "Rewritten", shown: Shown, titles: Mapping[str, str]) -> None:
     """An answer of a conversation, below how its question was read where that needs to be said."""
     if asked.is_rewritten:
         words = "" if asked.question == question else f"Asked of the papers as: {asked.question} "
         _print_indented(f"{words}({asked.reason})\n")
-    _print_answer(result, titles)
+    _print_answer(shown.results[0], titles)
+    _print_references(shown)
 
 
 def print_heading(text: str) -> None:
@@ -245,9 +247,15 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
             _print_source(citation, titles)
 
 
-def _print_origin(results: Sequence[QAResult]) -> None:
-    """Say once that no model wrote the answers, where that is so."""
-    if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in results):
+def _print_references(shown: Shown) -> None:
+    for number, entry in enumerate(shown.references):
+        _print_indented(entry if number else f"\nReferences\n{entry}", 2)
+
+
+def _print_end(shown: Shown) -> None:
+    """The references, then once that no model wrote the answers, where that is so."""
+    _print_references(shown)
+    if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in shown.results):
         out().print(f"\n{_NOT_WRITTEN}")
 
 
@@ -279,7 +287,8 @@ def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
     """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
     title = titles.get(citation.paper_id, "").strip()
     place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
-    _print_indented(", ".join(filter(None, (title, place))), paper_id=citation.paper_id)
+    between = " " if place.startswith(("(", "[")) else ", "
+    _print_indented(between.join(filter(None, (title, place))), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

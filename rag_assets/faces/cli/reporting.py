@@ -86,7 +86,7 @@ def cite(
     Example: rag-assets cite overview --style nature
     """
     with reported():
-        from rag_assets.library.bibliography import bibliography, records_of
+        from rag_assets.corpus.records.citation_styles import bibliography, records_of
 
         settings = settings_of(data, None)
         cited = _papers_cited(answers, settings)
@@ -95,8 +95,8 @@ def cite(
 
 
 def _papers_cited(answers: str | None, settings: Settings) -> Sequence[str]:
+    from rag_assets.answering.citing import papers_cited
     from rag_assets.answering.records import read_results
-    from rag_assets.library.bibliography import papers_cited
 
     read = settings.paths.qa if answers is None else Path(answers)
     if read.is_file() and read.suffix == ".jsonl":

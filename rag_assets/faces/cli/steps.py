@@ -43,13 +43,15 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
+        from rag_assets.answering.citing import CitationStyle
         from rag_assets.faces.cli.folder_facts import titles_of
 
         values = _with_removal(set_, allow_removal)
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
             settings = settings_of(data, set_)
-            rendering.print_answers(_answers(report, configured_set(settings)), titles_of(settings))
+            shown = CitationStyle(settings).shown(_answers(report, configured_set(settings)))
+            rendering.print_answers(shown, titles_of(settings))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -97,6 +99,7 @@ def qa(
     Example: rag-assets qa --questions data/questions/mine.jsonl
     """
     with reported():
+        from rag_assets.answering.citing import CitationStyle
         from rag_assets.faces.cli.folder_facts import titles_of
 
         settings = settings_of(data, set_)
@@ -106,7 +109,7 @@ def qa(
         values = _with_removal(set_, allow_removal)
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
-            rendering.print_answers(_answers(report, asked), titles_of(settings))
+            rendering.print_answers(CitationStyle(settings).shown(_answers(report, asked)), titles_of(settings))
         _end(report, data)
 
 

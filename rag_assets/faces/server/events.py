@@ -1,6 +1,7 @@
 """Events of an answer as JSON: what a stream sends, and the one reply of those who do not ask for a stream.
 
-Claims are written as `qa.jsonl` writes them, to the byte; titles are added to the citations of a `claim` event only.
+Claims are written as `qa.jsonl` writes them, to the byte; those of the event `done` in the style that the settings
+name. Titles are added to the citations of a `claim` event only.
 """
 
 import json
@@ -10,6 +11,7 @@ from typing import Any
 
 from fastapi.sse import format_sse_event
 
+from rag_assets.answering.citing import CitationStyle
 from rag_assets.answering.wording import told_beside
 from rag_assets.core.domain import Claim, Evidence
 from rag_assets.engine import (
@@ -30,8 +32,9 @@ from rag_assets.faces.server.problems import ProblemError
 class AnswerEvents:
     """Turns the events of one answer into JSON objects by name."""
 
-    def __init__(self, reading: ReadQuestion, titles: Mapping[str, str]) -> None:
-        """titles: by paper id."""
+    def __init__(self, reading: ReadQuestion, titles: Mapping[str, str], style: CitationStyle) -> None:
+        """titles: by paper id. style: of the whole answer; claims on the way are as they are stored."""
+        self._style = style
         self._reading = reading
         self._titles = titles
         self._n_claims = 0
@@ -60,7 +63,7 @@ class AnswerEvents:
                     for one in trace.steps
                 ]
                 return "done", {
-                    "answer": asdict(result),
+                    "answer": self._style.shown_row(asdict(result)),
                     "dropped": dropped_rows(trace),
                     "notes": told_beside(result),
                     "steps": steps,

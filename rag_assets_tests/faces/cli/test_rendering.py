@@ -5,6 +5,7 @@ import logging
 import pytest
 from rich.logging import RichHandler
 
+from rag_assets.answering.citing import Shown
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
@@ -30,7 +31,7 @@ def answer(*claims: Claim, model: str) -> QAResult:
 
 def shown(result: QAResult, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Lines as printed, without the blanks around them."""
-    print_answer(result, TITLES)
+    print_answer(Shown((result,), ()), TITLES)
     return [line.strip() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -125,7 +126,7 @@ def test_answers_of_a_run_are_shown_as_one_that_was_asked(capsys: pytest.Capture
     fell, rose = (answer(claim(text, text), model="extractive-v1") for text in ("It fell.", "It rose."))
     alone = shown(fell, capsys)
 
-    print_answers([fell, rose], TITLES)
+    print_answers(Shown((fell, rose), ()), TITLES)
 
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     body = alone[: alone.index("")]
@@ -159,7 +160,7 @@ def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) ->
     titles = {LONG_ID: "Ferritin in athletes " * 4}
     print_told("Papers", [("Ferritin", LONG_ID, "")])
     print_hits({"id": "Why?", "queries": [{}], "hits": [hit(paper_id=LONG_ID)]}, titles)
-    print_answer(answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"), titles)
+    print_answer(Shown((answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"),), ()), titles)
 
     lines = capsys.readouterr().out.splitlines()
     assert sum(f"[{LONG_ID}]" in line for line in lines) == 3
@@ -170,7 +171,7 @@ def test_a_row_of_a_table_is_shown_once(capsys: pytest.CaptureFixture[str]) -> N
     """A claim from a table is its row behind the table's name; the row once more below it says nothing new."""
     row = "Group: runners | Ferritin: 12"
 
-    print_answer(answer(claim(f"Table 1 | {row}", row), model="extractive"), TITLES)
+    print_answer(Shown((answer(claim(f"Table 1 | {row}", row), model="extractive"),), ()), TITLES)
 
     assert capsys.readouterr().out.count(row) == 1
 

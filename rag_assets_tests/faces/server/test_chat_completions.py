@@ -8,8 +8,11 @@ import httpx
 import openai
 import pytest
 
+from rag_assets.answering.citing import CitationStyle
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import NEAR_AN_ANSWER
+from rag_assets.core.domain import QAResult
+from rag_assets.core.settings import load_settings
 from rag_assets.faces.server.routes.chat_completions import Completion
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import Live
@@ -23,6 +26,12 @@ def client(live: Live) -> Iterator[openai.OpenAI]:
         base_url=f"{live.address}/v1", api_key="none needed", max_retries=0, http_client=httpx.Client(timeout=60)
     ) as opened:
         yield opened
+
+
+def written(result: QAResult) -> str:
+    """The text of a reply."""
+    reply = Completion(CitationStyle(load_settings({}))).whole(result)
+    return str(reply["choices"][0]["message"]["content"])
 
 
 def test_a_chat_program_finds_the_model_and_gets_a_cited_answer(client: openai.OpenAI, built: World) -> None:
@@ -110,7 +119,9 @@ def test_what_came_near_is_a_list_behind_the_answer(built: World) -> None:
     (result, *_) = read_results(built.paths.qa)
     near = (replace(result.claims[0], text="Ink ![x](y)."),)
 
-    content = Completion().whole(replace(result, nearest=near))["choices"][0]["message"]["content"]
+    content = Completion(CitationStyle(load_settings({}))).whole(replace(result, nearest=near))["choices"][0][
+        "message"
+    ]["content"]
 
     assert content.replace("\\", "").split("\n\n")[-2] == NEAR_AN_ANSWER
     assert content.split("\n\n")[-1].startswith("- Ink \\!\\[x\\](y).")
@@ -122,7 +133,9 @@ def test_text_of_papers_is_no_markup_in_a_chat(built: World) -> None:
     hostile = "Ink ![x](http://evil.example/a.png) <img src=y> `code` [a](javascript:1) <script>*b*</script> 40%."
     claims = (replace(result.claims[0], text=hostile),)
 
-    content = Completion().whole(replace(result, claims=claims))["choices"][0]["message"]["content"]
+    content = Completion(CitationStyle(load_settings({}))).whole(replace(result, claims=claims))["choices"][0][
+        "message"
+    ]["content"]
 
     for mark in ("![", "<img", "<script", "](", "`code"):
         assert not re.search(r"(?<!\\)" + re.escape(mark), content), mark

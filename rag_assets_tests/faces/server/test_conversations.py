@@ -36,7 +36,7 @@ def test_a_conversation_is_begun_listed_read_and_deleted(talking: Live) -> None:
         "rewritten": True,
         "reason": "-",
         "paper_ids": ["basalt"],
-        "answer": {"answer": "Yes."},
+        "answer": {"answer": "Yes.", "references": []},
         "contexts": [],
         "dropped": [],
     }

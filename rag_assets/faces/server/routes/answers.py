@@ -1,7 +1,7 @@
 """POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -64,10 +64,18 @@ class Offered(BaseModel):
     where: str = Field(description="The filter, to be sent with it.")
 
 
+@dataclass(frozen=True, slots=True)
+class ShownAnswer(QAResult):
+    """A row as in qa.jsonl, and the list below it."""
+
+    references: tuple[str, ...] = ()
+    """Empty where papers are cited by authors and year."""
+
+
 class AnswerReply(BaseModel):
     """The data of the event `done`, and the reply when no stream is asked for."""
 
-    answer: QAResult = Field(description="A row as in qa.jsonl.")
+    answer: ShownAnswer = Field(description="A row as in qa.jsonl, its papers cited as answering.citation_style says.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
     offered: Offered | None
@@ -102,7 +110,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
         titles = shared.facts.now().titles
-        events, seen = AnswerEvents(reading, titles), []
+        events, seen = AnswerEvents(reading, titles, shared.engine.style), []
         for event in shared.engine.answer(reading.question, manner=manner):
             name, data = events.rendered(event)
             seen.append(event)

@@ -18,6 +18,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StrictBool
 
+from rag_assets.answering.citing import CitationStyle, Shown
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.engine import Event, Finished
@@ -37,6 +38,7 @@ _MAX_EARLIER = 20
 """How many of the earlier messages are read."""
 _MAX_READ = 100_000
 """Characters of an earlier answer that are looked through for places."""
+_ROUND_BRACKETS = str.maketrans("", "", "()")
 _PLACES = re.compile(r"\(([^()]{1,2000})\)")
 _MARKUP = re.compile(r"[\\`*_\[\]<>!|~#&]")
 """Characters that Markdown or HTML gives a meaning: text of papers must not become a link, an image or a script."""
@@ -137,19 +139,20 @@ def _answered_in(reply: str) -> str:
 class Completion:
     """One reply: `whole`, or `chunks` of a stream."""
 
+    style: CitationStyle
     created: int = field(default_factory=lambda: int(time.time()))
     id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
 
     def whole(self, result: QAResult) -> dict[str, Any]:
         """The data of a `ChatReply`."""
-        message = {"role": "assistant", "content": "\n\n".join(_paragraphs(result))}
+        message = {"role": "assistant", "content": "\n\n".join(_paragraphs(self.style.shown([result])))}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         return self._of("chat.completion", [choice]) | {"usage": _usage(result), "rag_assets": asdict(result)}
 
     def chunks(self, result: QAResult) -> Iterator[dict[str, Any]]:
         """The text paragraph by paragraph, then the end."""
         yield self._delta({"role": "assistant", "content": ""})
-        for number, text in enumerate(_paragraphs(result)):
+        for number, text in enumerate(_paragraphs(self.style.shown([result]))):
             yield self._delta({"content": f"\n\n{text}" if number else text})
         yield self._delta({}, "stop") | {"rag_assets": asdict(result)}
 
@@ -164,10 +167,13 @@ class Completion:
         return {"id": self.id, "object": kind, "created": self.created, "model": MODEL, "choices": choices}
 
 
-def _paragraphs(result: QAResult) -> list[str]:
+def _paragraphs(shown: Shown) -> list[str]:
+    (result,) = shown.results
     said = [result.answer] if result.refused else [_cited(claim) for claim in result.claims]
     nearest = [f"{nearest_heading(result)}\n" + "".join(f"\n- {_cited(one)}" for one in result.nearest)]
-    return [*said, *(_escaped(note) for note in told_beside(result)), *(nearest if result.nearest else ())]
+    told = [*(_escaped(note) for note in told_beside(result)), *(nearest if result.nearest else ())]
+    listed = ["References\n" + "".join(f"\n- {_escaped(entry)}" for entry in shown.references)]
+    return [*said, *told, *(listed if shown.references else ())]
 
 
 def _cited(claim: Claim) -> str:
@@ -178,7 +184,7 @@ def _cited(claim: Claim) -> str:
 def _with_id(citation: Citation) -> Citation:
     """The citation with the id of its paper before its name, "smith2020, Smith 2020": this text is all that a client
     sends back, and `turns_of` reads the papers from it."""
-    name = citation.cited_as.replace(" (", " ").removesuffix(")")
+    name = citation.cited_as.translate(_ROUND_BRACKETS)
     is_named = bool(name) and name != citation.paper_id
     return replace(citation, cited_as=f"{citation.paper_id}, {name}") if is_named else citation
 
@@ -213,7 +219,7 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
     if body.model != MODEL:
         raise not_found("model", f"Ask {MODEL}.")
     question = Asked(question=_question_of(body)).as_question(said if len(body.messages) > 1 else asked)
-    completion = Completion()
+    completion = Completion(shared.engine.style)
 
     def answered() -> Iterator[Event]:
         reading = shared.dialogue.read_after(question, turns_of(body.messages[:-1], shared.facts.now().titles))

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.answering.citing import CitationStyle
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.questions.conversations import NumberedTurn
 
@@ -40,13 +41,13 @@ class KeptTurn(BaseModel):
     rewritten: bool = Field(description="The question was changed, or restricted to papers.")
     reason: str = Field(description="Why it was read so; empty where it was not rewritten.")
     paper_ids: list[str] = Field(description="Papers that the question was restricted to by that.")
-    answer: dict[str, Any] = Field(description="The row as in qa.jsonl.")
+    answer: dict[str, Any] = Field(description="As in the event done.")
     contexts: list[dict[str, Any]] = Field(description="What it was made from, as in the event contexts.")
     dropped: list[dict[str, Any]] = Field(description="What was left out, as in the event done.")
     at: str = Field(description="ISO 8601 in UTC.")
 
     @classmethod
-    def of(cls, numbered: NumberedTurn) -> "KeptTurn":
+    def of(cls, numbered: NumberedTurn, style: CitationStyle) -> "KeptTurn":
         turn = numbered.turn
         return cls(
             turn=numbered.number,
@@ -55,7 +56,7 @@ class KeptTurn(BaseModel):
             rewritten=turn.asked.is_rewritten,
             reason=turn.asked.reason,
             paper_ids=list(turn.asked.paper_ids),
-            answer=dict(turn.answer),
+            answer=style.shown_row(turn.answer),
             contexts=[dict(context) for context in turn.contexts],
             dropped=[dict(one) for one in turn.dropped],
             at=turn.at,
@@ -85,7 +86,7 @@ def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
     """A conversation with its turns."""
     found = shared.conversations.get(conversation_id)
     listed = ListedConversation.model_validate(found.summary)
-    return KeptConversation(**listed.model_dump(), turns=[KeptTurn.of(one) for one in found.turns])
+    return KeptConversation(**listed.model_dump(), turns=[KeptTurn.of(one, shared.engine.style) for one in found.turns])
 
 
 @router.delete("/{conversation_id}", status_code=HTTPStatus.NO_CONTENT)

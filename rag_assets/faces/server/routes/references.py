@@ -5,9 +5,9 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.errors import InvalidSelection
+from rag_assets.corpus.records.citation_styles import bibliography, records_of
 from rag_assets.faces.server.dependencies import MAX_PAPERS_NAMED, PaperId, SharedDep, counts_as_question
 from rag_assets.faces.server.problems import invalid_request
-from rag_assets.library.bibliography import bibliography, records_of
 
 router = APIRouter(prefix="/api", tags=["read"])
 

@@ -5,7 +5,7 @@ import { button, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { smallTable } from "./small_table.js";
-import { claimNotes, droppedWords, pageWords, placeWords } from "./words.js";
+import { claimNotes, droppedWords, markWords, pageWords, placeWords } from "./words.js";
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -72,7 +72,7 @@ export class AnswerView {
     const said = answer.refused ? [] : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
-      ...[nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
+      ...[referencesOf(answer), nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
     );
     announce(answer.refused ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
   }
@@ -91,7 +91,8 @@ export class AnswerView {
   }
 
   settle(claims) {
-    const isShown = claims.length === this.shown.length && claims.every(({ text }, n) => text === this.shown[n].text);
+    const said = ({ text, citations }) => [text, ...citations.map((one) => one.cited_as)].join("\n");
+    const isShown = claims.length === this.shown.length && claims.every((one, n) => said(one) === said(this.shown[n]));
     if (isShown) return; // marks keep the focus, cards stay open
     this.clear();
     claims.forEach((claim) => this.append(claim));
@@ -111,9 +112,11 @@ export class AnswerView {
     const said = smallTable(claim.text, claim.citations[0]?.quote ?? "") ?? claim.text;
     const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
-    const cited = sources.map((source) =>
-      el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), placeWords(source.citation)),
-    );
+    const cited = sources.map(({ citation, title, number }) => {
+      const place = placeWords(citation);
+      const isMarked = markWords(citation, number) === place;
+      return el("span", { class: "cited" }, el("span", { class: "cited-title" }, title), isMarked ? "" : place);
+    });
     this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }
 
@@ -127,7 +130,7 @@ export class AnswerView {
   mark(source) {
     const place = `${source.title}, ${placeWords(source.citation)}`;
     const label = `Source ${source.number}: ${place}. Show it in the paper.`;
-    const mark = button(String(source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
+    const mark = button(markWords(source.citation, source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
     attachCard(mark, () => quoteFacts(source));
     return mark;
   }
@@ -152,6 +155,12 @@ export class AnswerView {
     });
     return el("details", { class: "more" }, el("summary", {}, `What was read (${items.length})`), el("ol", {}, items));
   }
+}
+
+function referencesOf({ references }) {
+  if (!references?.length) return null;
+  const items = references.map((entry) => el("li", {}, entry));
+  return el("details", { class: "more", open: true }, el("summary", {}, "References"), el("ul", {}, items));
 }
 
 function leftOut(dropped) {

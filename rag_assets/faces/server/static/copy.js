@@ -2,7 +2,7 @@
 
 import { byId, el } from "./dom.js";
 import { toast } from "./notices.js";
-import { claimNotes, placeWords } from "./words.js";
+import { claimNotes, markWords, placeWords } from "./words.js";
 
 export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.";
 const FEW_SOURCES = "papers of the corpus support this answer.";
@@ -14,11 +14,12 @@ export function asText(question, answer, titleOf) {
   const { claims, sources } = numbered(answer);
   return [
     question,
-    claims.map(({ text, numbers }) => `${text} ${marks(numbers)}`).join("\n\n"),
+    claims.map(({ text, marks }) => `${text} ${marks}`).join("\n\n"),
     ...remarks(answer),
     sources
-      .map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${placeWords(one)}: “${one.quote}”`)
+      .map((one) => `${one.mark} ${titleOf(one.paper_id)} (${one.paper_id}), ${placeWords(one)}: “${one.quote}”`)
       .join("\n"),
+    ...(answer.references?.length ? [["References", ...answer.references].join("\n")] : []),
   ].join("\n\n") + "\n";
 }
 
@@ -28,13 +29,14 @@ export function asMarkdown(question, answer, titleOf) {
   const { claims, sources } = numbered(answer);
   return [
     `## ${escaped(question)}`,
-    ...claims.map(({ text, numbers }) => `${escaped(text)} ${escaped(marks(numbers))}`),
+    ...claims.map(({ text, marks }) => `${escaped(text)} ${escaped(marks)}`),
     ...remarks(answer).map((remark) => `*${escaped(remark)}*`),
     "### Sources",
     ...sources.map((one) => {
       const place = `(${escaped(one.paper_id)}), ${escaped(placeWords(one))}`;
       return `${one.number}. *${escaped(titleOf(one.paper_id))}* ${place}\n\n   > ${escaped(one.quote)}`;
     }),
+    ...(answer.references?.length ? ["### References", answer.references.map((one) => `- ${escaped(one)}`).join("\n")] : []),
   ].join("\n\n") + "\n";
 }
 
@@ -83,13 +85,16 @@ function numbered(answer) {
   const claims = answer.claims.map((claim) => {
     const { text, citations } = claim;
     const notes = claimNotes(claim);
-    const numbers = citations.map((citation) => sources.push({ ...citation, number: sources.length + 1 }));
-    return { text: notes.length ? `${text} (${notes.join("; ")})` : text, numbers };
+    const marks = citations.map((citation) => {
+      const number = sources.length + 1;
+      const words = markWords(citation, number);
+      sources.push({ ...citation, number, mark: words === String(number) ? `[${number}]` : words });
+      return sources.at(-1).mark;
+    });
+    return { text: notes.length ? `${text} (${notes.join("; ")})` : text, marks: marks.join("") };
   });
   return { claims, sources };
 }
-
-const marks = (numbers) => numbers.map((number) => `[${number}]`).join("");
 
 /** Markdown's own characters keep their look and lose their meaning; line breaks would end a quote. */
 const escaped = (text) => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\\`*_[\]<>#|!~&$]/g, "\\$&");

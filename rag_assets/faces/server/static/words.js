@@ -45,11 +45,20 @@ export function pageWords({ page_start: first, page_end: last, page_label: label
   return `${pages}${printed}${isByOcr ? ", read by OCR" : ""}`;
 }
 
-/** "Lund & Moe (2019), p. 2"; the pages alone where the authors are not known. */
+const IN_BRACKETS = /^([([])([^()[\]]+)([)\]])$/;
+
+/** "Lund & Moe (2019), p. 2"; the pages alone where the authors are not known; "[1, p. 2]" in the brackets of a style. */
 export function placeWords(citation) {
-  const name = citation.cited_as && citation.cited_as !== citation.paper_id ? `${citation.cited_as}, ` : "";
-  return `${name}${pageWords(citation)}${citation.is_retracted ? ", retracted" : ""}`;
+  const cited = citation.cited_as === citation.paper_id ? "" : citation.cited_as;
+  const [, opening, name, closing] = IN_BRACKETS.exec(cited) ?? ["", "", cited, ""];
+  const pages = opening && !citation.page_start ? "" : pageWords(citation);
+  const words = [name, pages, citation.is_retracted && "retracted"].filter(Boolean);
+  return `${opening}${words.join(", ")}${closing}`;
 }
+
+/** What follows a claim: the place of the quote, where a style puts it in brackets, else its number. */
+export const markWords = (citation, number) =>
+  IN_BRACKETS.test(citation.cited_as) ? placeWords(citation) : String(number);
 
 /** How well the quotes carry a claim; null for a claim that is its own quote. */
 export function supportWords(support) {

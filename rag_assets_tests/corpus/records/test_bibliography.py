@@ -9,7 +9,7 @@ from citeproc.source.bibtex import BibTeX
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
-from rag_assets.library.bibliography import bibliography
+from rag_assets.corpus.records.citation_styles import bibliography
 from rag_assets.parsing.bibliographies import read_library
 
 RECORDS = {
@@ -69,7 +69,7 @@ def test_an_id_in_bibtex_cannot_add_a_field(tmp_path: Path) -> None:
     [
         ("apa", "Lund, A., & van der Moe, B. (2019). Iron & {zinc} in 50% of sheep. Blood, 3(2), 1–9."),
         ("nature", "1. Lund, A. & van der Moe, B. Iron & {zinc} in 50% of sheep. Blood 3, 1–9 (2019)."),
-        ("elsevier-vancouver", "[1] Lund A, van der Moe B. Iron & {zinc} in 50% of sheep. Blood 2019;3:1–9."),
+        ("vancouver", "[1] Lund A, van der Moe B. Iron & {zinc} in 50% of sheep. Blood 2019;3:1–9."),
     ],
 )
 def test_references_are_written_in_a_style(style: str, first: str) -> None:
@@ -99,6 +99,13 @@ def test_a_name_with_a_comma_or_an_and_stays_one_name(tmp_path: Path, person: Pe
 def test_csl_json_is_json() -> None:
     """Zotero imports it."""
     assert json.loads(bibliography(RECORDS, "csl-json"))[1]["author"] == [{"literal": "Winter Group"}]
+
+
+def test_a_title_in_the_place_of_authors_is_told_once() -> None:
+    """citeproc-py told it again: "Iron. (2020). Iron. Blood"."""
+    records = {"iron": Record("Iron in winter", year=2020, venue="Blood")}
+
+    assert bibliography(records, "apa") == "Iron in winter. (2020). Blood.\n"
 
 
 def test_papers_whose_ids_differ_in_case_alone_are_all_in_the_list() -> None:

@@ -1,0 +1,79 @@
+"""Answers as readers see them: citations in the style that the user chose, and the list of references below.
+
+What is stored, and what models are shown, cites papers by authors and year.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag_assets.answering.wording import remarks, worded
+from rag_assets.core.domain import Claim, QAResult
+from rag_assets.core.settings import AUTHOR_YEAR, Settings
+from rag_assets.corpus.records.citation_styles import Sources, opened_style, records_of
+
+_AS_STORED = Sources({}, ())
+_RESULT = TypeAdapter(QAResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Answers in the words of a style."""
+
+    results: tuple[QAResult, ...]
+    references: tuple[str, ...]
+    """The papers that they cite; empty where papers are cited by authors and year."""
+
+
+class CitationStyle:
+    """The style that the settings name; may be used by several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises InvalidSelection for an unknown style, MissingExtra when CSL styles are not installed."""
+        style = settings.answering.citation_style
+        self._paths = settings.paths
+        self._cited = None if style == AUTHOR_YEAR else opened_style(style)
+
+    def shown(self, results: Sequence[QAResult]) -> Shown:
+        """The answers with one list of references for all. Raises as `sources`."""
+        claims = [claim for told in ("claims", "nearest") for result in results for claim in getattr(result, told)]
+        sources = self.sources(citation.paper_id for claim in claims for citation in claim.citations)
+        return Shown(tuple(renamed(result, sources.names) for result in results), sources.references)
+
+    def shown_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row of qa.jsonl in the words of the style, with its `references`; as it is stored where an older version
+        kept it in another form."""
+        stored = dict(row) | {"references": ()}
+        if self._cited is None:
+            return stored
+        try:
+            shown = self.shown([_RESULT.validate_python(row)])
+        except ValidationError:
+            return stored
+        return asdict(shown.results[0]) | {"references": shown.references}
+
+    def sources(self, paper_ids: Iterable[str]) -> Sources:
+        """Papers as the style cites them, numbered in their order. Raises MissingInput when there are no records."""
+        return self._cited(records_of(self._paths, paper_ids)) if self._cited else _AS_STORED
+
+
+def renamed(result: QAResult, names: Mapping[str, str]) -> QAResult:
+    """The answer with other names for its papers, by id; the same without any."""
+    if not names:
+        return result
+    claims, nearest = (tuple(_renamed(one, names) for one in told) for told in (result.claims, result.nearest))
+    answer = worded(claims, remarks(result)) if claims else result.answer
+    return replace(result, claims=claims, nearest=nearest, answer=answer)
+
+
+def _renamed(claim: Claim, names: Mapping[str, str]) -> Claim:
+    cited = (replace(one, cited_as=names.get(one.paper_id, one.cited_as)) for one in claim.citations)
+    return replace(claim, citations=tuple(cited))
+
+
+def papers_cited(results: Iterable[QAResult]) -> list[str]:
+    """Ids of the papers that answers cite, in the order of their first citation."""
+    cited = (one.paper_id for result in results for claim in result.claims for one in claim.citations)
+    return list(dict.fromkeys(cited))
