@@ -2,10 +2,12 @@
 
 import json
 import random
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
+import duckdb
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -135,13 +137,27 @@ def test_an_unchanged_table_is_not_opened(path: Path, split_at: int, monkeypatch
     assert is_current(table, update_to(table, corpus_of(30)), PROVENANCE)
 
 
-def readers(path: Path) -> Iterator[list[str]]:
-    """The papers that each way to open a table finds."""
-    yield pd.read_parquet(path)["paper_id"].tolist()
-    yield ds.dataset(path, format="parquet").to_table(columns=["paper_id"])["paper_id"].to_pylist()
-    yield pq.read_table(path, columns=["paper_id"])["paper_id"].to_pylist()
-    yield read_columns(path, ["paper_id"])["paper_id"].to_pylist()
-    yield OpenTable(path).columns(["paper_id"])["paper_id"].to_pylist()
+OTHER_READERS: dict[str, Callable[[Path], list[str]]] = {
+    "pandas": lambda path: pd.read_parquet(path)["text"].tolist(),
+    "pyarrow": lambda path: pq.read_table(path, columns=["text"])["text"].to_pylist(),
+    "pyarrow.dataset": lambda path: ds.dataset(path, format="parquet").to_table(["text"])["text"].to_pylist(),
+    "DuckDB": lambda path: [text for (text,) in duckdb.read_parquet(str(path)).project("text").fetchall()],
+    "Polars": lambda path: pl.read_parquet(path)["text"].to_list(),
+}
+"""The texts that other programs find in a table."""
+
+
+def found_by_readers(path: Path) -> Iterator[list[str]]:
+    """The texts that each way to open a table finds, sorted."""
+    ours = (
+        lambda table: read_columns(table, ["text"])["text"].to_pylist(),
+        lambda table: OpenTable(table).columns(["text"])["text"].to_pylist(),
+    )
+    return (sorted(read(path)) for read in (*OTHER_READERS.values(), *ours))
+
+
+def texts_of(corpus: dict[str, str]) -> list[str]:
+    return sorted(f"{text} {nth}" for text in corpus.values() for nth in range(3))
 
 
 def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(path: Path, split_at: int) -> None:
@@ -149,13 +165,41 @@ def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(path:
     corpus = corpus_of(30)
     publish(path, corpus)
     opened = OpenTable(path)
-    assert all(set(found) == corpus.keys() for found in readers(path))
+    assert all(found == texts_of(corpus) for found in found_by_readers(path))
 
-    publish(path, corpus_of(4) | {"p2": "new"})
+    publish(path, edited := corpus_of(4) | {"p2": "new"})
 
-    assert all(set(found) == corpus_of(4).keys() for found in readers(path))
-    texts = opened.values(range(90), lambda rows: list(rows["text"].to_pylist()))
-    assert sorted(texts) == sorted(f"{text} {nth}" for text in corpus.values() for nth in range(3))
+    assert all(found == texts_of(edited) for found in found_by_readers(path))
+    assert sorted(opened.values(range(90), lambda rows: list(rows["text"].to_pylist()))) == texts_of(corpus)
+
+
+@pytest.mark.parametrize("reader", OTHER_READERS)
+def test_another_program_finds_one_version_or_no_table(
+    path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    """A notebook must not count a part of the old papers and a part of the new ones."""
+    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    corpus = corpus_of(30)
+    publish(path, corpus)
+    before, after = texts_of(corpus), texts_of(corpus | {"p7": "new"})
+    rename, seen = Path.rename, list[list[str] | None]()
+
+    def look() -> None:
+        try:
+            seen.append(sorted(OTHER_READERS[reader](path)))
+        except (OSError, duckdb.IOException):
+            seen.append(None)
+
+    def watched_rename(source: Path, target: Path) -> Path:
+        look()
+        moved = rename(source, target)
+        look()
+        return moved
+
+    monkeypatch.setattr(Path, "rename", watched_rename)
+    publish(path, corpus | {"p7": "new"})
+
+    assert seen == [before, None, None, after], "before and after each of the two renames"
 
 
 def test_a_kill_between_two_renames_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +213,7 @@ def test_a_kill_between_two_renames_loses_nothing(path: Path, monkeypatch: pytes
     after = publish(path, corpus_of(30), made)
 
     assert (made, after.manifest) == ([], before.manifest)
+    assert all(found == texts_of(corpus_of(30)) for found in found_by_readers(path))
 
 
 def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update(
