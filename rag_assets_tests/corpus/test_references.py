@@ -137,24 +137,27 @@ def test_a_paper_has_one_way_to_refer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "sentence", "is_reported"),
+    ("section", "before", "sentence", "is_reported"),
     [
-        ("Introduction", "Iron falls in winter [1].", True),
-        ("Introduction", "We follow the scheme of Lund [1].", False),
-        ("Introduction", "The present study extends earlier work [1].", False),
-        ("Methods", "Iron was measured as described before [1].", False),
-        ("Site and sampling", "Iron was measured as described before [1].", False),
-        ("4 Comparing fairly", "Iron was measured as described before [1].", True),
-        ("Discussion", "Others found less iron in wet soils, i.e. after rain [1].", True),
+        ("Introduction", "Snow lay.", "Iron falls in winter [1].", True),
+        ("Introduction", "Snow lay.", "We follow the scheme of Lund [1].", False),
+        ("Introduction", "Snow lay.", "The present study extends earlier work [1].", False),
+        ("Introduction", "We dug wells.", "The wells follow the scheme of Lund [1].", False),
+        ("Introduction", "We dug wells.", "Iron falls in winter [1].", True),
+        ("Methods", "Snow lay.", "Iron was measured as described before [1].", False),
+        ("Site and sampling", "Snow lay.", "Iron was measured as described before [1].", False),
+        ("4 Comparing fairly", "Snow lay.", "Iron was measured as described before [1].", True),
+        ("Discussion", "Snow lay.", "Others found less iron in wet soils, i.e. after rain [1].", True),
+        ("Discussion", "Snow lay.", "More soils should be dug, as in older work [1].", False),
     ],
 )
 def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
-    section: str, sentence: str, is_reported: bool
+    section: str, before: str, sentence: str, is_reported: bool
 ) -> None:
     """ "Site and sampling" comes behind "Methods" here, and is read as a part of it; a numbered section is none."""
     blocks = [
         paragraph("Soils were dug.", "Methods"),
-        paragraph(f"Snow lay. {sentence}", section),
+        paragraph(f"{before} {sentence}", section),
         back("[1] Lund, A. Iron in winter. 2019.\n[2] Moe, B. Basalt. 2020.", BlockKind.LIST),
     ]
 

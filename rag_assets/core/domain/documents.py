@@ -207,6 +207,8 @@ class Document:
 
     header: Record = NO_RECORD
     """What the header of the file or its front matter states, unchecked."""
+    margins: tuple[str, ...] = ()
+    """What a service found in the margins of the first page: running heads, notes of the publisher."""
     printed: PrintedFront | None = None
     """The first page of the paper's PDF, where it has one."""
 

@@ -97,9 +97,9 @@ _BESIDE_NAMES = re.compile(
 )
 """Identifiers, degrees and marks of footnotes."""
 _INSTITUTION = re.compile(
-    r"(?<![^\W\d_])(?:universi\w*|institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
+    r"(?:universi\w*|(?<![^\W\d_])(?:institut(?:e|es|o|ion)?|colleges?|departments?|schools?|faculty|laborator\w+|labs?|centers?|centres?|"
     r"hospitals?|research|company|inc|ltd|corporation|academy|ministry|polit[ée]cni\w+|polytechni\w+|hochschule|"
-    r"observato\w+|foundation|clinic|division|branch)\b",
+    r"observato\w+|foundation|clinic|division|branch))\b",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=[^\W\d_])\s?(?:[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹⁰]\s?)+(?=\s[A-Z])")

@@ -6,6 +6,7 @@ A byline is read as a whole or not at all: names that run into each other, or in
 import re
 from collections.abc import Sequence, Set
 from functools import cache
+from itertools import takewhile
 
 from nameparser import HumanName
 
@@ -14,7 +15,7 @@ from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.names import begins_with_a_name, names_an_institution, ordinary_words
 from rag_assets.core.text.section_names import is_section_name, starts_abstract
 
-_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f]|\band\b|\bAND\b"
+_MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\band\b|\bAND\b|\b[Bb]y\b"
 _BETWEEN = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
 _ASIDE = re.compile(r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+")
 """ORCIDs, addresses, and what stands in brackets."""
@@ -27,6 +28,8 @@ _DATE = re.compile(
 )
 _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]")
 """Opens an affiliation or a footnote."""
+_TORN = re.compile(r"[\W\d]*,")
+"""Begins with the end of a list: what stands before it was read elsewhere, so the order is lost."""
 _TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+")
 _ONE_REVERSED = (
     r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
@@ -74,8 +77,10 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     ordinary, is_clear, is_marked = ordinary_words(page), True, False
     found: list[Person] = []
     region: list[str] = []
-    for line in (line[:_MOST_CHARS] for line in lines):
-        if persons := persons_in(line, ordinary):
+    for block in (line[:_MOST_CHARS] for line in lines):
+        line = block.replace("\n", " ")
+        is_clear &= _TORN.match(line) is None
+        if persons := persons_in(line, ordinary) or _persons_above(block, ordinary):
             found += persons
             is_marked |= any(character.isnumeric() for character in line)
         elif _runs_on(line, ordinary) or (
@@ -88,6 +93,12 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     names = [one.name for one in found]
     is_clear &= len(set(names)) == len(names) and not any(_LETTER_MARKS.match(line) for line in region)
     return region, tuple(found) if found and is_clear else None
+
+
+def _persons_above(block: str, ordinary: Set[str]) -> list[Person]:
+    """The persons on the first lines of a block, above where they work."""
+    by_line = takewhile(bool, (persons_in(line, ordinary) for line in block.split("\n")))
+    return [person for persons in by_line for person in persons]
 
 
 def _is_aside(line: str) -> bool:

@@ -12,19 +12,21 @@ from itertools import pairwise
 from rag_assets.core.domain import Document, Person, PrintedFront, Record, Source
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
-from rag_assets.core.text.names import ordinary_words
+from rag_assets.core.text.names import names_an_institution, ordinary_words
 from rag_assets.corpus.records.byline import below_title, byline, may_name_one, person_of, persons_in
 
 _TEMPLATE = re.compile(
     r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456", re.IGNORECASE
 )
 """What LaTeX classes print where an author has filled nothing in."""
-_YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?![\d-])")
+_YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
+_IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}(?:19|20)\d\d[a-z]?\)")
+"""A reference to another work, "(Lund et al., 2019)"."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _OF_PUBLICATION = (
     re.compile(r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE),
     re.compile(
-        r"©|\(c\) (?:19|20)|\bcopyright\b|\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|;\s?\d+\s?\(\d+\)",
+        r"©|\(c\) (?:19|20)|\bcopyright\b|\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|\ball rights reserved\b|;\s?\d+\s?\(\d+\)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -33,6 +35,8 @@ _OF_PUBLICATION = (
     ),
 )
 """Lines of a first page that tell when a paper appeared, the surest first."""
+_HANDED_IN = re.compile(r"\b(?:received|revised|revised form|accepted)\W*$", re.IGNORECASE)
+"""The date below such a line is not when the paper appeared."""
 _OF_READER = re.compile(r"\b(?:download|accessed|retrieved|printed on)", re.IGNORECASE)
 _MOST_LINE_CHARS = 200
 _FIRST_BLOCKS = 40
@@ -53,11 +57,19 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
     printed = document.printed
     if document.source is not Source.TEI and not own.authors:
         on_first = (block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1))
-        text = printed.text if printed else "\n".join(on_first)
-        printed = PrintedFront(document.title, tuple(lines), text)
+        text = printed.text if printed else "\n".join((*on_first, *document.margins))
+        as_set = printed.lines if printed and document.source is Source.PDF else tuple(lines)
+        printed = PrintedFront(document.title, as_set, text)
     own = _without_template(replace(own, title=own.title or document.title or None, abstract=abstract))
     own = replace(own, doi=normal_doi(own.doi), arxiv=normal_arxiv(own.arxiv))
-    return _confirmed(own, printed) if printed else sourced(own, HEADER)
+    return _confirmed(own, printed) if printed else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
+
+
+def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:
+    """The persons of a header that no page confirms, without places of work; none if it names one twice, since it was
+    then read from two lists."""
+    persons = tuple(one for one in stated if not names_an_institution(one.name))
+    return persons if len({letters_of(one.name) for one in persons}) == len(persons) else ()
 
 
 def _without_template(record: Record) -> Record:
@@ -181,7 +193,11 @@ def _with_details(read: Person, known: Person | None) -> Person:
 
 def _year(stated: int | None, text: str) -> int | None:
     """The header's year if it is printed, else the one that lines about publication name; null if they name several."""
-    lines = [line for line in text.split("\n") if len(line) <= _MOST_LINE_CHARS and not _OF_READER.search(line)]
+    lines = [
+        _IN_TEXT_MARK.sub("", line)
+        for before, line in pairwise(("", *text.split("\n")))
+        if len(line) <= _MOST_LINE_CHARS and not _OF_READER.search(line) and not _HANDED_IN.search(before)
+    ]
     printed = [int(year) for line in lines for year in _YEAR.findall(line)]
     if stated is not None and stated in printed:
         return stated

@@ -1,13 +1,14 @@
 """Whose finding a sentence tells: the paper's own, or one that it reports of the works it cites.
 
-A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it stands in
-the methods or results. A section without a usual name and without a number ("Participants") is of the kind of the last
-one with a usual name before it, since readers of PDFs often lose the nesting.
+A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it goes on with
+a sentence in which they do, or it stands in the methods or results, or it argues in a discussion what may or should be. A
+section without a usual name and without a number ("Participants") is of the kind of the last one with a usual name
+before it, since readers of PDFs often lose the nesting.
 """
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, SectionKind
@@ -21,6 +22,9 @@ _OWN_VOICE = re.compile(
     r"|\b(?:present|current) (?:study|work|paper|article|research|experiment|survey|sample|data)\b"
     r"|\b[Tt]his (?:study|work|paper|article|survey)\b"
 )
+_GOES_ON = re.compile(r"(?:This|These|Such|The|It|They)\b")
+"""Opens a sentence about what the one before told."""
+_ARGUES = re.compile(r"\b(?:may|might|can|could|shall|should|will|would|must)\b")
 _OWN_SECTIONS = {SectionKind.METHODS, SectionKind.RESULTS}
 
 
@@ -43,13 +47,17 @@ def sentences_with_mentions(blocks: Sequence[Block], mentions: Sequence[Sequence
         own_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
         if own_kinds or any(map(heading_number, block.section_path)):
             kinds = own_kinds
-        yield list(_said(block.text, own, is_own_section=bool(kinds & _OWN_SECTIONS))) if own else []
+        yield list(_said(block.text, own, kinds)) if own else []
 
 
-def _said(text: str, mentions: Sequence[Mention], *, is_own_section: bool) -> Iterator[Said]:
-    """mentions: in the order of the text."""
+def _said(text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]) -> Iterator[Said]:
+    """mentions: in the order of the text. kinds: of the section it stands in."""
     waiting = deque(mentions)
+    is_own_before = False
     for start, end in sentence_spans(text):
+        goes_on = is_own_before and _GOES_ON.match(text, start, end) is not None
+        argues = SectionKind.DISCUSSION in kinds and _ARGUES.search(text, start, end) is not None
+        is_own_before = _OWN_VOICE.search(text, start, end) is not None
         while waiting and waiting[0].end <= start:
             waiting.popleft()
         numbers: list[int] = []
@@ -58,5 +66,5 @@ def _said(text: str, mentions: Sequence[Mention], *, is_own_section: bool) -> It
                 break
             numbers += one.numbers
         if numbers:
-            is_own = is_own_section or _OWN_VOICE.search(text, start, end) is not None
+            is_own = bool(kinds & _OWN_SECTIONS) or is_own_before or goes_on or argues
             yield Said(start, end, tuple(dict.fromkeys(numbers)), not is_own)

@@ -21,6 +21,9 @@ def names(*lines: str) -> list[str] | None:
         (["Lund, Ada ∗ ada@winter.org", "Moe, Bo † bo@winter.org"], ["Ada Lund", "Bo Moe"]),
         (["Lund, Ada; Moe, Bo"], ["Ada Lund", "Bo Moe"]),
         (["Ada Lund ¹ , Bo Moe ²", "1 Institute of Iron", "Some Group of Herds, Winter"], ["Ada Lund", "Bo Moe"]),
+        (["Ada Lund\tBo Moe", "Winteruniversität Oslo\tInstitute of Iron"], ["Ada Lund", "Bo Moe"]),
+        (["by Ada Lund *, Bo\nMoe * and Carl Ness"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
+        (["Ada Lund *, Bo Moe\nCarl Ness *\nInstitute of Iron\nWinter Town"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
         (["Ada Lund , Bo Moe", "Iron falls in winter in every flock that was ever seen."], ["Ada Lund", "Bo Moe"]),
     ],
 )
@@ -35,6 +38,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
         ["Ada Lund Bo Moe Carl Ness Dag Ek"],
         ["Ada Lund∗ Bo Moe∗", "Carl Ness∗ Winter Institute of Iron carl@iron.org"],
         ["Ada Lunda,∗ , Bo Moeb", "aWinter Institute of Iron"],
+        ["Ada Lund\nCarl Ness", ", Bo Moe", "Institute of Iron"],
         ["Iron in Sheep", "We followed iron in sheep."],
         ["Winter Herds Company, Norway"],
         [],

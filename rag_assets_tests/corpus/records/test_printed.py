@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rag_assets.core.domain import Block, BlockKind, Document, Person, PrintedFront, Record, Source, Span
 from rag_assets.corpus.records.printed import record_of
 
@@ -56,6 +58,14 @@ def test_authors_that_the_page_may_contradict_are_left_out() -> None:
     assert families(found(printed=replace(PRINTED, lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))) == ["Lund", "Moe"]
 
 
+def test_without_a_page_a_header_names_persons_only() -> None:
+    """A reader of pages takes a place of work for an author, or reads a list twice."""
+    institute = Person("Research", "Winter AI")
+
+    assert families(found(replace(STATED, authors=(institute, *STATED.authors)), None)) == ["Lund", "Moe"]
+    assert families(found(replace(STATED, authors=(*STATED.authors, *STATED.authors)), None)) == []
+
+
 def test_the_year_is_the_printed_one() -> None:
     """A header has the year of the download, or none."""
     downloaded = replace(PRINTED, text=f"{TEXT}\nDownloaded on 3 May 2025")
@@ -64,6 +74,19 @@ def test_the_year_is_the_printed_one() -> None:
     assert found(replace(STATED, year=None)).year == 2019
     assert found(replace(STATED, year=2019), replace(PRINTED, text="Vol. 3 (2021)")).year == 2021
     assert found(replace(STATED, year=None), replace(PRINTED, text="Vol. 3 (2021)\nVol. 4 (2022)")).year is None
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("2019-06-21", 2019),
+        ("the volume of iron (Moe et al., 2007) fell\nVol. 3 (2019)", 2019),
+        ("Received in revised form\n28 December 2018\nAll rights reserved 2019", 2019),
+        ("Seasons 2018-19\nVol. 3", None),
+    ],
+)
+def test_a_year_of_something_else_is_not_that_of_the_paper(text: str, year: int | None) -> None:
+    assert found(replace(STATED, year=None), replace(PRINTED, text=text)).year == year
 
 
 def test_the_doi_is_the_printed_one() -> None:
@@ -82,10 +105,11 @@ def test_the_title_is_that_above_the_authors() -> None:
 
 def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
     """PDF, ADE and Docling files have none."""
-    texts = (TITLE, "Ada Lund, Bo Moe", "Published: 3 May 2019")
+    texts = (TITLE, "Ada Lund, Bo Moe")
     blocks = tuple(Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts)
+    document = Document("lund", TITLE, Source.ADE, "lund.json", blocks, margins=("Winter 3, May 2019 | Volume 3",))
 
-    record, sources = record_of(Document("lund", TITLE, Source.ADE, "lund.json", blocks), "Iron falls.")
+    record, sources = record_of(document, "Iron falls.")
 
     assert (record.title, families(record), record.year, record.abstract) == (
         TITLE,

@@ -69,6 +69,7 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
         n_pages=ade.n_pages,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
         page_labels=sift.page_labels,
+        margins=sift.margins,
         n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
         n_dropped_running=sift.n_dropped,
         notes=(f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",) if ade.failed_pages else (),

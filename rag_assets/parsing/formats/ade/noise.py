@@ -29,6 +29,8 @@ class Sifted:
     n_dropped: int
     page_labels: tuple[str | None, ...]
     """Printed number of each page, where exactly one marginal note of the page is a number."""
+    margins: tuple[str, ...]
+    """The marginal notes of the first page."""
 
 
 def sifted(regions: Sequence[Region], title: Region | None, share: float, n_pages: int | None) -> Sifted:
@@ -37,8 +39,8 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
     share: as in `running_text.running_lines`.
     """
     noise = [region for region in regions if region.kind in _NOISE_KINDS]
-    notes = [region.text for region in noise if region.kind in _MARGINAL_KINDS]
-    folded = {_folded(text) for note in notes for text in (note, *note.splitlines())}
+    notes = [region for region in noise if region.kind in _MARGINAL_KINDS]
+    folded = {_folded(text) for note in notes for text in (note.text, *note.text.splitlines())}
     marginal = {text for text in folded if sum(map(str.isalpha, text)) >= 3}
     text_regions = [
         region
@@ -47,7 +49,8 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
     ]
     dropped = {id(region) for region in _running(text_regions, share)} - {id(title)}
     kept = tuple(region for region in text_regions if id(region) not in dropped)
-    return Sifted(kept, len(regions) - len(kept), _page_labels(noise, n_pages))
+    margins = tuple(plain_line(note.text) for note in notes if note.page_start == 1)
+    return Sifted(kept, len(regions) - len(kept), _page_labels(noise, n_pages), margins)
 
 
 def _running(regions: Sequence[Region], share: float) -> list[Region]:

@@ -125,6 +125,15 @@ def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
     return frozenset(repeated.union(_recurring(rest, pages, share)))
 
 
+def furniture_of_first_page(parsed: Item, pages: Pages) -> tuple[str, ...]:
+    texts = map(mapping, sequence(parsed.get("texts")))
+    return tuple(
+        text_field(text.get("text"))
+        for text in texts
+        if _label(text) in FURNITURE and any(box.page == 1 for box in pages.boxes(text))
+    )
+
+
 def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[float]]:
     known: dict[str, list[float]] = {}
     for text in texts:

@@ -47,6 +47,16 @@ def with_superscripts(characters: Sequence[str], placed: Sequence[PlacedCharacte
     return "".join([*parts, *characters[at:]])
 
 
+def with_stars(characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float) -> str:
+    """The text of a segment with a star for each raised run without digits: what refers from a name to a footnote or a
+    place of work, "a,b" or "$", would else be read as the end of the name."""
+    text = list(characters)
+    for start, end in _raised_runs(placed, size):
+        if not any(map(str.isdigit, text[start:end])):
+            text[start:end] = ["*", *[""] * (end - start - 1)]
+    return "".join(text).strip()
+
+
 def _raised_runs(placed: Sequence[PlacedCharacter], size: float) -> list[tuple[int, int]]:
     """Runs [start, end) of neighbouring characters that are raised."""
     small = [character for character in placed if character.size <= _SMALLER * size]

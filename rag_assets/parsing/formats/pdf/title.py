@@ -30,7 +30,8 @@ def title_group(first_page: Sequence[LineGroup], body: BodyStyle, metadata: str)
 
     A group that the metadata repeat wins: above it stands the name of a journal.
     """
-    candidates = [group for group in first_page if _may_be_title(group) and group.size >= _LARGER * body.size]
+    large = [group for group in first_page if _may_be_title(group) and group.size >= _LARGER * body.size]
+    candidates = [group for group in large if not _is_journal(group, first_page)]
     if not candidates:  # a title of the body's size is set in bold or capitals, above everything else
         head = takewhile(lambda group: not _opens_paper(group), first_page)
         candidates = [group for group in head if _may_be_title(group) and stands_out(group, body)][:1]
@@ -67,6 +68,13 @@ def _may_be_title(group: LineGroup) -> bool:
         return False
     words = [word for word in group.plain_text.split() if any(character.isalpha() for character in word)]
     return _MIN_WORDS <= len(words) <= _MAX_WORDS and group.top <= _TOP_SHARE * group.lines[0].frame.height
+
+
+def _is_journal(group: LineGroup, page: Sequence[LineGroup]) -> bool:
+    """Whether the page shows a text again with nothing but numbers after it: "Journal of Soil 137 (2015) 1-5"."""
+    name = group.plain_text
+    rests = (other.plain_text.removeprefix(name) for other in page if other.plain_text.startswith(name))
+    return any(rest and not any(map(str.isalpha, rest)) and any(map(str.isdigit, rest)) for rest in rests)
 
 
 def sane_title(metadata: str) -> str:

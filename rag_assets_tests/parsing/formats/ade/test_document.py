@@ -260,6 +260,7 @@ def test_text_that_repeats_a_marginal_note_is_dropped(tmp_path: Path) -> None:
     document = parsed(tmp_path, v1_file(chunks))
 
     assert "Journal of Iron" not in document.text
+    assert document.margins == ("JOURNAL OF IRON",), "the margin of the first page tells journal and year"
     assert document.n_dropped_running == 2
 
 

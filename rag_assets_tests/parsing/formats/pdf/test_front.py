@@ -1,0 +1,31 @@
+"""The first pages of a PDF as they tell of its paper."""
+
+from pathlib import Path
+
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.pdf.front import printed_front
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import HEIGHT, heading, lines, prose, write_pdf
+
+
+def test_names_side_by_side_stay_apart_and_raised_letters_are_marks(tmp_path: Path) -> None:
+    """ "Ada Lunda Bo Moeb" are not the authors."""
+
+    def draw(canvas: Canvas) -> None:
+        heading(canvas, "Iron in the blood of mountain sheep", top=40, size=18)
+        for left, name, mark in ((60, "Ada Lund", "a"), (260, "Bo Moe", "b")):
+            canvas.setFont("Helvetica", 10)
+            canvas.drawString(left, HEIGHT - 100, name)
+            right = left + canvas.stringWidth(name, "Helvetica", 10)
+            canvas.setFont("Helvetica", 6)
+            canvas.drawString(right, HEIGHT - 96, mark)
+        lines(canvas, ["Abstract", *prose("sheep", 8)], top=140)
+
+    path = write_pdf(tmp_path / "lund.pdf", [draw])
+
+    front = printed_front(RawFile("lund", path.name, path.read_bytes()), ParsingSettings())
+
+    assert front.title == "Iron in the blood of mountain sheep"
+    assert front.lines[1] == "Ada Lund*\tBo Moe*"
