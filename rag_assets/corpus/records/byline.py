@@ -77,11 +77,14 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     ordinary, is_clear, is_marked = ordinary_words(page), True, False
     found: list[Person] = []
     region: list[str] = []
+    n_columns = 0
     for block in (line[:_MOST_CHARS] for line in lines):
         line = block.replace("\n", " ")
         is_clear &= _TORN.match(line) is None
         if persons := persons_in(line, ordinary) or _persons_above(block, ordinary):
             found += persons
+            is_clear &= n_columns == 0 or block.count("\t") != n_columns  # a row of places of work below the names?
+            n_columns = block.count("\t")
             is_marked |= any(character.isnumeric() for character in line)
         elif _runs_on(line, ordinary) or (
             begins_with_a_name(line, ordinary) and not (is_marked or _MARKED.match(line))

@@ -20,7 +20,7 @@ _TEMPLATE = re.compile(
 )
 """What LaTeX classes print where an author has filled nothing in."""
 _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
-_IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}(?:19|20)\d\d[a-z]?\)")
+_IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
 """A reference to another work, "(Lund et al., 2019)"."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _OF_PUBLICATION = (

@@ -1,5 +1,7 @@
 """How papers are cited, and which of them are one work."""
 
+from dataclasses import replace
+
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.text.citations import cited_names
 from rag_assets.core.text.same_work import same_works
@@ -31,12 +33,17 @@ def test_a_paper_is_cited_by_authors_and_year() -> None:
 def test_versions_of_one_work_are_found() -> None:
     """A preprint and its published version would count as two papers that agree."""
     title, abstract = "Iron in mountain sheep", "Iron fell in all sheep by winter, more so in lambs."
+    long = "For seven winters we followed iron in the blood of all the sheep of two valleys, and it fell in each of them."
     records = {
         "doi1": Record(title="One", doi="10.1/x"),
         "doi2": Record(title="Another", doi="10.1/x"),
         "published": Record(title=f"{title}.", authors=(LUND,), doi="10.1/y"),
         "preprint": Record(title=title.upper(), authors=(LUND, MOE), arxiv="2206.01062"),
         "other_authors": Record(title=title, authors=(EK,)),
+        "cut_name": Record(title=title, authors=(replace(LUND, family=f"Berg {LUND.family}"),)),
+        "new_title": Record(title="Iron falls in winter", authors=(EK,), abstract=f"{long} It fell."),
+        "old_title": Record(title="On iron", authors=(EK,), abstract=long),
+        "other_text": Record(title="On zinc", authors=(EK,), abstract=f"{long[:61]} cows and goats of a dale, whose milk held zinc."),
         "text1": Record(title="Zinc in lowland cows", abstract=abstract),
         "text2": Record(title="Zinc in Lowland Cows", abstract=f"{abstract} Zinc stayed."),
         "text3": Record(title="Zinc in lowland cows", abstract="We survey farms in Dale."),
@@ -44,7 +51,13 @@ def test_versions_of_one_work_are_found() -> None:
         "short2": Record(title="Editorial", authors=(LUND,)),
     }
 
-    assert same_works(records) == {"doi2": "doi1", "published": "preprint", "text2": "text1"}
+    assert same_works(records) == {
+        "doi2": "doi1",
+        "old_title": "new_title",
+        "preprint": "cut_name",
+        "published": "cut_name",
+        "text2": "text1",
+    }
 
 
 def test_a_title_that_many_papers_bear_is_compared_with_the_first_of_them_only() -> None:

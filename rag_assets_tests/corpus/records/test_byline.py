@@ -38,6 +38,7 @@ def test_a_byline_gives_its_authors_in_order(lines: list[str], wanted: list[str]
         ["Ada Lund Bo Moe Carl Ness Dag Ek"],
         ["Ada Lund∗ Bo Moe∗", "Carl Ness∗ Winter Institute of Iron carl@iron.org"],
         ["Ada Lunda,∗ , Bo Moeb", "aWinter Institute of Iron"],
+        ["Ada Lund\tBo Moe", "Norse Project\tMolde Friends"],
         ["Ada Lund\nCarl Ness", ", Bo Moe", "Institute of Iron"],
         ["Iron in Sheep", "We followed iron in sheep."],
         ["Winter Herds Company, Norway"],

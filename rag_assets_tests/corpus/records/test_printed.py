@@ -82,6 +82,7 @@ def test_the_year_is_the_printed_one() -> None:
         ("2019-06-21", 2019),
         ("the volume of iron (Moe et al., 2007) fell\nVol. 3 (2019)", 2019),
         ("Received in revised form\n28 December 2018\nAll rights reserved 2019", 2019),
+        ("31st Conference on Iron (WINTER 2019)", 2019),
         ("Seasons 2018-19\nVol. 3", None),
     ],
 )
