@@ -26,7 +26,8 @@ _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|2
 _OF_PUBLICATION = (
     re.compile(r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE),
     re.compile(
-        r"©|\(c\) (?:19|20)|\bcopyright\b|\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|\ball rights reserved\b|;\s?\d+\s?\(\d+\)",
+        r"©|\(c\) (?:19|20)|\bcopyright\b|\ball rights reserved\b|"
+        r"\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|;\s?\d+\s?\(\d+\)",
         re.IGNORECASE,
     ),
     re.compile(

@@ -1,9 +1,9 @@
 """Whose finding a sentence tells: the paper's own, or one that it reports of the works it cites.
 
 A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it goes on with
-a sentence in which they do, or it stands in the methods or results, or it argues in a discussion what may or should be. A
-section without a usual name and without a number ("Participants") is of the kind of the last one with a usual name
-before it, since readers of PDFs often lose the nesting.
+a sentence in which they do, or it stands in the methods or results, or it argues in a discussion what may or should
+be. A section without a usual name and without a number ("Participants") is of the kind of the last one with a usual
+name before it, since readers of PDFs often lose the nesting.
 """
 
 import re

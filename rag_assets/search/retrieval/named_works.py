@@ -138,7 +138,7 @@ def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bo
 
 def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, str]:
     """The papers whose id or title, or title up to its first colon, stands in the question, by id with their words in
-    it; none unless there are several: a single one may be a subject, "hypertension" of hypertension.pdf."""
+    it; none unless they are several works: a single one may be a subject, "hypertension" of hypertension.pdf."""
     placed = [
         (stem_of(word), match.start())
         for match in _WORD.finditer(question)
@@ -159,7 +159,7 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
         if not any(at in other and at + n - 1 in other and n < len(other) for other in covered):
             last = _WORD.match(question, placed[at + n - 1][1])
             found[paper] = question[placed[at][1] : last.end() if last else None]
-    return found if len(found) > 1 else {}
+    return found if len({papers[paper].work or paper for paper in found}) > 1 else {}
 
 
 def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:

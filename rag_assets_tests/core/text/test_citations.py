@@ -33,7 +33,9 @@ def test_a_paper_is_cited_by_authors_and_year() -> None:
 def test_versions_of_one_work_are_found() -> None:
     """A preprint and its published version would count as two papers that agree."""
     title, abstract = "Iron in mountain sheep", "Iron fell in all sheep by winter, more so in lambs."
-    long = "For seven winters we followed iron in the blood of all the sheep of two valleys, and it fell in each of them."
+    long = (
+        "For seven winters we followed iron in the blood of all the sheep of two valleys, and it fell in each of them."
+    )
     records = {
         "doi1": Record(title="One", doi="10.1/x"),
         "doi2": Record(title="Another", doi="10.1/x"),
@@ -43,7 +45,9 @@ def test_versions_of_one_work_are_found() -> None:
         "cut_name": Record(title=title, authors=(replace(LUND, family=f"Berg {LUND.family}"),)),
         "new_title": Record(title="Iron falls in winter", authors=(EK,), abstract=f"{long} It fell."),
         "old_title": Record(title="On iron", authors=(EK,), abstract=long),
-        "other_text": Record(title="On zinc", authors=(EK,), abstract=f"{long[:61]} cows and goats of a dale, whose milk held zinc."),
+        "other_text": Record(
+            title="On zinc", authors=(EK,), abstract=f"{long[:61]} cows and goats of a dale, whose milk held zinc."
+        ),
         "text1": Record(title="Zinc in lowland cows", abstract=abstract),
         "text2": Record(title="Zinc in Lowland Cows", abstract=f"{abstract} Zinc stayed."),
         "text3": Record(title="Zinc in lowland cows", abstract="We survey farms in Dale."),

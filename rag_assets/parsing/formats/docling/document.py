@@ -18,7 +18,13 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.docling.floats import Items
-from rag_assets.parsing.formats.docling.pages import FURNITURE, Pages, furniture_of_first_page, is_inside_float, running_items
+from rag_assets.parsing.formats.docling.pages import (
+    FURNITURE,
+    Pages,
+    furniture_of_first_page,
+    is_inside_float,
+    running_items,
+)
 from rag_assets.parsing.formats.docling.tree import BodyWalk
 from rag_assets.parsing.shared.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.parsing.shared.files.raw import RawFile
