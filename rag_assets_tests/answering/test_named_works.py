@@ -8,7 +8,7 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context, PaperFacts
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.search.retrieval.named_works import writers_asked_for
+from rag_assets.search.retrieval.named_works import works_compared, writers_asked_for
 from rag_assets_tests.answering.builders import chunk, context, readers, title_page
 
 SHEEP_PAGE = chunk(
@@ -184,6 +184,15 @@ def test_of_a_comparison_the_paper_that_says_nothing_is_named() -> None:
     question = "How did copper fall in moe2021 and lund2019?"
 
     assert draft(question, *COMPARED).unanswered == (f"{question} (lund2019)",)
+
+
+def test_two_versions_of_one_work_are_not_compared() -> None:
+    """Of the published version nothing would be found, since it only repeats the preprint."""
+    sheep = title_page(SHEEP_PAGE)
+    versions = {paper: replace(sheep.paper, work="lund2018") for paper in ("lund2018", "lund2019")}
+
+    assert works_compared("What does FlockTrack follow?", versions) == {}
+    assert len(works_compared("What does FlockTrack follow?", {one: sheep.paper for one in versions})) == 2
 
 
 def test_a_paper_asked_for_by_its_key_is_read_under_its_title() -> None:
