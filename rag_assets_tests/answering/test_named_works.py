@@ -102,6 +102,13 @@ def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
     assert said("Where was Copper in Valley Goats published?") == []
 
 
+def test_a_question_word_in_a_title_asks_nothing() -> None:
+    """The date would be looked for, and the authors refused."""
+    goats = title_page(chunk("moe2021", "Title: Copper in goats: when valleys freeze\nAuthors: Berit Moe; Carl Ness"))
+
+    assert said("Who wrote Copper in goats: when valleys freeze?", goats) == ["Authors: Berit Moe; Carl Ness"]
+
+
 @pytest.mark.parametrize(
     ("question", "papers"),
     [

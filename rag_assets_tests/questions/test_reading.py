@@ -87,6 +87,7 @@ def test_any_text_is_read_in_little_time(text: str) -> None:
         ("Who are the authors of the ferritin study?", True),
         ("Which university are the authors affiliated with?", True),
         ("When was the trial of iron in winter published?", True),
+        (f"When was Iron in {'a long and cold ' * 12}winter published?", True),
         ("In which journal did the ferritin study appear?", True),
         ("Who is the first author of the ferritin study?", True),
         ("and who are its authors?", True),
