@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.answering.wording import remarks, worded
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.core.settings import AUTHOR_YEAR, Settings
-from rag_assets.corpus.records.citation_styles import Sources, opened_style, records_of
+from rag_assets.corpus.records.citation_styles import Sources, opened_style
+from rag_assets.corpus.records.published import records_of
 
 _AS_STORED = Sources({}, ())
 _RESULT = TypeAdapter(QAResult)

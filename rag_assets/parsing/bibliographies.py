@@ -66,12 +66,6 @@ Read = tuple[list[Entry], list[str]]
 """The entries of one file, and what could not be read of it, each with its line."""
 
 
-def read_library(path: Path, name: str) -> Read:
-    """name: of the file, in the entries."""
-    content = content_of(path)
-    return entries_in((name, content)) if isinstance(content, bytes) else ([], [content])
-
-
 def content_of(path: Path) -> bytes | str:
     """The bytes of a bibliography, or what is wrong with it."""
     try:

@@ -5,12 +5,16 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import ParseLimits
-from rag_assets.parsing.bibliographies import Entry, read_library
+from rag_assets.core.workforce.processes import LocalProcesses
+from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.parsing.bibliographies import Entry, Read, content_of, entries_in
 from rag_assets.parsing.discovery import Paper, PaperFile, file_problem, safe_id
 from rag_assets.parsing.registry import known_suffixes, stem_of
 from rag_assets.parsing.zotero import DATABASE, read_zotero
@@ -30,25 +34,37 @@ def file_of(library: Path) -> Path:
     return library / DATABASE if library.is_dir() else library
 
 
-def entries_of(library: Path, papers: Path) -> tuple[list[Entry], list[str]]:
+def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[Entry], list[str]]:
     """The items of a library with their attachments relative to the papers folder, and what could not be read of it.
 
     Raises MissingInput when nothing of it can be read.
     """
-    entries, problems = _read(library)
+    entries, problems = _read(library, limits)
     folder = file_of(library).parent
     named = [replace(one, files=tuple(_name_of(folder / path, papers) for path in one.files)) for one in entries]
     return named, problems
 
 
-def _read(library: Path) -> tuple[list[Entry], list[str]]:
+def _read(library: Path, limits: ParseLimits) -> Read:
     if library.is_dir():
         return read_zotero(library), []
-    if library.is_file():
-        return read_library(library, library.name)
-    raise MissingInput(
-        f"{library}, which the setting paper_list names, does not exist. Export it again or unset the setting."
-    )
+    if not library.is_file():
+        raise MissingInput(
+            f"{library}, which the setting paper_list names, does not exist. Export it again or unset the setting."
+        )
+    content = content_of(library)
+    entries, problems = ([], [content]) if isinstance(content, str) else _taken_apart(library.name, content, limits)
+    if problems and not entries:
+        raise MissingInput(f"{library}, which the setting paper_list names, cannot be read. {problems[0]}")
+    return entries, problems
+
+
+@lru_cache(1)  # a server lists the papers at every request
+def _taken_apart(name: str, content: bytes, limits: ParseLimits) -> Read:
+    """The entries of a file, in a process that can be stopped."""
+    with closing(LocalProcesses(1)) as processes:
+        [(_, made)] = processes.map(entries_in, [(name, content)], limits)
+    return ([], [f"It {made.reason}."]) if isinstance(made, Failure) else made
 
 
 def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
@@ -57,7 +73,7 @@ def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
     folder = file_of(library).parent
     root = folder.resolve()
     found: list[tuple[str, str, list[PaperFile]]] = []
-    for entry in _read(library)[0]:
+    for entry in _read(library, limits)[0]:
         files = [_file(folder / path, papers, root, limits) for path in dict.fromkeys(entry.files)]
         by_stem: dict[str, list[PaperFile]] = {}
         for file in _meant(files):

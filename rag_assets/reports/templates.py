@@ -17,7 +17,7 @@ What the table compares.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -139,6 +139,27 @@ def template_of_table(columns: Mapping[str, str], where: str | None = None) -> T
     except ValidationError as error:
         raise InvalidTemplate("; ".join(one["msg"] for one in error.errors())) from error
     return Template("table", "Papers", "", (Section("table", "Answers by paper", 2, "", (), settings),))
+
+
+def columns_of(asked: Iterable[str]) -> dict[str, str]:
+    """The question by the name of its column, of "Sample=How many took part?" or of a question alone, its own name.
+
+    A name ends at a = before a capital letter, so "Is k=60 used?" is all question. Raises InvalidTemplate when two
+    columns have one name, or one has none.
+    """
+    columns: dict[str, str] = {}
+    for line in asked:
+        name, _, question = (part.strip() for part in line.partition("="))
+        if not question[:1].isalpha() or question[0].islower():
+            name = question = line.strip()
+        if not name or name in columns:
+            raise InvalidTemplate(
+                f'Two columns are called "{name}": give each a name of its own, NAME=Question.'
+                if name
+                else f'The column "{line}" has no name: write NAME=Question, or the question alone.'
+            )
+        columns[name] = question
+    return columns
 
 
 def parse_template(text: str, path: Path) -> Template:

@@ -24,6 +24,7 @@ from rag_assets.core.incremental import StagedFiles, data_version, file_sha256, 
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
+from rag_assets.corpus.records.published import titles_of
 from rag_assets.engine import Engine
 from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report, subject_of
@@ -173,9 +174,7 @@ class ReportWriter:
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        papers = read_columns(self.settings.paths.parsed_index, ["paper_id", "title"])
-        titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
-        return {paper: title for paper, title in titles if title}
+        return titles_of(self.settings.paths)
 
     @cached_property
     def _paper_of(self) -> dict[str, str]:

@@ -89,7 +89,7 @@ def test_an_item_with_its_file_is_a_paper_with_its_record(zotero: Zotero) -> Non
     assert list(papers) == ["Lund 2019 - Iron"]
     [file] = papers["Lund 2019 - Iron"].files
     assert (file.problem, file.path.read_text("utf-8")) == ("", "A paper.")
-    [entry], problems = entries_of(zotero.folder, zotero.folder.parent / "data/papers")
+    [entry], problems = entries_of(zotero.folder, zotero.folder.parent / "data/papers", ParseLimits())
     assert (entry.files[0], problems) == (file.relative, [])
     assert entry.record == Record(
         title="Iron in mountain sheep",
@@ -199,6 +199,17 @@ def test_a_bibtex_export_names_the_papers_by_its_attachments(tmp_path: Path) -> 
     assert problems == {"iron": "", "copper": ""}
 
 
+@pytest.mark.parametrize("content", [b"@article{a, title = {" + b"{" * 300_000 + b"}" * 300_002, b"@book{\xff}"])
+def test_a_bibtex_export_that_cannot_be_read_stops_the_run_and_takes_no_paper_away(
+    tmp_path: Path, content: bytes
+) -> None:
+    """It is taken apart where it can be stopped; an empty list in its place would remove all papers."""
+    (tmp_path / "library.bib").write_bytes(content)
+
+    with pytest.raises(MissingInput, match=r"library.bib, which the setting paper_list names, cannot be read. It "):
+        find_papers(tmp_path, tmp_path / "library.bib", ParseLimits(timeout_s=0.3))
+
+
 def test_a_library_that_multiplies_its_rows_is_refused(zotero: Zotero, monkeypatch: pytest.MonkeyPatch) -> None:
     """A view without end, or many rows with one id, could fill the memory within the time limit."""
     monkeypatch.setattr("rag_assets.parsing.zotero._MAX_CHARS", 100_000)
@@ -218,6 +229,6 @@ def test_a_damaged_text_costs_its_letters_not_the_library(zotero: Zotero) -> Non
     with closing(zotero.opened()) as database:
         database.execute("UPDATE itemDataValues SET value = CAST(x'49ff6e' AS TEXT) WHERE value LIKE 'Iron%'")
 
-    [entry], _ = entries_of(zotero.folder, zotero.folder.parent / "data/papers")
+    [entry], _ = entries_of(zotero.folder, zotero.folder.parent / "data/papers", ParseLimits())
 
     assert entry.record.title == "I\ufffdn"

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidTemplate, MissingInput
-from rag_assets.reports.templates import Template, load_template, parse_template, template_files
+from rag_assets.reports.templates import Template, columns_of, load_template, parse_template, template_files
 
 FULL = """# Iron in runners
 
@@ -128,3 +128,27 @@ def test_templates_are_the_markdown_files_of_a_folder(tmp_path: Path) -> None:
 
     assert [path.name for path in template_files(tmp_path)] == ["a.md", "b.md"]
     assert template_files(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "columns"),
+    [
+        ("Sample=How many took part?", {"Sample": "How many took part?"}),
+        ("Share of women = Which share was it?", {"Share of women": "Which share was it?"}),
+        ("Is k=60 used?", {"Is k=60 used?": "Is k=60 used?"}),
+        ("Is p = .05 the level?", {"Is p = .05 the level?": "Is p = .05 the level?"}),
+        ("k = What is k? Is k=60?", {"k": "What is k? Is k=60?"}),
+        ("How many took part?", {"How many took part?": "How many took part?"}),
+    ],
+)
+def test_a_column_is_a_question_with_or_without_a_name(asked: str, columns: dict[str, str]) -> None:
+    """A question cut at its = would ask for something else, in silence."""
+    assert columns_of([asked]) == columns
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    """One of them would be lost."""
+    with pytest.raises(InvalidTemplate) as refused:
+        columns_of(["Fall=What fell?", "Fall = What rose?"])
+
+    assert str(refused.value) == 'Two columns are called "Fall": give each a name of its own, NAME=Question.'

@@ -14,9 +14,6 @@ from typing import Any
 
 from rag_assets.core.domain import Record
 from rag_assets.core.errors import InvalidSelection, MissingExtra
-from rag_assets.core.open_table import OpenTable
-from rag_assets.core.settings import Paths
-from rag_assets.core.tables import records_from
 from rag_assets.core.text.citations import letters
 from rag_assets.core.text.folding import letters_of
 from rag_assets.corpus.records.reference_files import FORMATS, Records, csl_item
@@ -40,18 +37,6 @@ class Sources:
     """How a text names each, by id: "(Lund & Moe, 2019)", "[1]". Empty where a style has footnotes instead."""
     references: tuple[str, ...]
     """The list below the text, in the order of the style."""
-
-
-def records_of(paths: Paths, paper_ids: Iterable[str]) -> dict[str, Record]:
-    """The records of papers by id, in their order; without ids that no paper has.
-
-    Raises MissingInput when there is no table of records that can be used.
-    """
-    table = OpenTable(paths.records)
-    rows = {paper: row for row, paper in enumerate(table.columns(["paper_id"])["paper_id"].to_pylist())}
-    wanted = [paper for paper in dict.fromkeys(paper_ids) if paper in rows]
-    records = table.values([rows[paper] for paper in wanted], lambda part: list(records_from(part).values()))
-    return dict(zip(wanted, records, strict=True))
 
 
 def bibliography(records: Records, style: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.retractions import read_retractions
@@ -14,7 +15,7 @@ from rag_assets.parsing.bibliographies import Entry, content_of, entries_in
 from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
 from rag_assets.parsing.reference_libraries import entries_of, is_reference_library
 
-_MOST_PROBLEMS = 50
+_MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,12 @@ class Libraries:
     """The list, by each DOI that is in one."""
 
     @classmethod
-    def of(cls, papers: Path, spread: Spread, paper_list: Path | None = None) -> "Libraries":
+    def of(
+        cls, papers: Path, spread: Spread, paper_list: Path | None = None, limits: ParseLimits = _LIMITS
+    ) -> "Libraries":
         """Read every bibliography and every list of retracted papers below the folder `papers`, sorted by path, and the
-        library that names the papers. spread: takes the bibliographies apart. Raises MissingInput when the library
-        cannot be read."""
+        library that names the papers. spread: takes the bibliographies apart. limits: of that library. Raises
+        MissingInput when it cannot be read."""
         entries: list[Entry] = []
         problems: list[dict[str, str]] = []
         retracted: dict[str, str] = {}
@@ -56,7 +59,7 @@ class Libraries:
             entries += found
             tell(relative, wrong)
         if paper_list and is_reference_library(paper_list):
-            found, wrong = entries_of(paper_list, papers)
+            found, wrong = entries_of(paper_list, papers, limits)
             entries += found
             tell(paper_list.name, wrong)
         return cls(tuple(entries), tuple(problems), retracted)

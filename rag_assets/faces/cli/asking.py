@@ -111,14 +111,14 @@ def ask(
     Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
     """
     with reported():
+        from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.faces.answered import sound_result
-        from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.offered_filter import offered_filter
 
         settings = options.settings("thorough" if thorough else None)
-        titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
+        titles = titles_of(settings.paths)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
             where = options.filter(titles)
             result = sound_result(engine.trace(question, where))
@@ -160,13 +160,13 @@ def retrieve(
     if (questions is None) != (out is None):
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
+        from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
-        from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.batch import evidence_row, retrieve_batch
 
         settings = options.settings()
-        titles = titles_of(settings)  # first, as in `ask`
+        titles = titles_of(settings.paths)  # first, as in `ask`
         where = options.filter(titles)
         with open_engine(settings) as engine:
             find = partial(engine.evidence, where=where, budget_tokens=budget)

@@ -51,15 +51,15 @@ def chat(
     """
     with reported(), ExitStack() as opened:
         from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, ModelFault, data_option
+        from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.faces.answered import Answered
-        from rag_assets.faces.cli.folder_facts import titles_of
         from rag_assets.faces.dialogue import Dialogue
         from rag_assets.questions import asked, said
         from rag_assets.questions.conversations import Conversations
 
         settings = options.settings("thorough" if thorough else None)
-        titles = titles_of(settings)  # first, as in `ask`
+        titles = titles_of(settings.paths)  # first, as in `ask`
         where = options.filter(titles)
         conversations = opened.enter_context(Conversations(settings.paths.conversations))
         engine = opened.enter_context(open_engine(settings))

@@ -84,10 +84,11 @@ def papers(
     Example: rag-assets papers --find "smith ferritin" --sort year
     """
     with reported():
-        from rag_assets.faces.cli.folder_facts import paper_told, papers_listed, titles_of
+        from rag_assets.corpus.records.published import titles_of
+        from rag_assets.faces.cli.folder_facts import paper_told, papers_listed
 
         settings = settings_of(data, None)
-        demand_papers([paper_id] if paper_id else [], titles_of(settings), option="PAPER")
+        demand_papers([paper_id] if paper_id else [], titles_of(settings.paths), option="PAPER")
         rows = papers_listed(settings, find, sort) if paper_id is None else paper_told(settings, paper_id)
         if json_:
             rendering.print_json(rows)
@@ -97,7 +98,7 @@ def papers(
             )
             rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
         else:
-            title = f"{titles_of(settings).get(paper_id, '')} [{paper_id}]".lstrip()
+            title = f"{titles_of(settings.paths).get(paper_id, '')} [{paper_id}]".lstrip()
             rendering.print_told(title, ((one["point"], "", one["says"], one["where"]) for one in rows))
 
 

@@ -127,13 +127,6 @@ def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
     ]
 
 
-def titles_of(settings: Settings) -> dict[str, str]:
-    """Title of every paper by id; empty where it has none."""
-    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
-    titles = zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True)
-    return {paper_id: title or "" for paper_id, title in titles}
-
-
 def index_facts(settings: Settings) -> dict[str, Any]:
     """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the first build."""
     paths = settings.paths

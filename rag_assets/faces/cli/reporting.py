@@ -46,7 +46,10 @@ def report(
 
 def table(
     questions: Annotated[
-        list[str], typer.Argument(metavar="QUESTION...", help="A column each: the question, or NAME=QUESTION.")
+        list[str],
+        typer.Argument(
+            metavar="QUESTION...", help="A column each: the question, or NAME=Question, a capital behind the =."
+        ),
     ],
     where: WhereOption = None,
     out: OutOption = None,
@@ -61,10 +64,10 @@ def table(
     Example: rag-assets table "BM25=Is BM25 a baseline?" --where "section:methods,results" -o baselines.csv
     """
     with reported():
-        from rag_assets.reports.templates import template_of_table
+        from rag_assets.reports.templates import columns_of, template_of_table
 
         settings = settings_of(data, set_, {"--model": ("answering.model", model)})
-        _write(lambda: template_of_table(_columns(questions), where), settings, out)
+        _write(lambda: template_of_table(columns_of(questions), where), settings, out)
 
 
 def cite(
@@ -86,7 +89,8 @@ def cite(
     Example: rag-assets cite overview --style nature
     """
     with reported():
-        from rag_assets.corpus.records.citation_styles import bibliography, records_of
+        from rag_assets.corpus.records.citation_styles import bibliography
+        from rag_assets.corpus.records.published import records_of
 
         settings = settings_of(data, None)
         cited = _papers_cited(answers, settings)
@@ -113,15 +117,6 @@ def _papers_cited(answers: str | None, settings: Settings) -> Sequence[str]:
         raise MissingInput(f"The report {template.name} is not published. Make it: rag-assets run")
     with open_engine(settings) as engine:
         return ReportWriter(engine, settings).published(template, files).papers
-
-
-def _columns(questions: list[str]) -> dict[str, str]:
-    """Question by name of its column."""
-    named = [(name.strip(), asks.strip()) for name, _, asks in (one.partition("=") for one in questions)]
-    columns = {name: asks or name for name, asks in named}
-    if len(columns) < len(questions) or "" in columns:
-        raise typer.BadParameter("Each column needs a name of its own: NAME=QUESTION.")
-    return columns
 
 
 def _write(template: "Callable[[], Template]", settings: Settings, out: Path | None) -> None:

@@ -44,14 +44,14 @@ def run(
     """
     with reported():
         from rag_assets.answering.citing import CitationStyle
-        from rag_assets.faces.cli.folder_facts import titles_of
+        from rag_assets.corpus.records.published import titles_of
 
         values = _with_removal(set_, allow_removal)
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
             settings = settings_of(data, set_)
             shown = CitationStyle(settings).shown(_answers(report, configured_set(settings)))
-            rendering.print_answers(shown, titles_of(settings))
+            rendering.print_answers(shown, titles_of(settings.paths))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -100,7 +100,7 @@ def qa(
     """
     with reported():
         from rag_assets.answering.citing import CitationStyle
-        from rag_assets.faces.cli.folder_facts import titles_of
+        from rag_assets.corpus.records.published import titles_of
 
         settings = settings_of(data, set_)
         configured = configured_set(settings)
@@ -109,7 +109,7 @@ def qa(
         values = _with_removal(set_, allow_removal)
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
-            rendering.print_answers(CitationStyle(settings).shown(_answers(report, asked)), titles_of(settings))
+            rendering.print_answers(CitationStyle(settings).shown(_answers(report, asked)), titles_of(settings.paths))
         _end(report, data)
 
 

@@ -15,6 +15,7 @@ from rag_assets.core.incremental import read_json
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PARSED_INDEX
+from rag_assets.corpus.records.published import titles_of
 from rag_assets.library.paper_uploads import PaperTrash, PaperUploads, TrashedPaper, UploadedPaper
 from rag_assets.pipeline.runs.requests import RunProgress, RunRequests
 
@@ -40,7 +41,7 @@ class PublishedFacts:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._files = (paths.parsed_index, paths.chunk_stats, paths.index_meta)
+        self._files = (paths.parsed_index, paths.records, paths.chunk_stats, paths.index_meta)
         self._reading = Lock()
         self._kept: tuple[_State, CorpusFacts] | None = None
 
@@ -53,11 +54,10 @@ class PublishedFacts:
 
     def _read(self) -> CorpusFacts:
         paths = self._paths
-        papers = published_or_empty(paths.parsed_index, PARSED_INDEX).table
-        rows = papers.select(["paper_id", "title", "status"]).to_pylist()
+        status = published_or_empty(paths.parsed_index, PARSED_INDEX).table["status"].to_pylist()
         return CorpusFacts(
-            titles={row["paper_id"]: row["title"] or "" for row in rows},
-            n_papers=sum(row["status"] == "parsed" for row in rows),
+            titles=titles_of(paths),
+            n_papers=status.count("parsed"),
             n_chunks=(read_json(paths.chunk_stats) or {}).get("n_chunks", 0),
             version=(read_json(paths.index_meta) or {}).get("version"),
         )

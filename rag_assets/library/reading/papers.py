@@ -172,7 +172,7 @@ class Papers:
 
     def titles(self) -> Mapping[str, str]:
         """Title by id of the papers that were read; empty where a paper has none."""
-        return {paper_id: row["title"] or "" for paper_id, row in self._index.get().items()}
+        return {paper_id: self._title(row) for paper_id, row in self._index.get().items()}
 
     def pdf_path(self, paper_id: str) -> str | None:
         """The PDF of a paper that was read, relative to the papers folder; None where it has none.
@@ -185,13 +185,18 @@ class Papers:
         path: str | None = row["pdf_path"]
         return path
 
+    def _title(self, row: Mapping[str, Any]) -> str:
+        """Of the record; of the file where there is no record, as of a quarantined paper."""
+        record = self._records.get().get(row["paper_id"])
+        return (record.title if record else row["title"]) or ""
+
     def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
         paper_id = row["paper_id"]
         reason = row["error"] if row["status"] == "quarantined" else None
         reason = reason or next((uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None)
         return PaperSummary(
             paper_id=paper_id,
-            title=row["title"] or "",
+            title=self._title(row),
             source=Source(row["source"]) if row["source"] else None,
             state=PaperState.QUARANTINED if reason else PaperState.READY,
             n_pages=row["n_pages"],

@@ -37,7 +37,8 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     paths = settings.paths
     index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
     index = index.filter(pc.equal(index["status"], PARSED))
-    libraries = Libraries.of(paths.papers, within(settings.parsing.limits, workforce), settings.paper_list_file)
+    limits = settings.parsing.limits
+    libraries = Libraries.of(paths.papers, within(limits, workforce), settings.paper_list_file, limits)
     published = PaperTable.published(paths.records, PAPERS)
     look_up = Registries(settings.enrichment.contact, kept_file(settings))
 

@@ -10,7 +10,7 @@ from rag_assets.core.domain import Person, Record
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.retractions import read_retractions
-from rag_assets.parsing.bibliographies import Entry, read_library
+from rag_assets.parsing.bibliographies import Entry, entries_in
 from rag_assets_testing.in_place import in_place
 
 BIB = r"""@article{lund2019, title = {Iron in {DNA} of {\"u}ber-sheep}, author = {Lund, Ada and van der Moe, Bo and
@@ -25,14 +25,13 @@ CSL = """[{"id": "lund2019", "type": "article-journal", "title": "Iron", "issued
 "author": [{"family": "Lund", "given": "Ada"}, {"literal": "Winter Group"}], "DOI": "10.1234/IRON.7"}, 7]"""
 
 
-def read(folder: Path, name: str, text: str) -> tuple[list[Entry], list[str]]:
-    (folder / name).write_text(text)
-    return read_library(folder / name, name)
+def read(name: str, text: str) -> tuple[list[Entry], list[str]]:
+    return entries_in((name, text.encode()))
 
 
-def test_bibtex_is_read_and_a_broken_entry_is_told_with_its_line(tmp_path: Path) -> None:
+def test_bibtex_is_read_and_a_broken_entry_is_told_with_its_line() -> None:
     """One missing brace must not cost a user the whole library."""
-    entries, problems = read(tmp_path, "library.bib", BIB)
+    entries, problems = read("library.bib", BIB)
 
     assert [entry.key for entry in entries] == ["lund2019", "ek"]
     assert entries[0].files == ("files/1/iron.pdf",)
@@ -51,10 +50,10 @@ def test_bibtex_is_read_and_a_broken_entry_is_told_with_its_line(tmp_path: Path)
     assert problem.startswith("Line 5: the entry cannot be read (")
 
 
-def test_ris_and_csl_json_say_the_same_as_bibtex(tmp_path: Path) -> None:
+def test_ris_and_csl_json_say_the_same_as_bibtex() -> None:
     """Users keep their libraries in all three."""
-    (ris,), _ = read(tmp_path, "a.ris", RIS)
-    (csl,), problems = read(tmp_path, "a.csl.json", CSL)
+    (ris,), _ = read("a.ris", RIS)
+    (csl,), problems = read("a.csl.json", CSL)
 
     assert (ris.record.title, ris.record.authors, ris.record.year) == ("Iron", (Person("Lund", "Ada"),), 2019)
     assert (ris.record.doi, ris.record.pages, ris.record.type) == ("10.1234/iron.7", "1-9", "article-journal")
@@ -63,14 +62,15 @@ def test_ris_and_csl_json_say_the_same_as_bibtex(tmp_path: Path) -> None:
     assert problems == ["Entry 2 is no object of CSL-JSON."]
 
 
-def test_hostile_files_end_as_problems(tmp_path: Path) -> None:
+def test_hostile_files_end_as_problems() -> None:
     """A library may come from anywhere."""
     nested = "@article{a, title = {" + "{" * 20_000 + r"\a" + "}" * 20_000 + "}}"
     for name, text in (("a.csl.json", "[" * 100_000), ("b.ris", "no tags"), ("c.bib", "@article{" * 2_000)):
-        assert read(tmp_path, name, text)[1]
-    assert len(read(tmp_path, "d.bib", nested)[0]) == 1
-    (tmp_path / "e.bib").write_bytes(b"@article{a, title = {\xff}}")
-    assert read_library(tmp_path / "e.bib", "e.bib")[1] == ["It is not UTF-8 (byte 21). Export it as UTF-8."]
+        assert read(name, text)[1]
+    assert len(read("d.bib", nested)[0]) == 1
+    assert entries_in(("e.bib", b"@article{a, title = {\xff}}"))[1] == [
+        "It is not UTF-8 (byte 21). Export it as UTF-8."
+    ]
 
 
 def test_libraries_in_subfolders_are_found_and_links_out_are_not_followed(tmp_path: Path) -> None:
@@ -102,11 +102,11 @@ def test_a_library_that_passes_the_limits_is_told_and_the_others_are_used(tmp_pa
     assert found.problems[0] == {"file": "bad.bib", "problem": "It took too long."}
 
 
-def test_half_a_character_in_csl_json_is_replaced(tmp_path: Path) -> None:
+def test_half_a_character_in_csl_json_is_replaced() -> None:
     """No table can hold it: one entry would end every run."""
-    (tmp_path / "a.csl.json").write_text(r'[{"id": "a", "title": "Iron \ud800", "author": [{"family": "Lund\udfff"}]}]')
+    csl = r'[{"id": "a", "title": "Iron \ud800", "author": [{"family": "Lund\udfff"}]}]'
 
-    [entry], problems = read_library(tmp_path / "a.csl.json", "a.csl.json")
+    [entry], problems = read("a.csl.json", csl)
 
     assert (entry.record.title, entry.record.authors[0].family, problems) == ("Iron \ufffd", "Lund\ufffd", [])
 
@@ -142,8 +142,8 @@ def test_a_table_of_retractions_with_other_separators_is_read_or_told(
         ("a.ris", "TY  - JOUR\nTI  - \x1b[2JIron\nAU  - \nAU  - \x1b[2JLund, Ada\nER  - \n"),
     ],
 )
-def test_control_characters_and_nameless_authors_do_not_enter_a_record(tmp_path: Path, name: str, text: str) -> None:
+def test_control_characters_and_nameless_authors_do_not_enter_a_record(name: str, text: str) -> None:
     """Titles and names are shown in terminals, and written into lists of references."""
-    [entry], _ = read(tmp_path, name, text)
+    [entry], _ = read(name, text)
 
     assert (entry.record.title, entry.record.authors) == ("\ufffd[2JIron", (Person("\ufffd[2JLund", "Ada"),))

@@ -33,14 +33,18 @@ def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -
 
 def test_only_the_papers_that_were_chosen_are_asked(live: Live) -> None:
     """Every cell costs its time, and with a model its price."""
-    body = {"columns": ASKS, "paper_ids": ["ferritin", "iron"], "where": "-paper:iron"}
+    body = {
+        "columns": [f"{name} = {asks}" for name, asks in ASKS.items()],
+        "paper_ids": ["ferritin", "iron"],
+        "where": "-paper:iron",
+    }
     with live.client.stream("POST", "/api/tables", json=body, headers=EVENTS) as reply:
         lines = reply.read().decode().splitlines()
 
     names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
     done = json.loads(lines[-2].removeprefix("data: ")) if lines[-1] == "" else json.loads(lines[-1][6:])
     assert names == ["asked", "done"]
-    assert [row["paper_id"] for row in done["rows"]] == ["ferritin"]
+    assert ([row["paper_id"] for row in done["rows"]], done["columns"]) == (["ferritin"], ["Fall"])
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,8 @@ def test_only_the_papers_that_were_chosen_are_asked(live: Live) -> None:
         {"columns": ASKS, "paper_ids": []},
         {"columns": ASKS, "where": "colour:red"},
         {"columns": {" ": "What fell?"}},
+        {"columns": ["Fall=What fell?", "Fall = What rose?"]},
+        {"columns": ["=What fell?"]},
     ],
 )
 def test_a_table_that_cannot_be_made_is_refused(live: Live, body: dict[str, object]) -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from rag_assets.core.errors import NotFound
+from rag_assets.corpus.records.published import titles_of
 from rag_assets.library.reading.papers import PaperState
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.world import TOPICS, World
@@ -29,6 +30,19 @@ def test_papers_are_ready_kept_out_with_their_reason_or_waiting(world: World) ->
     assert (papers["ferritin"].title, papers["ferritin"].has_pages) == ("Ferritin in athletes", False)
     assert papers[DRAWN].has_pages
     assert papers[DRAWN].n_chunks > 0
+
+
+def test_a_paper_is_listed_by_the_title_of_its_record(world: World) -> None:
+    """Its file may have a wrong one: who looks for the right title would not find the paper."""
+    (world.paths.papers / "library.bib").write_text("@article{ferritin, title = {Iron in runners}}")
+    assert world.run().is_success
+
+    with opened(world) as reader:
+        listed = {paper.paper_id: paper.title for paper in reader.papers_with("iron in runners")}
+
+        assert listed == {"ferritin": "Iron in runners"} == {"ferritin": reader.titles()["ferritin"]}
+        assert reader.titles() == titles_of(world.paths)
+        assert reader.titles()[BROKEN] == ""
 
 
 def test_a_run_shows_in_an_open_reader(world: World) -> None:

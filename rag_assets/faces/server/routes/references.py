@@ -5,7 +5,8 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.errors import InvalidSelection
-from rag_assets.corpus.records.citation_styles import bibliography, records_of
+from rag_assets.corpus.records.citation_styles import bibliography
+from rag_assets.corpus.records.published import records_of
 from rag_assets.faces.server.dependencies import MAX_PAPERS_NAMED, PaperId, SharedDep, counts_as_question
 from rag_assets.faces.server.problems import invalid_request
 

@@ -17,7 +17,7 @@ from rag_assets.questions import MAX_QUESTION_CHARS
 from rag_assets.reports.markdown import as_markdown, counts_sentence
 from rag_assets.reports.report import CitedClaim, Report
 from rag_assets.reports.spreadsheet import as_csv, as_xlsx, reasons_of
-from rag_assets.reports.templates import Template, template_of_table
+from rag_assets.reports.templates import Template, columns_of, template_of_table
 from rag_assets.reports.update import ReportWriter
 
 router = APIRouter(prefix="/api", tags=["ask"])
@@ -27,11 +27,15 @@ Named = tuple[str, dict[str, Any]]
 """Name and data of an event."""
 
 
+QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS)]
+
+
 class TableRequest(Where):
-    columns: dict[
-        Annotated[str, Field(min_length=1, max_length=200)],
-        Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS)],
-    ] = Field(min_length=1, max_length=20, description="The question by the name of its column.")
+    columns: dict[Annotated[str, Field(min_length=1, max_length=200)], QuestionText] | list[QuestionText] = Field(
+        min_length=1,
+        max_length=20,
+        description='The question by the name of its column; or a list of questions, each alone or as "NAME=Question".',
+    )
 
 
 class Cell(BaseModel):
@@ -89,7 +93,8 @@ def _template(body: TableRequest, n_papers: int) -> Template:
         )
     where = body.filter()
     try:
-        return template_of_table(body.columns, str(where) if where else None)
+        columns = columns_of(body.columns) if isinstance(body.columns, list) else body.columns
+        return template_of_table(columns, str(where) if where else None)
     except InvalidTemplate as error:
         raise invalid_request(str(error)) from error
 

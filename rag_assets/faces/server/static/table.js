@@ -14,25 +14,16 @@ export function startTable({ scope, open }) {
   const dialog = byId("table");
   byId("open-table").addEventListener("click", () => dialog.showModal());
   byId("table-form").addEventListener("submit", () => {
-    const columns = columnsIn(byId("table-questions").value);
-    if (Object.keys(columns).length) make({ columns, ...scope() }, open);
+    const columns = byId("table-questions").value.split("\n").filter((line) => line.trim());
+    if (columns.length) make({ columns, ...scope() }, open);
   });
-}
-
-/** Question by name of its column, of lines such as "Sample = How many took part?". */
-function columnsIn(text) {
-  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  return Object.fromEntries(lines.map((line) => {
-    const [, name, asks] = line.match(/^([^=?]{1,60})=(.+)$/) ?? [null, line.slice(0, 200), line];
-    return [name.trim(), asks.trim()];
-  }));
 }
 
 async function make(body, open) {
   const state = el("span", { role: "status" }, "Asking the papers");
   const stopping = new AbortController();
   const progress = el("p", { class: "progress" }, state, " ", button("Stop", () => stopping.abort(), { class: "quiet" }));
-  const turn = el("article", { class: "turn" }, el("h3", { class: "question" }, Object.keys(body.columns).join(" · ")), progress);
+  const turn = el("article", { class: "turn" }, el("h3", { class: "question" }, body.columns.join(" · ")), progress);
   byId("turns").querySelector(".welcome")?.remove();
   byId("turns").append(turn);
   turn.scrollIntoView({ block: "start" });
