@@ -37,6 +37,13 @@ def test_a_fingerprint_depends_on_values_not_on_key_order() -> None:
     assert data_version({"a": "1", "b": "2"}) == data_version({"b": "2", "a": "1"})
 
 
+def test_a_version_is_the_fingerprint_of_its_sorted_pairs_however_many_there_are() -> None:
+    """Another version for the same content would make everything that follows from it anew."""
+    for n in (0, 1, 1000, 2500):
+        marks = {f"{number:05d} \u00e9": str(number) for number in range(n)}
+        assert data_version(marks) == fingerprint(sorted(marks.items()))
+
+
 def test_a_draft_that_is_not_published_leaves_the_last_good_file(tmp_path: Path) -> None:
     """A failed audit must not cost the user the answers of yesterday."""
     final = tmp_path / "qa.jsonl"

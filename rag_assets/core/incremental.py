@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 LOCK_NAME = ".write.lock"
 STAGED_SUFFIX = ".staged"
 REPLACED_SUFFIX = ".replaced"
+_PAIRS_AT_ONCE = 1000
 
 
 def fingerprint(*parts: Any) -> str:
@@ -71,13 +73,12 @@ class UpdatePlan:
 
 def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> UpdatePlan:
     """Compare key -> fingerprint of what is published with what is wanted."""
-    unchanged = {key for key, mark in wanted.items() if published.get(key) == mark}
-    differing = wanted.keys() - unchanged
+    differing = {key for key, mark in wanted.items() if published.get(key) != mark}
     return UpdatePlan(
         added=tuple(sorted(differing - published.keys())),
         changed=tuple(sorted(differing & published.keys())),
         removed=tuple(sorted(published.keys() - wanted.keys())),
-        unchanged=tuple(sorted(unchanged)),
+        unchanged=tuple(sorted(key for key in wanted if key not in differing)),
     )
 
 
@@ -89,9 +90,10 @@ def data_version(fingerprints: Mapping[str, str]) -> str:
 def sorted_version(pairs: Iterable[tuple[str, str]]) -> str:
     """The `data_version` of pairs that are sorted already; `fingerprint` of their list, without holding the list."""
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    digest = hashlib.sha256(b"[[")
-    for number, pair in enumerate(pairs):
-        digest.update(("," * (number > 0) + encode(pair)).encode("utf-8", "surrogatepass"))
+    digest, rest, before = hashlib.sha256(b"[["), iter(pairs), ""
+    while some := list(islice(rest, _PAIRS_AT_ONCE)):
+        digest.update((before + encode(some)[1:-1]).encode("utf-8", "surrogatepass"))
+        before = ","
     digest.update(b"]]")
     return digest.hexdigest()[:32]
 
