@@ -15,10 +15,9 @@ import pytest
 import rag_assets
 from rag_assets.core.errors import ClusterUnavailable, MissingModel, WorkLost
 from rag_assets.core.settings import ParseLimits
-from rag_assets.core.settings.operation import ExecutionSettings
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
-from rag_assets.core.workforce.seam import Workforce, demanded, open_workforce, within
+from rag_assets.core.workforce.seam import Workforce, demanded, within
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.search.embedding.work import by_paper_if_lost
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
@@ -41,19 +40,6 @@ from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets_tests.core.workforce.worker_jobs import hang_and_tell_pid
 list(LocalProcesses(2).map(hang_and_tell_pid, [Path(sys.argv[1])] * 2, ParseLimits(timeout_s=60)))
 """
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealCluster]:
-    with real_cluster(tmp_path_factory.mktemp("cluster"), n_workers=2) as running:
-        yield running
-
-
-@pytest.fixture(scope="module", params=["here", "dask"])
-def workforce(request: pytest.FixtureRequest) -> Iterator[Workforce]:
-    cluster = request.getfixturevalue("cluster").address if request.param == "dask" else ""
-    with closing(open_workforce(ExecutionSettings(workers=2, cluster=cluster))) as opened:
-        yield opened
 
 
 def results(workforce: Workforce, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
