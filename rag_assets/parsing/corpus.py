@@ -82,9 +82,11 @@ def update_blocks(
     plan = plan_update(published.known, wanted)
 
     def made() -> Generator[tuple[str, pa.Table]]:
+        papers = in_file_order(plan.to_build)
+        packed = store.each_packed(kept_as[paper] for paper in papers)
         documents = (
-            BlocksToMake(paper, wanted[paper], store.get_packed(kept_as[paper]), title_pages.get(paper, ""))
-            for paper in in_file_order(plan.to_build)
+            BlocksToMake(paper, wanted[paper], document, title_pages.get(paper, ""))
+            for paper, document in zip(papers, packed, strict=True)
         )
         with closing(spread(block_rows_of, documents)) as results:
             for one, rows in results:

@@ -5,10 +5,10 @@ Workers may write at the same time. A document that breaks a promise is quaranti
 
 import gzip
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +20,8 @@ from rag_assets.core.errors import MissingInput, UnreadableDocument
 from rag_assets.core.kept import Kept, KeptFile
 
 _COMPRESSION_LEVEL = 6
+_AT_ONCE = 50
+"""Packed documents that are held in memory; some take megabytes."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,22 @@ class DocumentStore:
 
     def get(self, fingerprint: str) -> Document:
         """The document of that fingerprint. Raises MissingInput when it is not there or damaged."""
-        return unpacked_document(self.get_packed(fingerprint))
+        (document,) = self.each_packed([fingerprint])
+        return unpacked_document(document)
 
-    def get_packed(self, fingerprint: str) -> bytes:
-        """The document of that fingerprint, packed. Raises MissingInput when it is not there or damaged."""
-        document = self._packed.get(fingerprint)
-        if document is None:
-            raise MissingInput(
-                f"{self.path} has no document {fingerprint}, or a damaged one. Materialize `parsed_index` again: "
-                "rag-assets run --select parsed_index"
-            )
-        return document
+    def each_packed(self, fingerprints: Iterable[str]) -> Iterator[bytes]:
+        """The documents of those fingerprints in that order, packed; the file is opened once for some of them. Raises
+        MissingInput for one that is not there or damaged."""
+        left = iter(fingerprints)
+        while some := list(islice(left, _AT_ONCE)):
+            found = self._packed.get_all(some)
+            for fingerprint in some:
+                if fingerprint not in found:
+                    raise MissingInput(
+                        f"{self.path} has no document {fingerprint}, or a damaged one. Materialize `parsed_index` "
+                        "again: rag-assets run --select parsed_index"
+                    )
+                yield found[fingerprint]
 
     def prune(self, used: Collection[str]) -> None:
         """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""

@@ -8,6 +8,8 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.corpus.chunking import updates, work
 from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
 from rag_assets.pipeline.assets import resources
+from rag_assets.search.embedding import work as embedding_work
+from rag_assets.search.indexing.stores import published_indexes
 from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES
 from rag_assets_testing.in_place import InPlace
 from rag_assets_testing.world import World
@@ -19,6 +21,13 @@ def settings_of(world: World) -> Settings:
 
 def papers_in(world: World) -> list[set[str]]:
     return [set(world.table(path)["paper_id"].to_pylist()) for path in (world.paths.chunks, world.paths.passages)]
+
+
+def papers_with_vectors(world: World) -> set[str]:
+    (vectors,) = (one for one in published_indexes(settings_of(world)) if one.identity.kind == "chroma")
+    held = vectors.fingerprints()
+    rows = world.table(world.paths.passages).select(["passage_id", "paper_id"]).to_pylist()
+    return {row["paper_id"] for row in rows if row["passage_id"] in held}
 
 
 def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
@@ -71,3 +80,34 @@ def test_a_tei_with_a_page_beyond_its_document_holds_up_no_other_paper(world: Wo
     (file,) = quarantined_files(settings_of(world))
     assert file["file"] == "iron.tei.xml"
     assert "puts a text on page 9, but the document has 2 pages (pages_within_document)" in file["reason"]
+
+
+def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text on which a model fails would end each run, and nothing new would be published."""
+    world.paths.vectors.unlink()
+    tokens = embedding_work._tokens
+
+    def careless(texts: list[str], **arguments: Any) -> Any:
+        if any("basalt" in text.lower() for text in texts):
+            raise ValueError("a bug")
+        return tokens(texts, **arguments)
+
+    monkeypatch.setattr(resources, "open_workforce", lambda _: InPlace())
+    monkeypatch.setattr(embedding_work, "_tokens", careless)
+    first = world.run()
+
+    assert first.is_success, first.failures or first.broken
+    assert "basalt.tei.xml" in first.warned["embeddings.none_quarantined"]
+    assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
+    assert papers_with_vectors(world) == {"ferritin", "iron"}
+    assert [file["paper_id"] for file in quarantined_files(settings_of(world))] == ["basalt"]
+
+    monkeypatch.setattr(embedding_work, "_tokens", tokens)
+    mended = world.run()
+
+    assert mended.is_success, mended.failures or mended.broken
+    assert "embeddings.none_quarantined" not in mended.warned
+    assert papers_with_vectors(world) == {"basalt", "ferritin", "iron"}
+    assert quarantined_files(settings_of(world)) == []

@@ -1,6 +1,6 @@
 """The table of papers: one record each, from its own files and the bibliographies beside them; and its promises."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from rag_assets.corpus.records.matching import Matcher, PaperNames, completed, f
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp
 from rag_assets.parsing.bibliographies import Entry
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, unpacked_document
 
 RECORDS_VERSION = 3
 """Raise it when the same files give another record than before."""
@@ -44,22 +44,20 @@ def update_papers(
     made_of = {paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()}
     own: dict[str, Sourced] = {}
 
-    def own_record(paper_id: str) -> Sourced:
-        if paper_id not in own:
-            own[paper_id] = _record_of(store.get(papers[paper_id]["fingerprint"]))
-        return own[paper_id]
+    def read_records(paper_ids: Iterable[str]) -> None:
+        new = [paper for paper in paper_ids if paper not in own]
+        for paper, packed in zip(new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True):
+            own[paper] = _record_of(unpacked_document(packed))
 
+    read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
     matcher = Matcher(libraries.entries)
     entries: dict[str, Entry | None] = {}
     dois: dict[str, str] = {}
     for paper_id, row in papers.items():
-        before = known.get(paper_id)
-        is_known = before is not None and before["made_of"] == made_of[paper_id]
-        names = (
-            Record(**{name: before[_own(name)] for name in _MATCHED_BY})
-            if is_known and before
-            else own_record(paper_id)[0]
-        )
+        if paper_id in own:
+            names = own[paper_id][0]
+        else:
+            names = Record(**{name: known[paper_id][_own(name)] for name in _MATCHED_BY})
         entry = matcher.entry_of(PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names))
         entries[paper_id], dois[paper_id] = entry, (entry.record.doi if entry else None) or names.doi or ""
     listed = {paper: libraries.retracted.get(doi) for paper, doi in dois.items()}
@@ -78,8 +76,9 @@ def update_papers(
     if plan.is_noop:
         return published, plan
     made = []
+    read_records(plan.to_build)
     for paper_id in plan.to_build:
-        record, sources = own_record(paper_id)
+        record, sources = own[paper_id]
         stated = {_own(name): getattr(record, name) for name in _MATCHED_BY}
         if entry := entries[paper_id]:
             record, sources = completed(record, sources, entry)

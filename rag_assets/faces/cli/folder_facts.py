@@ -51,7 +51,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
 
 
 def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper that could not be read, chunked or cut into passages, with the reason."""
+    """Every paper that could not be read, chunked, cut into passages or given vectors, with the reason."""
     paths = settings.paths
     index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
     unread = [
@@ -61,7 +61,7 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     ]
     uncut = [
         {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
-        for table in (paths.chunks, paths.passages, paths.profiles, paths.references)
+        for table in (paths.chunks, paths.passages, paths.profiles, paths.references, paths.vectors)
         for paper in quarantined_by(table)
     ]
     return unread + uncut

@@ -1,7 +1,7 @@
 """Assets of the indexes: `chroma_index`, `bm25_index`, `index_meta`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,7 +9,7 @@ import dagster as dg
 import numpy as np
 
 from rag_assets.core.incremental import data_version, fingerprint, read_json, staging
-from rag_assets.core.paper_tables import PaperTable
+from rag_assets.core.paper_tables import PaperTable, quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
@@ -67,7 +67,8 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         return np.stack(VectorCache(vector_file(paths.vectors), facts).load([row.embedded_text for row in rows]))
 
     index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
-    yield from _indexed("chroma_index", index, settings)
+    lost = {one.paper_id for one in quarantined_by(paths.vectors)}
+    yield from _indexed("chroma_index", index, settings, lost)
 
 
 @dg.asset(
@@ -82,8 +83,8 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from _indexed("bm25_index", word_index(settings), settings)
 
 
-def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
-    """Stage a version of the index beside the published one, audit it, publish it."""
+def _indexed(asset: str, target: Index[Any], settings: Settings, lost: Collection[str] = ()) -> Outcome:
+    """Stage a version of the index beside the published one, audit it, publish it. lost: papers that it leaves out."""
     paths = settings.paths
     place = paths.cache / f".{asset}.page.json"
     told = {"store": target.identity.kind, "place": str(target)}
@@ -91,15 +92,15 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     made_of = PaperTable.required(paths.passages, PASSAGES).checksums
 
     def key_of(manifest: IndexManifest | None) -> str:
-        return frame.key(made_of, asdict(target.identity), asdict(manifest) if manifest else None)
+        return frame.key(made_of, asdict(target.identity), asdict(manifest) if manifest else None, sorted(lost))
 
     if page := kept_page(place, key_of(target.published()), frame):
         yield from page.said_again(frame)
         return
-    staged = stage_index(target, passage_rows(paths), report=progress(asset, "passages"))
+    staged = stage_index(target, passage_rows(paths), lost=lost, report=progress(asset, "passages"))
     checked = check_all(INDEX_PROMISES, staged)
     manifest = staged.manifest
-    page = Page(manifest.version, manifest.n_passages, manifest.n_passages)
+    page = Page(manifest.version, manifest.n_held, manifest.n_held)
 
     def publish() -> None:
         staged.publish()

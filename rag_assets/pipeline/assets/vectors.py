@@ -8,8 +8,9 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.core.domain import Usage
+from rag_assets.core.errors import WorkLost
 from rag_assets.core.incremental import data_version, staging
-from rag_assets.core.paper_tables import PaperTable
+from rag_assets.core.paper_tables import Manifest, PaperTable, QuarantinedPaper, manifest_file
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns
@@ -31,6 +32,7 @@ from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
     EMBEDDING_BATCH,
     EMBEDDING_PROMISES,
+    VectorsCandidate,
     embed_missing,
     store_missing_tokens,
     stores_tokens,
@@ -99,26 +101,30 @@ def embeddings(
     embedder = open_embedder(settings.embedding, paths.models, connections=models)
     embed = None
     if not is_hosted(settings.embedding.model):
-        embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity)
+        paper_of = {embedded[item.passage_id]: item.paper_id for item in items}
+        embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity, paper_of)
     report_progress = progress("embeddings", "passages")
-    n_with_tokens = store_missing_tokens(
+    coded = store_missing_tokens(
         tokens,
-        encoding_in(workforce, settings.embedding, paths.models),
+        encoding_in(workforce, settings.embedding, paths.models, {item.text: item.paper_id for item in items}),
         cache,
         with_tokens,
         batch_size=EMBEDDING_BATCH,
         report=progress("embeddings", "passages with token vectors"),
     )
-    run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, embed=embed, report=report_progress)
+    left = [text for text in texts if text not in coded.lost]
+    run = embed_missing(cache, embedder, left, batch_size=EMBEDDING_BATCH, embed=embed, report=report_progress)
     workforce.close()  # each of its processes holds the model, and no later stage needs one
     spent = models.budget.since(spent_before)
     n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
-    n_made = n_with_tokens + run.n_embedded
+    n_made = coded.n_embedded + run.n_embedded
+    lost_texts = {**coded.lost, **run.lost}
+    lost = _lost_papers(items, lost_texts, facts.identity, paths)
 
-    checked = check_all(EMBEDDING_PROMISES, without_unit_vector(cache, embedded))
+    checked = check_all(EMBEDDING_PROMISES, VectorsCandidate(without_unit_vector(cache, embedded), lost))
     identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
     page = Page(
-        version=data_version({cache.key_of(text): identity for text in texts}),
+        version=data_version({cache.key_of(text): identity for text in texts if text not in lost_texts}),
         n_rows=len(texts),
         n_items=len(texts),
         facts={
@@ -134,6 +140,9 @@ def embeddings(
 
     def publish() -> dict[str, int]:
         n_removed = 0
+        with staging() as staged:
+            staged.put(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
+            staged.publish()
         if not is_recent(paths):
             n_removed = cache.keep_only(texts)
             tokens.keep_only(with_tokens)
@@ -141,10 +150,11 @@ def embeddings(
                 sparse.cache.keep_only(passages.values())
             in_use: list[MadeOfTexts[Any]] = [cache, tokens, *([sparse.cache] if sparse else [])]
             prune_other_models(file, in_use, {item.paper_id for item in items})
-            with staging() as staged:
-                idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
-                keep_page(idle, checked, place, key, staged)
-                staged.publish()
+            if not lost:
+                with staging() as staged:
+                    idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
+                    keep_page(idle, checked, place, key, staged)
+                    staged.publish()
         return {"n_added": n_made, "n_changed": 0, "n_removed": n_removed, "n_unchanged": len(texts) - n_made}
 
     yield from write_audit_publish(checked, publish=publish, report=lambda counts: page.materialization(frame, counts))
@@ -159,6 +169,22 @@ _NOTHING_DONE = {"n_embedded": 0, "n_sparse_vectors_made": 0, "vectors_per_s": 0
 def passage_rows(paths: Paths) -> list[IndexRow]:
     """The rows of all published passages."""
     return index_rows(read_columns(paths.passages, COLUMNS))
+
+
+def _lost_papers(
+    items: Sequence[IndexRow], lost: Mapping[str, str], identity: str, paths: Paths
+) -> list[QuarantinedPaper]:
+    """The papers of the texts that were lost. lost: reason by text. Raises WorkLost when no other paper is left."""
+    if not lost:
+        return []
+    texts = ((item.paper_id, text) for item in items for text in (item.text, item.embedded_text) if text in lost)
+    reasons = {paper: lost[text] for paper, text in texts}
+    index = read_columns(paths.parsed_index, ["paper_id", "file_path"])
+    files = dict(zip(index["paper_id"].to_pylist(), index["file_path"].to_pylist(), strict=True))
+    found = [QuarantinedPaper(one, files[one], f"{files[one]} {why}", identity) for one, why in sorted(reasons.items())]
+    if len(found) > 1 and len(found) == len({item.paper_id for item in items}):
+        raise WorkLost(f"Vectors can be made of none of the {len(found)} papers. The first: {found[0].error}")
+    return found
 
 
 def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:

@@ -6,12 +6,13 @@ With the packaged model, token vectors are stored in the same pass. Publishing i
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
+from rag_assets.core.paper_tables import QuarantinedPaper, none_quarantined
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.core.workforce.seam import demanded
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.search.embedding.base import Embedder, Vectors
 from rag_assets.search.embedding.token_store import StoredTokens, TokenStore
@@ -28,6 +29,8 @@ class EmbeddingRun:
 
     n_embedded: int
     seconds: float
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """Why there is no vector, as a phrase that can follow the name of a file, by text."""
 
     @property
     def vectors_per_s(self) -> float:
@@ -67,19 +70,29 @@ def embed_missing(
     missing = cache.missing(texts)
     if missing:
         logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
-    started, n_done = time.monotonic(), 0
+    started, n_done, lost = time.monotonic(), 0, dict[str, str]()
     batches = _requests(embedder, missing, batch_size)
     try:
         for batch, vectors in embed(batches) if embed else _one_by_one(embedder, batches):
-            cache.add(batch, demanded(vectors))
             n_done += len(batch)
+            if isinstance(vectors, Failure):
+                lost |= _lost(batch, vectors)
+            else:
+                cache.add(batch, vectors)
             report(n_done, len(missing))
     except (BudgetExhausted, ModelFault) as error:
         raise type(error)(
             f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
             "the others are saved, and another run goes on from there."
         ) from error
-    return EmbeddingRun(len(missing), time.monotonic() - started)
+    return EmbeddingRun(len(missing) - len(lost), time.monotonic() - started, lost)
+
+
+def _lost(batch: Batch, failure: Failure) -> dict[str, str]:
+    """The reason for each text of a batch. Raises what no text can cause."""
+    if failure.raised:
+        raise failure.raised
+    return dict.fromkeys(batch, failure.reason)
 
 
 def _one_by_one(embedder: Embedder, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Vectors]]:
@@ -111,21 +124,25 @@ def store_missing_tokens(
     *,
     batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
-) -> int:
-    """Store the tokens of the texts that have none; returns how many vectors were added to the cache on the way.
+) -> EmbeddingRun:
+    """Store the tokens of the texts that have none. Returns the vectors that were added to the cache on the way.
 
     cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being made.
     """
-    missing, n_embedded, n_done = tokens.missing(texts), 0, 0
+    missing, n_embedded, n_done, lost = tokens.missing(texts), 0, 0, dict[str, str]()
+    started = time.monotonic()
     for batch, made in encode(_batches(missing, batch_size)):
-        vectors, coded = zip(*demanded(made), strict=True)
+        n_done += len(batch)
+        if isinstance(made, Failure):
+            lost |= _lost(batch, made)
+            continue
+        vectors, coded = zip(*made, strict=True)
         tokens.add(batch, coded)
         new = cache.missing(batch)
         cache.add(new, [vector for text, vector in zip(batch, vectors, strict=True) if text in new])
         n_embedded += len(new)
-        n_done += len(batch)
         report(n_done, len(missing))
-    return n_embedded
+    return EmbeddingRun(n_embedded, time.monotonic() - started, lost)
 
 
 @dataclass(frozen=True)
@@ -145,10 +162,22 @@ def without_unit_vector(cache: VectorCache, texts: Mapping[str, str]) -> list[Ve
     return [VectorProblem(passage_id, problems[text]) for passage_id, text in texts.items() if text in problems]
 
 
-EMBEDDING_PROMISES: list[Promise[Sequence[VectorProblem]]] = [
+@dataclass(frozen=True)
+class VectorsCandidate:
+    """Vectors before publication."""
+
+    problems: Sequence[VectorProblem]
+    quarantined: Sequence[QuarantinedPaper] = ()
+
+
+EMBEDDING_PROMISES: list[Promise[Any]] = [
     Promise(
         "unit_vectors",
-        "Every passage has one vector of length 1.",
-        lambda problems: [asdict(problem) for problem in problems],
-    )
+        "Every vector of a passage is of length 1.",
+        lambda candidate: [asdict(problem) for problem in candidate.problems],
+    ),
+    none_quarantined(
+        "Vectors can be made of every paper. Each other is listed with the reason; it is found by its words only, and "
+        "the next run tries it again."
+    ),
 ]

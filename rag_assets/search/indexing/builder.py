@@ -5,7 +5,7 @@ target (`Index`): a folder that is swapped, or a server whose alias is switched.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,18 +69,22 @@ def update_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report
     return staged.plan
 
 
-def stage_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
-    """Write a version of the index that holds exactly `rows`, and audit it.
+def stage_index(
+    target: Index[Any], rows: Sequence[IndexRow], *, lost: Collection[str] = (), report: Report | None = None
+) -> StagedIndex:
+    """Write a version of the index that holds exactly `rows`, without those of lost papers, and audit it.
 
     Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
     from nothing (`Index.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
     """
-    wanted = {row.passage_id: row for row in rows}
-    fingerprints = {row.passage_id: row.fingerprint for row in rows}
+    wanted = {row.passage_id: row for row in rows if row.paper_id not in lost}
+    fingerprints = {id_: row.fingerprint for id_, row in wanted.items()}
     report = report or (lambda *_: None)
-    manifest = IndexManifest.of(target.identity, fingerprints)
+    without = tuple(sorted(row.passage_id for row in rows if row.paper_id in lost))
+    described = IndexManifest.of(target.identity, {row.passage_id: row.fingerprint for row in rows})
+    manifest = replace(described, without=without)
     published = target.published()
-    if published == manifest:
+    if published == manifest and published.without == without:
         return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted))), published)
     can_go_on = published is not None and published.identity == target.identity
     plan = plan_update(target.fingerprints() if can_go_on else {}, fingerprints)

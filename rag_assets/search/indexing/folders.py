@@ -37,7 +37,8 @@ def read_manifest(folder: Path) -> IndexManifest | None:
     found = manifest_content(folder)
     try:
         identity = IndexIdentity(**found["identity"])
-        return IndexManifest(identity, str(found["passages"]), int(found["n_passages"]), int(found["n_changed"]))
+        n_passages, n_changed = int(found["n_passages"]), int(found["n_changed"])
+        return IndexManifest(identity, str(found["passages"]), n_passages, n_changed, tuple(found.get("without", ())))
     except (TypeError, KeyError):  # of an earlier version
         return None
 

@@ -188,16 +188,23 @@ class IndexManifest:
     n_passages: int
     n_changed: int = field(default=0, compare=False)
     """Passages added, changed or removed since the index was built from nothing."""
+    without: tuple[str, ...] = field(default=(), compare=False)
+    """Passages that are not inside, because no vector could be made of their papers. Sorted."""
 
     @classmethod
     def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
-        """The manifest of an index of that identity and of exactly these passages."""
+        """The manifest of an index of that identity and of these passages."""
         return cls(identity, data_version(fingerprints), len(fingerprints))
 
     @property
     def version(self) -> str:
         """Changes with the identity and the passages."""
-        return fingerprint(asdict(self.identity), self.passages, self.n_passages)
+        return fingerprint(asdict(self.identity), self.passages, self.n_passages, *self.without)
+
+    @property
+    def n_held(self) -> int:
+        """Passages inside."""
+        return self.n_passages - len(self.without)
 
 
 Report = Callable[[int, int], None]

@@ -13,18 +13,20 @@ from typing import Any
 import pytest
 
 import rag_assets
-from rag_assets.core.errors import ClusterUnavailable, MissingModel
+from rag_assets.core.errors import ClusterUnavailable, MissingModel, WorkLost
 from rag_assets.core.settings import ParseLimits
-from rag_assets.core.settings.operation import ExecutionSettings
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
-from rag_assets.core.workforce.seam import Workforce, demanded, open_workforce
+from rag_assets.core.workforce.seam import Workforce, demanded, within
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.search.embedding.work import by_paper_if_lost
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 from rag_assets_tests.core.workforce.worker_jobs import (
     hang_after_the_first,
+    hit_a_bug,
     imported_modules,
     misbehave,
+    misbehave_each,
     process_id,
     wait_for,
 )
@@ -38,19 +40,6 @@ from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets_tests.core.workforce.worker_jobs import hang_and_tell_pid
 list(LocalProcesses(2).map(hang_and_tell_pid, [Path(sys.argv[1])] * 2, ParseLimits(timeout_s=60)))
 """
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealCluster]:
-    with real_cluster(tmp_path_factory.mktemp("cluster"), n_workers=2) as running:
-        yield running
-
-
-@pytest.fixture(scope="module", params=["here", "dask"])
-def workforce(request: pytest.FixtureRequest) -> Iterator[Workforce]:
-    cluster = request.getfixturevalue("cluster").address if request.param == "dask" else ""
-    with closing(open_workforce(ExecutionSettings(workers=2, cluster=cluster))) as opened:
-        yield opened
 
 
 def results(workforce: Workforce, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -75,6 +64,34 @@ def test_a_deadly_file_costs_only_itself(workforce: Workforce) -> None:
         "needed more than 400 MB of memory (parsing.limits.max_memory_mb). Raise the limit or split the file.",
     ]
     assert all(result.is_worker_lost for result in found if isinstance(result, Failure))
+
+
+def test_a_paper_whose_vectors_are_lost_costs_no_other_paper_its_own(workforce: Workforce) -> None:
+    """Passages of several papers are embedded together; one of them would end a run of ten thousand papers."""
+    paper_of = {"ok 1": "a", "ok 2": "a", "ok 3": "b", "be killed": "b", "ok 4": "c"}
+    batches = [["ok 1"], ["ok 2", "ok 3", "be killed", "ok 4"]]
+
+    made = [*by_paper_if_lost(within(LIMITS, workforce), misbehave_each, paper_of, batches)]
+
+    lost = [batch for batch, result in made if isinstance(result, Failure)]
+    assert lost == [["ok 3", "be killed"]]
+    assert sorted(batch for batch, _ in made) == [["ok 1"], ["ok 2"], ["ok 3", "be killed"], ["ok 4"]]
+
+
+def test_a_machine_that_loses_everything_ends_the_run(workforce: Workforce) -> None:
+    """To start thousands of processes in vain takes hours, and would blame papers that nothing is wrong with."""
+    texts = [f"refuse {number}" for number in range(100)]
+    tried = []
+
+    def batches() -> Iterator[list[str]]:
+        for text in texts:
+            tried.append(text)
+            yield [text]
+
+    with pytest.raises(WorkLost):
+        list(by_paper_if_lost(within(LIMITS, workforce), hit_a_bug, {text: text for text in texts}, batches()))
+
+    assert len(tried) < len(texts)
 
 
 def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(workforce: Workforce) -> None:

@@ -63,3 +63,11 @@ def imported_modules(_: int) -> list[str]:
     import sys
 
     return sorted(sys.modules)
+
+
+def misbehave_each(how: list[str]) -> list[str]:
+    return [misbehave(one) for one in how]
+
+
+def hit_a_bug(_: object) -> None:
+    raise KeyError("div")

@@ -67,10 +67,10 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
 
     encode = partial(in_place, encoder.embed_and_code)
 
-    n_embedded = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
+    first = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
     again = store_missing_tokens(store, encode, cache, PASSAGES, batch_size=2)
 
-    assert (n_embedded, again) == (4, 0)
+    assert (first.n_embedded, again.n_embedded) == (4, 0)
     assert np.array_equal(np.stack(cache.load(PASSAGES)), embedder.embed_passages(PASSAGES))
     stored = PassageTokens(FailingEncoder(), store).of(passages)
     made = PassageTokens(encoder, store_in(tmp_path / "empty")).of(passages)

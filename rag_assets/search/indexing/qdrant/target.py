@@ -107,14 +107,14 @@ class QdrantIndex:
             return (
                 manifest is not None
                 and client.collection_exists(self.collection)
-                and client.count(self.collection, exact=True).count == manifest.n_passages
+                and client.count(self.collection, exact=True).count == manifest.n_held
             )
 
     def open(self) -> QdrantStore:
         manifest = self.manifest()
         if manifest is None:
             raise ValueError("nothing is published")
-        collection = Collection(self.collection, manifest.n_passages, self.sparse_names)
+        collection = Collection(self.collection, manifest.n_held, self.sparse_names)
         return QdrantStore(self.connection, collection, self._reading)
 
     def vectors_of(self, rows: Sequence[IndexRow]) -> PassageVectors:
