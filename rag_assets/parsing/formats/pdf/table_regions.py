@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_high
 
-from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule, shared_size
 from rag_assets.parsing.formats.pdf.headings import kind_of_caption
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
@@ -93,11 +93,7 @@ def _is_near(area: Rectangle, caption: Rectangle) -> bool:
 def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
     """Whether a picture covers a good part of an area."""
     size = (area[2] - area[0]) * (area[3] - area[1])
-    return any(
-        max(0.0, min(area[2], one[2]) - max(area[0], one[0])) * max(0.0, min(area[3], one[3]) - max(area[1], one[1]))
-        >= _FIGURE_OVERLAP * max(size, 1.0)
-        for one in drawings.figures
-    )
+    return any(shared_size(area, one) >= _FIGURE_OVERLAP * max(size, 1.0) for one in drawings.figures)
 
 
 def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions) -> list[Rectangle]:

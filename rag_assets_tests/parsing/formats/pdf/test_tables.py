@@ -244,6 +244,21 @@ def test_what_only_looks_like_a_table_stays_text(tmp_path: Path, draw: Callable[
     assert not tables(parsed(tmp_path, page(draw)))
 
 
+def test_a_page_that_is_one_drawing_has_its_tables(tmp_path: Path) -> None:
+    """Proceedings put each page into a larger one as a whole: read as figures, all their tables would be lost."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.beginForm("paper")
+        lines(canvas, ["Table 1: Yield."], top=172)
+        table_rows(SMALL, FRAME)(canvas)
+        lines(canvas, prose("glacier", 8), top=280)
+        canvas.endForm()
+        canvas.doForm("paper")
+        lines(canvas, ["Proceedings of a meeting, page 7"], top=380)
+
+    assert written(parsed(tmp_path, draw)) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
+
+
 def test_words_beside_a_table_stay_prose(tmp_path: Path) -> None:
     """A table in the right column must take no word of the left one, and lose none of its own."""
     words = prose("glacier", 12)
