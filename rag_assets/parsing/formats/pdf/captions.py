@@ -1,4 +1,6 @@
-"""Which caption belongs to which table of a PDF, and the title and unit of tables without a caption."""
+"""Which caption belongs to which table of a PDF, the title and unit of tables without a caption, and which captions are
+of one table that goes on over pages.
+"""
 
 from collections.abc import Sequence
 
@@ -6,6 +8,7 @@ from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import caption_kind
+from rag_assets.parsing.formats.pdf.printed_table import CONTINUED
 
 _MOST_LINES_APART = 4.0
 """White space between a table and its caption, in heights of a line of the caption."""
@@ -91,3 +94,26 @@ def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
     is_centred = abs(group.left + group.right - table.left - table.right) <= 2 * _CENTRED * width
     is_inside = group.left > table.left + _CENTRED * width
     return group.bold > _TITLE_BOLD or (is_centred and is_inside) or (text.startswith("(") and text.endswith(")"))
+
+
+def label_of(caption: Sequence[LineGroup]) -> str:
+    """The number of a table, "Table 2", without the stop after it; empty for a title without one."""
+    return _opening(caption) if caption and caption_kind(caption[0]) == "table" else ""
+
+
+def is_no_other(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
+    """Whether a title without a number lets a table go on: there is none, it repeats the one above, or it says so."""
+    return not title or _opening(title) == _opening(above) or bool(CONTINUED.search(_text(title)))
+
+
+def clearest(captions: Sequence[list[LineGroup]]) -> list[LineGroup]:
+    """The longest of the captions of one table that does not only say that it goes on."""
+    return max(captions, key=lambda caption: (not CONTINUED.search(_text(caption)), len(_text(caption))))
+
+
+def _opening(caption: Sequence[LineGroup]) -> str:
+    return " ".join(word.strip(".:") for word in _text(caption).split()[:2])
+
+
+def _text(caption: Sequence[LineGroup]) -> str:
+    return " ".join(group.plain_text for group in caption)
