@@ -19,7 +19,7 @@ from rag_assets.parsing.shared.files.raw import RawFile, decoded
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
-PARSER_VERSION = 18
+PARSER_VERSION = 17
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
@@ -50,7 +50,7 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=9),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=10),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
