@@ -149,7 +149,8 @@ def _areas_between(
         rows = between[:first_caption]
         n_full = sum(_fills(line, right - left) for line in rows)
         most = len(rows) / 2 if captions.is_captioned((left, above.at, right, below.at)) else 1
-        is_table = bool(rows) and n_full <= max(most, 1)
+        is_begun = top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
+        is_table = bool(rows) and n_full <= max(most, 1) and is_begun
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
@@ -158,6 +159,12 @@ def _areas_between(
             top = bottom = None
     if top is not None and bottom is not None:
         yield _grown((left, top, right, bottom), lines, drawings, captions)
+
+
+def _is_of_next(lines: Sequence[PrintedLine], at: int, below: Rule) -> bool:
+    """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the lines above: these
+    may be columns of prose between a running head and a table."""
+    return 0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
 
 
 def _fills(line: PrintedLine, width: float) -> bool:
