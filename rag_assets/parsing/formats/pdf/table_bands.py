@@ -198,7 +198,7 @@ def _joined(lines: Sequence[Line], usual: float) -> Iterator[Row]:
 def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) -> bool:
     """Whether a line is part of the row above it."""
     last = row[-1]
-    if any(_is_hyphenated(above, one.text) for one in line.placed if (above := last.at(one.first))):
+    if any(_is_hyphenated(last.at(one.first), one.text) for one in line.placed):
         return True
     distance = line.middle - last.middle
     above = set().union(*(one.columns for one in row))
@@ -224,9 +224,9 @@ def _is_nearer(line: Line, above: Line, below: Line | None) -> bool:
     return below is not None and below.middle - line.middle < _FARTHER * (line.middle - above.middle)
 
 
-def _is_hyphenated(text: Text, following: Text) -> bool:
+def _is_hyphenated(text: Text | None, following: Text) -> bool:
     """Whether a word goes on in the line below it."""
-    return text.text.endswith("-") and text.text[-2:-1].isalpha() and following.text[:1].isalpha()
+    return text is not None and text.text[-2:-1].isalpha() and text.text[-1] == "-" and following.text[:1].isalpha()
 
 
 def _reads_on(text: Text, following: Text) -> bool:
