@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import caption_kind
 from rag_assets.parsing.formats.pdf.printed_table import CONTINUED
@@ -65,18 +66,29 @@ def _gap(table: LineGroup, caption: Sequence[LineGroup]) -> float:
 
 
 def _title_above(groups: Sequence[LineGroup], table: int, taken: set[int]) -> list[int]:
-    """The short lines directly above a table without prose between: "(in millions, except per share data)"."""
+    """The short lines directly above a table without prose between, "(in millions, except per share data)", and the
+    sentence that leads to it."""
     above: list[int] = []
     below = groups[table]
     for index in range(table - 1, max(table - 1 - _MOST_TITLE_GROUPS, -1), -1):
         group = groups[index]
         gap = below.top - group.bottom
         is_near = group.page == below.page and -group.lines[0].height < gap <= _TITLE_APART * group.lines[0].height
-        if index in taken or not is_near or not _may_be_title(group, groups[table]):
+        leads_in = _leads_in(group)
+        if index in taken or not is_near or not (leads_in or _may_be_title(group, groups[table])):
             break
         above.insert(0, index)
+        if leads_in:
+            break
         below = group
     return above
+
+
+def _leads_in(group: LineGroup) -> bool:
+    """Whether a text is one sentence that announces what stands below: "Net sales by segment are as follows:"."""
+    text = group.plain_text.strip()
+    is_short = group.kind is GroupKind.TEXT and not group.is_aside and len(group.lines) <= _MOST_TITLE_LINES
+    return is_short and text.endswith(":") and len(list(sentence_spans(text))) == 1
 
 
 def _may_be_title(group: LineGroup, table: LineGroup) -> bool:

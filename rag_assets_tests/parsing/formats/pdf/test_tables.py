@@ -241,6 +241,15 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: 
     assert all(not block.section_path for block in document.blocks)
 
 
+def test_the_sentence_that_leads_to_a_table_is_its_title(tmp_path: Path) -> None:
+    """The rows of the notes of a report name segments only: what is counted stands in the sentence above."""
+    sentence = "Cattle by kind of soil are as follows (in thousands):"
+
+    document = parsed(tmp_path, page((175, [sentence]), table_rows(SMALL, FRAME)))
+
+    assert [table.title for table in tables(document)] == [sentence]
+
+
 def _bars(canvas: Canvas) -> None:
     for nth in range(6):
         lines(canvas, [f"{40 + nth}"], left=100 + 50 * nth, top=240 - 4 * nth)
