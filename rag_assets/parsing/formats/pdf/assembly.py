@@ -11,7 +11,7 @@ from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
-from rag_assets.parsing.formats.pdf.captions import table_titles
+from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles
 from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
@@ -125,23 +125,29 @@ def _with_captions(blocks: list[_Gathered]) -> list[_Gathered]:
 
 
 def _with_tables_continued(blocks: Sequence[_Gathered]) -> list[_Gathered]:
-    """Put a table at the top of a page together with the one it goes on from, if it has no other caption."""
+    """Put each table together with the one it goes on from."""
     joined: list[_Gathered] = []
     for block in blocks:
-        above = next((one for one in reversed(joined) if one.kind is not BlockKind.FOOTNOTE), None)
-        if block.kind is BlockKind.TABLE and above and above.kind is BlockKind.TABLE:
-            is_same = not block.caption or _label(block) == _label(above)
-            if is_same and _tables(above)[-1].goes_on_in(_tables(block)[0]):
-                above.groups.extend(block.groups)
-                above.caption.extend(block.caption)
-                continue
-        joined.append(block)
+        above = _goes_on_from(block, joined) if block.kind is BlockKind.TABLE else None
+        if above:
+            above.groups.extend(block.groups)
+            above.caption = clearest([above.caption, block.caption])
+        else:
+            joined.append(block)
     return joined
 
 
-def _label(block: _Gathered) -> list[str]:
-    """The label of a table, "Table 2", without the stop after it."""
-    return [word.strip(".:") for group in block.caption[:1] for word in group.plain_text.split()[:2]]
+def _goes_on_from(table: _Gathered, before: Sequence[_Gathered]) -> _Gathered | None:
+    """The last table of the same number; else the one directly before a table that has no other title."""
+    first, label = _tables(table)[0], label_of(table.caption)
+    if label:
+        named = (one for one in reversed(before) if one.kind is BlockKind.TABLE and label_of(one.caption) == label)
+        above = next(named, None)
+        return above if above and _tables(above)[-1].is_repeated_in(first) else None
+    above = next((one for one in reversed(before) if one.kind is not BlockKind.FOOTNOTE), None)
+    if above is None or above.kind is not BlockKind.TABLE or not _tables(above)[-1].goes_on_in(first):
+        return None
+    return above if is_no_other(table.caption, above.caption) else None
 
 
 def _tables(block: _Gathered) -> list[Printed]:

@@ -1,11 +1,15 @@
-"""Which caption belongs to which table of a PDF, and the title and unit of tables without a caption."""
+"""Which caption belongs to which table of a PDF, the title and unit of tables without a caption, and which captions are
+of one table that goes on over pages.
+"""
 
 from collections.abc import Sequence
 
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import caption_kind
+from rag_assets.parsing.formats.pdf.printed_table import CONTINUED
 
 _MOST_LINES_APART = 4.0
 """White space between a table and its caption, in heights of a line of the caption."""
@@ -62,18 +66,29 @@ def _gap(table: LineGroup, caption: Sequence[LineGroup]) -> float:
 
 
 def _title_above(groups: Sequence[LineGroup], table: int, taken: set[int]) -> list[int]:
-    """The short lines directly above a table without prose between: "(in millions, except per share data)"."""
+    """The short lines directly above a table without prose between, "(in millions, except per share data)", and the
+    sentence that leads to it."""
     above: list[int] = []
     below = groups[table]
     for index in range(table - 1, max(table - 1 - _MOST_TITLE_GROUPS, -1), -1):
         group = groups[index]
         gap = below.top - group.bottom
         is_near = group.page == below.page and -group.lines[0].height < gap <= _TITLE_APART * group.lines[0].height
-        if index in taken or not is_near or not _may_be_title(group, groups[table]):
+        leads_in = _leads_in(group)
+        if index in taken or not is_near or not (leads_in or _may_be_title(group, groups[table])):
             break
         above.insert(0, index)
+        if leads_in:
+            break
         below = group
     return above
+
+
+def _leads_in(group: LineGroup) -> bool:
+    """Whether a text is one sentence that announces what stands below: "Net sales by segment are as follows:"."""
+    text = group.plain_text.strip()
+    is_short = group.kind is GroupKind.TEXT and not group.is_aside and len(group.lines) <= _MOST_TITLE_LINES
+    return is_short and text.endswith(":") and len(list(sentence_spans(text))) == 1
 
 
 def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
@@ -91,3 +106,26 @@ def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
     is_centred = abs(group.left + group.right - table.left - table.right) <= 2 * _CENTRED * width
     is_inside = group.left > table.left + _CENTRED * width
     return group.bold > _TITLE_BOLD or (is_centred and is_inside) or (text.startswith("(") and text.endswith(")"))
+
+
+def label_of(caption: Sequence[LineGroup]) -> str:
+    """The number of a table, "Table 2", without the stop after it; empty for a title without one."""
+    return _opening(caption) if caption and caption_kind(caption[0]) == "table" else ""
+
+
+def is_no_other(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
+    """Whether a title without a number lets a table go on: there is none, it repeats the one above, or it says so."""
+    return not title or _opening(title) == _opening(above) or bool(CONTINUED.search(_text(title)))
+
+
+def clearest(captions: Sequence[list[LineGroup]]) -> list[LineGroup]:
+    """The longest of the captions of one table that does not only say that it goes on."""
+    return max(captions, key=lambda caption: (not CONTINUED.search(_text(caption)), len(_text(caption))))
+
+
+def _opening(caption: Sequence[LineGroup]) -> str:
+    return " ".join(word.strip(".:") for word in _text(caption).split()[:2])
+
+
+def _text(caption: Sequence[LineGroup]) -> str:
+    return " ".join(group.plain_text for group in caption)

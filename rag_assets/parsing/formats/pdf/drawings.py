@@ -1,8 +1,8 @@
 """The lines and pictures drawn on a PDF page: the rules of its tables, and where its figures are.
 
 A rule is a straight line, or a filled rectangle so thin that it looks like one. Pictures are image objects and form
-objects (drawings that were put into the page as a whole) smaller than the page; what is drawn inside them is a
-figure's, never a table's.
+objects (drawings that were put into the page as a whole) smaller than the page and its text; what is drawn inside them
+is a figure's, never a table's.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, turned
+from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, turned
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage
@@ -28,7 +28,7 @@ _SHORTEST = 4.0
 _JOINS = 2.5
 """Pieces of one rule are at most so far apart, in points."""
 _PAGE_SHARE = 0.8
-"""A form or image that covers so much of the page is its background, not a figure on it."""
+"""A form or image that covers so much of the page, or of the place of its text, is the page itself, no figure on it."""
 _EMPTY_SHARE = 0.0005
 
 Rectangle = tuple[float, float, float, float]
@@ -89,17 +89,18 @@ class PageDrawings:
         return Drawings(_joined(across), _joined(down), tuple(shades), tuple(figures), tuple(ink))
 
 
-def drawings_of(page: "PdfPage", geometry: Geometry) -> PageDrawings:
+def drawings_of(page: "PdfPage", geometry: Geometry, glyphs: Sequence[Glyph]) -> PageDrawings:
     """The rules, shades and figures of a page; nothing for a page with more objects than a table could have."""
     from pypdfium2 import raw
 
     found, frame = PageDrawings(), geometry.frame(0)
     page_area = frame.shown_width * frame.shown_height
-    for n_before, (kind, item, matrix) in enumerate(_objects(page.raw, geometry)):
+    wholes = [(0.0, 0.0, frame.shown_width, frame.shown_height), *_place_of_text(glyphs)]
+    for n_before, (kind, item, matrix) in enumerate(_objects(page.raw, geometry, wholes)):
         if n_before >= _MOST_OBJECTS or len(found.lines) > _MOST_LINES:
             return PageDrawings(figures=found.figures, ink=found.ink)
         area = _bounds(item, matrix, geometry)
-        is_background = _size(area) >= _PAGE_SHARE * page_area
+        is_background = _covers(area, wholes)
         if not is_background:
             found.ink.append(area)
         if kind == raw.FPDF_PAGEOBJ_PATH:
@@ -115,17 +116,35 @@ def _size(area: Rectangle) -> float:
     return (area[2] - area[0]) * (area[3] - area[1])
 
 
+def _place_of_text(glyphs: Sequence[Glyph]) -> list[Rectangle]:
+    """The rectangle around all text of a page, if it has any."""
+    text = [glyph for glyph in glyphs if not glyph.text.isspace()]
+    if not text:
+        return []
+    left, top = min(glyph.left for glyph in text), min(glyph.top for glyph in text)
+    return [(left, top, max(glyph.right for glyph in text), max(glyph.bottom for glyph in text))]
+
+
+def shared_size(one: Rectangle, other: Rectangle) -> float:
+    """The size of the area two rectangles share, in square points."""
+    width, height = min(one[2], other[2]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[1], other[1])
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def _covers(area: Rectangle, wholes: Sequence[Rectangle]) -> bool:
+    return any(shared_size(area, one) >= _PAGE_SHARE * _size(one) for one in wholes)
+
+
 _WHOLE: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
-def _objects(page: Any, geometry: Geometry) -> Iterator[tuple[int, Any, Matrix]]:
+def _objects(page: Any, geometry: Geometry, wholes: Sequence[Rectangle]) -> Iterator[tuple[int, Any, Matrix]]:
     """Paths, images and forms, each with the matrix from its own coordinates' surroundings to the page.
 
-    Forms that cover the page are opened: their paths come instead of them.
+    Forms that cover the page or its text are opened: their paths come instead of them.
     """
     from pypdfium2 import raw
 
-    page_area = _PAGE_SHARE * geometry.width * geometry.height
     open_forms = [(None, _WHOLE, 0)]
     while open_forms:
         form, matrix, depth = open_forms.pop()
@@ -134,7 +153,7 @@ def _objects(page: Any, geometry: Geometry) -> Iterator[tuple[int, Any, Matrix]]
             item = raw.FPDFPage_GetObject(page, index) if form is None else raw.FPDFFormObj_GetObject(form, index)
             kind = raw.FPDFPageObj_GetType(item)
             is_form = kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_FORMS_DEEP
-            if is_form and _size(_bounds(item, matrix, geometry)) >= page_area:
+            if is_form and _covers(_bounds(item, matrix, geometry), wholes):
                 open_forms.append((item, _times(_matrix(item), matrix), depth + 1))
             elif kind in (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM):
                 yield kind, item, matrix

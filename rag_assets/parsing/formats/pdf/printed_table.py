@@ -1,11 +1,15 @@
 """A table as it was read from one page, and one that goes on over pages."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Cell
 from rag_assets.parsing.formats.pdf.drawings import Rectangle
 from rag_assets.parsing.formats.pdf.glyphs import Frame
+
+CONTINUED = re.compile(r"\bcont(?:inued\b|inues\b|['’]d\b|\.)", re.IGNORECASE)
+"""Says that a table goes on, beside its caption or below its rows."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,22 @@ class Printed:
             and following._header() in ([], self._header())
         )
 
+    def is_repeated_in(self, following: "Printed") -> bool:
+        """Whether a table of the same name goes on with this one: it repeats the header here or on the next page."""
+        is_near = 0 <= following.frame.page - self.frame.page <= 1
+        return (is_near and following._header() == self._header() != []) or self.goes_on_in(following)
+
     def _header(self) -> list[tuple[int, str]]:
         return [(cell.col, cell.text) for cell in self.cells if cell.is_header]
 
 
 def cells_over_pages(tables: Sequence[Printed]) -> list[Cell]:
-    """The cells of a table and of those it goes on in, under its own header."""
-    cells = list(tables[0].cells)
-    for table in tables[1:]:
-        n_header = len({cell.row for cell in table.cells if cell.is_header})
-        below = max(cell.row for cell in cells) + 1 - n_header
-        cells += [replace(cell, row=cell.row + below) for cell in table.cells if not cell.is_header]
+    """The cells of a table and of those it goes on in, under its own header, without a last line that says so."""
+    cells: list[Cell] = []
+    for table in tables:
+        last = [cell for cell in table.cells if cell.row == table.cells[-1].row]
+        own = table.cells[:-1] if len(last) == 1 and CONTINUED.search(last[0].text) else table.cells
+        n_header = len({cell.row for cell in own if cell.is_header}) if cells else 0
+        below = max(cell.row for cell in cells) + 1 - n_header if cells else 0
+        cells += [replace(cell, row=cell.row + below) for cell in own if not (below and cell.is_header)]
     return cells

@@ -1,12 +1,13 @@
 """The rows of a printed table: which of its lines are one row, and which label stands for several.
 
 Lines between two rules over the whole table are a band. A band is one row with wrapped texts, or several rows; a label
-printed once in it, at any height, then belongs to each of them.
+printed once in it, at any height, then belongs to each of them. Where rules of both directions bound the cells, they
+part the rows of a band, and a cell they do not cut belongs to all rows beside it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from statistics import fmean, quantiles
 
 from rag_assets.parsing.formats.pdf.table_columns import Placed
@@ -16,6 +17,8 @@ from rag_assets.parsing.formats.pdf.text import Segment
 _TIGHT = 0.87
 """Lines closer than this share of the usual distance are one row."""
 _FARTHER = 1.1
+_READS_ON = 0.5
+"""Share of the texts below others that begin with a small letter in a row of wrapped texts."""
 _HALF = 0.75
 """Lines this much closer, with texts in different columns, are one row whose texts are set at different heights."""
 
@@ -78,6 +81,14 @@ class Row:
         return entries
 
 
+@dataclass(frozen=True)
+class Cut:
+    """A rule that ends at vertical rules: it parts the cells of the columns it covers."""
+
+    at: float
+    columns: frozenset[int]
+
+
 @dataclass
 class Label:
     """A text that names the rows [start, end)."""
@@ -94,6 +105,31 @@ def usual_distance(lines: Sequence[Line]) -> float:
     return quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
 
 
+def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], list[Label]]:
+    """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each for all its rows."""
+    parts = [
+        [line for line in band if above < line.middle <= below]
+        for above, below in pairwise([float("-inf"), *(cut.at for cut in cuts), float("inf")])
+    ]
+    labels: list[Label] = []
+    for column in sorted(set().union(*(line.columns for line in band))):
+        starts = [0, *(nth for nth, cut in enumerate(cuts, 1) if column in cut.columns), len(parts)]
+        for start, end in pairwise(starts):
+            ones = [one for part in parts[start:end] for line in part for one in line.placed if one.first == column]
+            if end - start > 1 and ones:
+                labels.append(Label(column, [one.text for one in ones], start, end))
+    taken = {id(text) for label in labels for text in label.texts}
+    rows = [Row([rest for line in part if (rest := _without(line, taken)).placed]) for part in parts]
+    before = [0, *accumulate(bool(row.lines) for row in rows)]
+    moved = [replace(label, start=before[label.start], end=before[label.end]) for label in labels]
+    return [row for row in rows if row.lines], [label for label in moved if label.start < label.end]
+
+
+def _without(line: Line, taken: set[int]) -> Line:
+    """A line without some texts, given by their identity."""
+    return Line(line.printed, [one for one in line.placed if id(one.text) not in taken])
+
+
 def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[list[Row], list[Label]]:
     """The rows of a band, and the labels that stand for all of them (rows counted in the band).
 
@@ -102,19 +138,29 @@ def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[li
     if is_bounded and _is_one_row(band):
         return [Row(list(band))], []
     labels = _spanning_labels(band) if is_bounded else []
-    apart = {id(one) for _, ones in labels for one in ones}
-    rest = [Line(line.printed, [one for one in line.placed if id(one) not in apart]) for line in band]
+    apart = {id(one.text) for _, ones in labels for one in ones}
+    rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))
     return rows, [Label(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels]
 
 
 def _is_one_row(band: Sequence[Line]) -> bool:
-    """Whether the lines of a band are one row: one of them has a text in all its columns, and no other repeats that."""
-    if len(band) < 2:
+    """Whether the lines of a band are one row: one of them has a text in all its columns, and no other repeats that; or
+    most texts go on from the line above."""
+    if len(band) < 2 or _is_wrapped(band):
         return True
     fullest = max(band, key=lambda line: len(line.columns))
     others = [line for line in band if line is not fullest]
     return all(line.columns < fullest.columns and not _both_hold_values(line, fullest) for line in others)
+
+
+def _is_wrapped(band: Sequence[Line]) -> bool:
+    """Whether most texts below others begin with a small letter, in the columns whose first text does not."""
+    columns: dict[int, list[str]] = {}
+    for one in (one for line in band for one in line.placed):
+        columns.setdefault(one.first, []).append(one.text.text)
+    below = [text for first, *rest in columns.values() if not first[:1].islower() for text in rest]
+    return bool(below) and sum(text[:1].islower() for text in below) >= _READS_ON * len(below)
 
 
 def _both_hold_values(line: Line, other: Line) -> bool:
@@ -152,6 +198,8 @@ def _joined(lines: Sequence[Line], usual: float) -> Iterator[Row]:
 def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) -> bool:
     """Whether a line is part of the row above it."""
     last = row[-1]
+    if any(_is_hyphenated(last.at(one.first), one.text) for one in line.placed):
+        return True
     distance = line.middle - last.middle
     above = set().union(*(one.columns for one in row))
     is_tight = distance <= _TIGHT * usual
@@ -174,6 +222,11 @@ def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) 
 def _is_nearer(line: Line, above: Line, below: Line | None) -> bool:
     """Whether a line is hardly farther from the one below it than from the one above."""
     return below is not None and below.middle - line.middle < _FARTHER * (line.middle - above.middle)
+
+
+def _is_hyphenated(text: Text | None, following: Text) -> bool:
+    """Whether a word goes on in the line below it."""
+    return text is not None and text.text[-2:-1].isalpha() and text.text[-1] == "-" and following.text[:1].isalpha()
 
 
 def _reads_on(text: Text, following: Text) -> bool:

@@ -9,19 +9,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_assets.core.domain import Cell
-from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
 from rag_assets.parsing.formats.pdf.table_bands import (
+    Cut,
     Label,
     Line,
     Row,
     centred_labels,
     rows_of,
+    ruled_rows,
     sideways_labels,
     usual_distance,
 )
-from rag_assets.parsing.formats.pdf.table_columns import columns_of, placed, with_spanners
+from rag_assets.parsing.formats.pdf.table_columns import Interval, columns_of, placed, with_spanners
 from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
@@ -33,6 +35,8 @@ _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
 _EDGE = 0.02
 """A rule over the whole table ends at most this share of its width from its edges."""
 _LEAST_EDGE = 4.0
+_MEETS = 2.0
+"""Rules that end so near each other, in points, meet."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,10 @@ def read_region(region: Region) -> Printed | None:
     body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
     usual = usual_distance(body)
     bands = _bands(body, edges + _row_edges(region))
+    cuts = _cuts(region, short, columns)
     for band in bands:
-        rows, labels = rows_of(band, usual, is_bounded=len(bands) > 1)
+        own = [cut for cut in cuts if band[0].middle < cut.at < band[-1].middle]
+        rows, labels = ruled_rows(band, own) if own else rows_of(band, usual, is_bounded=len(bands) > 1)
         above = [line.middle for line in lines if line.middle < band[0].middle]
         is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in edges)
         table.add(rows, labels, is_ruled=is_ruled)
@@ -83,6 +89,21 @@ def _row_edges(region: Region) -> list[float]:
     left, _, right, _ = region.area
     wide = [s for s in region.drawings.shades if s[2] - s[0] >= 0.9 * (right - left)]
     return [edge for _, top, _, bottom in wide for edge in (top, bottom)]
+
+
+def _cuts(region: Region, rules: Sequence[Rule], columns: Sequence[Interval]) -> list[Cut]:
+    """The rules from one vertical rule or edge of the table to another, those of one height as one, from the top."""
+    left, _, right, _ = region.area
+    inner = [rule for rule in region.drawings.down if left + _LEAST_EDGE < rule.at < right - _LEAST_EDGE]
+    cuts: list[Cut] = []
+    for rule in rules if inner else ():
+        ends = [left, right, *(down.at for down in inner if down.start - 1 <= rule.at <= down.end + 1)]
+        if all(any(abs(at - end) <= _MEETS for at in ends) for end in (rule.start, rule.end)):
+            own = frozenset(n for n, edges in enumerate(columns) if rule.start <= sum(edges) / 2 <= rule.end)
+            if cuts and rule.at - cuts[-1].at <= _MEETS:
+                own |= cuts.pop().columns
+            cuts.append(Cut(rule.at, own))
+    return [cut for cut in cuts if cut.columns]
 
 
 def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
@@ -158,8 +179,15 @@ class _Table:
         ]
         labels = self.labels or centred_labels(self.rows, 0)
         named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
+        leading = {label.column for label in labels}
         cells += [
-            self._cell(top + one.start, one.column, one.texts, row_span=one.end - one.start, is_stub=True)
+            self._cell(
+                top + one.start,
+                one.column,
+                one.texts,
+                row_span=one.end - one.start,
+                is_stub=leading.issuperset(range(one.column)),
+            )
             for one in labels
         ]
         roles: list[Role] = ["row" if (0, nth) in named else self._role(nth, header) for nth in range(len(self.rows))]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_high
 
-from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule, shared_size
 from rag_assets.parsing.formats.pdf.headings import kind_of_caption
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
@@ -93,11 +93,7 @@ def _is_near(area: Rectangle, caption: Rectangle) -> bool:
 def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
     """Whether a picture covers a good part of an area."""
     size = (area[2] - area[0]) * (area[3] - area[1])
-    return any(
-        max(0.0, min(area[2], one[2]) - max(area[0], one[0])) * max(0.0, min(area[3], one[3]) - max(area[1], one[1]))
-        >= _FIGURE_OVERLAP * max(size, 1.0)
-        for one in drawings.figures
-    )
+    return any(shared_size(area, one) >= _FIGURE_OVERLAP * max(size, 1.0) for one in drawings.figures)
 
 
 def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions) -> list[Rectangle]:
@@ -153,7 +149,8 @@ def _areas_between(
         rows = between[:first_caption]
         n_full = sum(_fills(line, right - left) for line in rows)
         most = len(rows) / 2 if captions.is_captioned((left, above.at, right, below.at)) else 1
-        is_table = bool(rows) and n_full <= max(most, 1)
+        is_begun = top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
+        is_table = bool(rows) and n_full <= max(most, 1) and is_begun
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
@@ -162,6 +159,12 @@ def _areas_between(
             top = bottom = None
     if top is not None and bottom is not None:
         yield _grown((left, top, right, bottom), lines, drawings, captions)
+
+
+def _is_of_next(lines: Sequence[PrintedLine], at: int, below: Rule) -> bool:
+    """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the lines above: these
+    may be columns of prose between a running head and a table."""
+    return 0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
 
 
 def _fills(line: PrintedLine, width: float) -> bool:

@@ -152,6 +152,45 @@ SMALL = [[(60, "Kind"), (160, "2016")], [(60, "Oats"), (160, "7.1")], [(60, "Rye
 FRAME: list[Rule] = [(60, 200, 0), (60, 200, 1), (60, 200, 3)]
 
 
+def test_rules_of_both_directions_bound_the_cells(tmp_path: Path) -> None:
+    """In a full grid a cell belongs to all rows beside it, and no rule has to run over the whole table."""
+    rows = [
+        [(60, "Soil"), (160, "Code"), (230, "Kind"), (330, "Sown")],
+        [(60, "Sandy soil"), (160, "K1"), (230, "Oats")],
+        [(160, "K2"), (230, "Rye"), (330, "spring")],
+        [(60, "Clay soil"), (160, "K3"), (230, "Barley")],
+    ]
+    inner: list[Rule] = [(150, 320, 2), (55, 320, 3)]
+
+    def grid(canvas: Canvas) -> None:
+        table_rows(rows, [*((55, 420, n) for n in (0, 1, 4)), *inner])(canvas)
+        for x in (55, 150, 220, 320, 420):
+            canvas.line(x, HEIGHT - 189.5, x, HEIGHT - 245.5)
+
+    assert written(parsed(tmp_path, page((180, ["Table 1: Fields."]), grid))) == [
+        "Soil: Sandy soil | Code: K1 | Kind: Oats | Sown: spring",
+        "Soil: Sandy soil | Code: K2 | Kind: Rye | Sown: spring",
+        "Soil: Clay soil | Code: K3 | Kind: Barley | Sown: spring",
+    ]
+
+
+def test_wrapped_texts_in_all_columns_are_one_row(tmp_path: Path) -> None:
+    """A row a line would give the first half of each text to nobody."""
+    rows = [
+        [(60, "Kind"), (160, "Sown"), (300, "Aggregates")],
+        [(60, "Winter"), (160, "In autumn, after the"), (300, "Large ones (more")],
+        [(60, "barley"), (160, "last rain"), (300, "than half)")],
+        [(60, "Vendor-"), (160, "Field-"), (300, "Pull")],
+        [(60, "Bred oats"), (160, "Dependent"), (300, "Only")],
+    ]
+    rules: list[Rule] = [(55, 420, n) for n in (0, 1, 3, 5)]
+
+    assert written(parsed(tmp_path, page((180, ["Table 1: Fields."]), table_rows(rows, rules)))) == [
+        "Kind: Winter barley | Sown: In autumn, after the last rain | Aggregates: Large ones (more than half)",
+        "Kind: Vendor-Bred oats | Sown: Field-Dependent | Aggregates: Pull Only",
+    ]
+
+
 def test_captions_below_are_paired_one_to_one(tmp_path: Path) -> None:
     """With the caption of its neighbour, every value of a table is said of something else."""
     document = parsed(
@@ -202,6 +241,15 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: 
     assert all(not block.section_path for block in document.blocks)
 
 
+def test_the_sentence_that_leads_to_a_table_is_its_title(tmp_path: Path) -> None:
+    """The rows of the notes of a report name segments only: what is counted stands in the sentence above."""
+    sentence = "Cattle by kind of soil are as follows (in thousands):"
+
+    document = parsed(tmp_path, page((175, [sentence]), table_rows(SMALL, FRAME)))
+
+    assert [table.title for table in tables(document)] == [sentence]
+
+
 def _bars(canvas: Canvas) -> None:
     for nth in range(6):
         lines(canvas, [f"{40 + nth}"], left=100 + 50 * nth, top=240 - 4 * nth)
@@ -244,6 +292,36 @@ def test_what_only_looks_like_a_table_stays_text(tmp_path: Path, draw: Callable[
     assert not tables(parsed(tmp_path, page(draw)))
 
 
+def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -> None:
+    """The rule below the head and the first one of the table bound two columns of prose, and the caption is theirs."""
+
+    def draw(canvas: Canvas) -> None:
+        for left, word in ((60, "rope"), (310, "dome")):
+            lines(canvas, prose(word, 8), left=left, top=70, size=7)
+        lines(canvas, ["Table 1. Yield."], top=190)
+        table_rows(SMALL, [(55, 540, n) for n in (-10, 0, 1, 3)])(canvas)
+
+    document = parsed(tmp_path, draw)
+
+    assert [table.title for table in tables(document)] == ["Table 1. Yield."]
+    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
+
+
+def test_a_page_that_is_one_drawing_has_its_tables(tmp_path: Path) -> None:
+    """Proceedings put each page into a larger one as a whole: read as figures, all their tables would be lost."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.beginForm("paper")
+        lines(canvas, ["Table 1: Yield."], top=172)
+        table_rows(SMALL, FRAME)(canvas)
+        lines(canvas, prose("glacier", 8), top=280)
+        canvas.endForm()
+        canvas.doForm("paper")
+        lines(canvas, ["Proceedings of a meeting, page 7"], top=380)
+
+    assert written(parsed(tmp_path, draw)) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
+
+
 def test_words_beside_a_table_stay_prose(tmp_path: Path) -> None:
     """A table in the right column must take no word of the left one, and lose none of its own."""
     words = prose("glacier", 12)
@@ -280,6 +358,25 @@ def test_a_table_over_a_page_end_is_one_under_its_header(tmp_path: Path) -> None
     assert len(tables(document)) == 1
     assert written(document)[-1] == "Kind: Herd 8 | Litres: 80.5"
     assert {span.page_start for span in tables(document)[0].spans} == {1, 2}
+
+
+def test_a_table_that_repeats_caption_and_header_is_one(tmp_path: Path) -> None:
+    """Two tables of one name share the rows out, and a note about the next page would be a group of what follows."""
+    head = [(60, "Kind"), (200, "Litres")]
+    rows, more = ([[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in numbers] for numbers in (range(1, 4), range(4, 7)))
+    rules: list[Rule] = [(55, 340, n) for n in (0, 1, 5)]
+    note = [(60, "Continued on next page")]
+    first = page((180, ["Table 2: Milk."]), table_rows([head, *rows, note], rules), (300, prose("rope", 4)))
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, ["Table 2 (continued)"], top=60)
+        table_rows([head, *more], rules, top=80)(canvas)
+
+    document = parsed(tmp_path, first, second)
+
+    [table] = tables(document)
+    assert table.title == "Table 2: Milk."
+    assert written(document) == [f"Kind: Herd {n} | Litres: {n}0.5" for n in range(1, 7)]
 
 
 def test_an_accent_drawn_apart_joins_its_letter(tmp_path: Path) -> None:
