@@ -114,8 +114,7 @@ def mmlongbench(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
 def qasper(folder: Path) -> tuple[list[Paper], Iterator[Row]]:
     """Papers in sections, each question to its own paper. Where annotators disagree, the first answer counts; a
     question is unanswerable when all say so."""
-    path = next(iter(sorted(folder.rglob("qasper-*-v0.3.json"))), folder / "qasper-dev-v0.3.json")
-    papers = {_name(key): paper for key, paper in _json(path).items()}
+    papers = {_name(key): paper for key, paper in _json(_one(folder, "qasper-*-v0.3.json")).items()}
 
     def questions() -> Iterator[Row]:
         for name, paper in papers.items():
@@ -273,7 +272,7 @@ def _name(key: str) -> str:
 
 
 def _one(folder: Path, name: str) -> Path:
-    """The file of that name anywhere below the folder."""
+    """The first file of that name, which may be a pattern, anywhere below the folder."""
     return next(iter(sorted(folder.rglob(name))), folder / name)
 
 

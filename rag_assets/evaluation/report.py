@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from rag_assets.answering.wording import place_of
+from rag_assets.core.domain.spans import page_words
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.comparison import (
     Compared,
@@ -180,7 +181,7 @@ def _question(case: Case) -> str:
     problem = problem_of(case)
     mark = f'<span class="bad">{escape(problem)}</span>' if problem else '<span class="good">right</span>'
     contexts = "".join(
-        f"<h4>{escape(one.paper_id)} {_pages(one.page_start, one.page_end)}</h4>"
+        f"<h4>{escape(one.paper_id)} {page_words(one.page_start, one.page_end, None)}</h4>"
         f"<pre>{escape(one.text[:_MOST_CONTEXT_CHARS])}</pre>"
         for one in case.contexts
     )
@@ -218,12 +219,6 @@ def _answer(case: Case) -> str:
         )
         for claim in case.result.claims
     )
-
-
-def _pages(start: int | None, end: int | None) -> str:
-    if start is None:
-        return '<span class="quiet">no page</span>'
-    return f"p. {start}" if start == end else f"pp. {start}–{end}"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
