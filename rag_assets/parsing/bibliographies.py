@@ -20,7 +20,7 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _LATEX = re.compile(r"[\\$~]")
 _FILE = re.compile(r"(?:^|;)(?:[^:;]{0,200}:)?([^:;]{1,500}\.\w{1,8})(?::[\w/.+-]{0,60})?(?=;|$)")
 """Attachments in BibTeX: "Full Text:files/12/a.pdf:application/pdf", or the path alone."""
-_OF_BIBTEX = {
+OF_BIBTEX = {
     "article": "article-journal",
     "inproceedings": "paper-conference",
     "conference": "paper-conference",
@@ -35,10 +35,10 @@ _OF_BIBTEX = {
     "dataset": "dataset",
     "online": "webpage",
 }
-_OF_RIS = {
+OF_RIS = {
     "JOUR": "article-journal",
-    "CONF": "paper-conference",
     "CPAPER": "paper-conference",
+    "CONF": "paper-conference",
     "CHAP": "chapter",
     "BOOK": "book",
     "THES": "thesis",
@@ -133,7 +133,7 @@ def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
         keywords=_keywords((plain("keywords") or "").replace(";", ",").split(",")),
         language=plain("langid", "language"),
         licence=plain("license", "licence", "rights"),
-        type=_OF_BIBTEX.get(kind),
+        type=OF_BIBTEX.get(kind),
     )
 
 
@@ -206,7 +206,7 @@ def _of_ris(fields: Mapping[str, Any]) -> Record:
         abstract=stated("abstract", "notes_abstract"),
         keywords=_keywords(fields.get("keywords") or ()),
         language=stated("language"),
-        type=_OF_RIS.get(str(fields.get("type_of_reference"))),
+        type=OF_RIS.get(str(fields.get("type_of_reference"))),
     )
 
 

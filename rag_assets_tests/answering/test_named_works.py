@@ -8,7 +8,12 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.core.domain import Context, PaperFacts
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.search.retrieval.named_works import works_compared, writers_asked_for
+from rag_assets.search.retrieval.named_works import (
+    papers_named,
+    work_asked_for,
+    works_compared,
+    writers_asked_for,
+)
 from rag_assets_tests.answering.builders import chunk, context, readers, title_page
 
 SHEEP_PAGE = chunk(
@@ -199,7 +204,7 @@ def test_two_versions_of_one_work_are_not_compared() -> None:
     versions = {paper: replace(sheep.paper, work="lund2018") for paper in ("lund2018", "lund2019")}
 
     assert works_compared("What does FlockTrack follow?", versions) == {}
-    assert len(works_compared("What does FlockTrack follow?", {one: sheep.paper for one in versions})) == 2
+    assert len(works_compared("What does FlockTrack follow?", dict.fromkeys(versions, sheep.paper))) == 2
 
 
 def test_a_paper_asked_for_by_its_key_is_read_under_its_title() -> None:
@@ -227,3 +232,18 @@ def test_a_summary_of_two_papers_is_of_both() -> None:
         "The sheep of the farm slept in winter.",
         "The goats of the farm climbed in winter.",
     ]
+
+
+def test_a_title_may_have_quotation_marks_in_it() -> None:
+    """What stands in them was taken for the whole name, and the paper was not found."""
+    title = "Mayan text via Unicode: blending “Old World” encoding with new approaches"
+    papers = {"mayan": PaperFacts(title=title), "goats": PaperFacts(title="Old World goats of the valley")}
+
+    assert papers_named(f"Who are the authors of {title}?", papers) == {"mayan"}
+    assert papers_named("What does “Old World goats” say of Mayan text via Unicode?", papers) == {"goats"}
+
+
+@pytest.mark.parametrize("question", ["Who is behind the paper {}?", "Who wrote the study {}?", "Who wrote {}?"])
+def test_the_work_that_is_asked_for_is_told_from_what_it_is_called(question: str) -> None:
+    """No reference list has "the paper" before a title: its entry would not be shown."""
+    assert work_asked_for(question.format("Iron in the blood of flocks")) == "Iron in the blood of flocks"

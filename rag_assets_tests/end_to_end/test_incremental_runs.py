@@ -120,6 +120,20 @@ def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
     assert_nothing_is_left_behind(world)
 
 
+def test_an_edited_entry_of_a_bibliography_recomputes_its_paper_alone(world: World) -> None:
+    """A library changes daily, and what is made of a record is costly."""
+    (world.paths.papers / "library.bib").write_text(
+        "@book{ferritin, year = 2019} @book{zinc, year = 2001}"
+    )
+
+    outcome = world.run()
+
+    for asset in ("papers", "blocks", "chunks", "profiles", "passages"):
+        assert outcome.counts[asset] == (0, 1, 0, 2), asset
+    assert outcome.counts["parsed_index"] == (0, 0, 0, 3)
+    assert outcome.counts["qa"] == (0, 1, 0, 2)
+
+
 def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     """Parsing is the expensive part for PDFs and must not be repeated."""
     outcome = world.run(

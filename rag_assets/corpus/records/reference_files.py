@@ -6,23 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rag_assets.core.domain import Person, Record
+from rag_assets.parsing.bibliographies import OF_BIBTEX, OF_RIS
 
-_BIBTEX_TYPES = {
-    "article-journal": "article",
-    "paper-conference": "inproceedings",
-    "chapter": "incollection",
-    "book": "book",
-    "thesis": "phdthesis",
-    "report": "techreport",
-}
-_RIS_TYPES = {
-    "article-journal": "JOUR",
-    "paper-conference": "CPAPER",
-    "chapter": "CHAP",
-    "book": "BOOK",
-    "thesis": "THES",
-    "report": "RPRT",
-}
+_BIBTEX_TYPES, _RIS_TYPES = ({csl: own for own, csl in reversed(types.items())} for types in (OF_BIBTEX, OF_RIS))
+"""The first of those that are read as a type of CSL."""
 _VENUE_FIELDS = {"article": "journal", "techreport": "institution", "phdthesis": "school", "book": "publisher"}
 _LATEX = {"\\": r"\textbackslash{}", "{": "", "}": "", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 """How characters are written in BibTeX; some of its readers fail on braces, which say nothing but the case of words."""

@@ -66,7 +66,7 @@ def update_papers(
     wanted = {
         paper: fingerprint(
             made_of[paper],
-            entry and asdict(entry),
+            entry and [asdict(entry.record), entry.library],
             [known_as[paper].registry, asdict(known_as[paper].record)] if paper in known_as else None,
             listed[paper],
         )

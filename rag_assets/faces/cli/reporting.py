@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_assets.core.errors import InvalidFilter, MissingInput
+from rag_assets.core.errors import InvalidFilter, InvalidTemplate, MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
@@ -47,9 +47,7 @@ def report(
 def table(
     questions: Annotated[
         list[str],
-        typer.Argument(
-            metavar="QUESTION...", help="A column each: the question, or NAME=Question, a capital behind the =."
-        ),
+        typer.Argument(metavar="QUESTION...", help="A column each: the question, or NAME=Question."),
     ],
     where: WhereOption = None,
     out: OutOption = None,
@@ -67,7 +65,11 @@ def table(
         from rag_assets.reports.templates import columns_of, template_of_table
 
         settings = settings_of(data, set_, {"--model": ("answering.model", model)})
-        _write(lambda: template_of_table(columns_of(questions), where), settings, out)
+        try:
+            columns = columns_of(questions)
+        except InvalidTemplate as error:
+            raise typer.BadParameter(str(error)) from error
+        _write(lambda: template_of_table(columns, where), settings, out)
 
 
 def cite(

@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
 _WORK = re.compile(
     r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
-    r"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?P<work>.{8,300}?)"
+    rf"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?:the {STUDY}\s+)?(?P<work>.{{8,300}}?)"
     r"(?:\s+(?:first )?(?:published|appear(?:ed)?|come out|written))?[\s?.!]*$",
     re.IGNORECASE,
 )
@@ -124,11 +124,11 @@ def work_asked_for(question: str) -> str:
 
 
 def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False) -> frozenset[str]:
-    """Ids of the papers that bear the name of a work in the question: what stands in quotation marks, else all of it.
+    """Ids of the papers that bear the name of a work in the question: what stands in quotation marks, or all of it.
 
     in_full: more than half of a title is no name; all before the first colon is one.
     """
-    works = [telling(work) for work in _QUOTED.findall(question) or [question]]
+    works = [telling(work) for work in (*_QUOTED.findall(question), question)]  # a title may have some in it
     return frozenset(
         paper
         for paper, facts in papers.items()

@@ -60,6 +60,8 @@ def test_only_the_papers_of_changed_entries_are_made_anew(corpus: Corpus) -> Non
     before = corpus.table
 
     assert corpus.update().is_noop
+    corpus.library(moe="year = 2020")
+    assert corpus.update().is_noop, "of the others, one was deleted"
     assert corpus.table.equals(before)
     corpus.library(zero="year = 1998", moe="year = 2021", lund="note = {x}")
     assert corpus.update().changed == ("lund", "moe"), "lund has an entry now"
