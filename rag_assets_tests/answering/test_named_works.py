@@ -199,7 +199,7 @@ def test_two_versions_of_one_work_are_not_compared() -> None:
     versions = {paper: replace(sheep.paper, work="lund2018") for paper in ("lund2018", "lund2019")}
 
     assert works_compared("What does FlockTrack follow?", versions) == {}
-    assert len(works_compared("What does FlockTrack follow?", {one: sheep.paper for one in versions})) == 2
+    assert len(works_compared("What does FlockTrack follow?", dict.fromkeys(versions, sheep.paper))) == 2
 
 
 def test_a_paper_asked_for_by_its_key_is_read_under_its_title() -> None:
