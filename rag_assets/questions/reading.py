@@ -29,7 +29,8 @@ _NEW_QUESTION = re.compile(
 """The words between two questions."""
 _AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ASKS = re.compile(rf"\b{_ASKING}\b|^{_AUXILIARY}\b|\?$", re.IGNORECASE)
-_BEGINS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b|.*\?$", re.IGNORECASE | re.DOTALL)
+_OPENS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b", re.IGNORECASE)
+_BEGINS = re.compile(rf"{_OPENS.pattern}|.*\?$", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LEAST_ALONE, _LEAST_POINTING_BACK = 2, 5
@@ -156,7 +157,7 @@ def read(question: str) -> QuestionReading:
 
 
 def _kinds(text: str) -> frozenset[Kind]:
-    sentences = (one for one in _SENTENCE_END.split(text) if len(one) <= _MOST_READ)
+    sentences = (one for one in (text, *_SENTENCE_END.split(text)) if len(one) <= _MOST_READ)
     return frozenset[Kind]().union(*map(kinds_of, sentences))
 
 
@@ -165,11 +166,17 @@ def _asked_in(question: str) -> list[str]:
     found: list[str] = []
     for sentence in _SENTENCE_END.split(question):
         for text in _NEW_QUESTION.split(sentence):
-            if found and not (_BEGINS.match(text) and _ASKS.search(found[-1])):
+            if found and (not (_BEGINS.match(text) and _ASKS.search(found[-1])) or _is_of_title(found[-1], text)):
                 found[-1] = f"{found[-1]} {text}"
             else:
                 found.append(text)
     return found
+
+
+def _is_of_title(asked: str, text: str) -> bool:
+    """Whether a text goes on with the title that a question asks about: "When was Is iron good? A trial published?"."""
+    joined = f"{asked} {text}"
+    return len(joined) <= _MOST_READ and not _OPENS.match(text) and Kind.PUBLICATION in kinds_of(joined)
 
 
 def _is_long_enough(part: str) -> bool:

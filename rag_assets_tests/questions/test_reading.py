@@ -33,6 +33,8 @@ def parts(question: str) -> list[str]:
         ("What are precision and recall at ten?", None),
         ("Which methods were tested and were found to work well?", None),
         ("What is it and why?", None),
+        ("When was Is Iron Good for Sheep? A Trial in the Hills published?", None),
+        ("Who wrote Is Iron Good for Sheep? A Trial in the Hills?", None),
         ("What was the ferritin of the sheep? Use what the second table shows.", None),
     ],
 )
@@ -87,6 +89,7 @@ def test_any_text_is_read_in_little_time(text: str) -> None:
         ("Who are the authors of the ferritin study?", True),
         ("Which university are the authors affiliated with?", True),
         ("When was the trial of iron in winter published?", True),
+        ("When was Is Iron Good for Sheep? A Trial in the Hills published?", True),
         (f"When was Iron in {'a long and cold ' * 12}winter published?", True),
         ("In which journal did the ferritin study appear?", True),
         ("Who is the first author of the ferritin study?", True),

@@ -77,17 +77,18 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
     ordinary, is_clear, is_marked = ordinary_words(page), True, False
     found: list[Person] = []
     region: list[str] = []
-    n_columns = 0
+    n_names = 0
     for block in (line[:_MOST_CHARS] for line in lines):
-        line = block.replace("\n", " ")
+        line, n_gaps = block.replace("\n", " "), block.partition("\n")[0].count("\t")
+        is_below_names = 0 < n_gaps == n_names
         is_clear &= _TORN.match(line) is None
         if persons := persons_in(line, ordinary) or _persons_above(block, ordinary):
             found += persons
-            is_clear &= n_columns == 0 or block.count("\t") != n_columns  # a row of places of work below the names?
-            n_columns = block.count("\t")
+            is_clear &= not is_below_names  # places of work with the words of names?
+            n_names = n_gaps
             is_marked |= any(character.isnumeric() for character in line)
         elif _runs_on(line, ordinary) or (
-            begins_with_a_name(line, ordinary) and not (is_marked or _MARKED.match(line))
+            begins_with_a_name(line, ordinary) and not (is_marked or is_below_names or _MARKED.match(line))
         ):
             is_clear = False
         elif (found or len(region) >= _MOST_BEFORE) and not _is_aside(line):

@@ -67,10 +67,14 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
 
 
 def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:
-    """The persons of a header that no page confirms, without places of work; none if it names one twice, since it was
-    then read from two lists."""
-    persons = tuple(one for one in stated if not names_an_institution(one.name))
-    return persons if len({letters_of(one.name) for one in persons}) == len(persons) else ()
+    """The persons of a header that no page confirms, without places of work and pieces of other names; none if it names
+    one twice, since it was then read from two lists."""
+    names = [letters_of(one.name) for one in stated]
+    if len(set(names)) < len(names):
+        return ()
+    pieces = {name for name in names for other in names if name != other and name in other}
+    persons = zip(stated, names, strict=True)
+    return tuple(one for one, name in persons if name not in pieces and not names_an_institution(one.name))
 
 
 def _without_template(record: Record) -> Record:

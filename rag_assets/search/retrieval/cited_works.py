@@ -1,7 +1,9 @@
 """The sentences of chunks that report other works, with the entries of the reference lists that they refer to."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,11 @@ from rag_assets.core.open_table import OpenTable
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
 _MOST_ENTRIES = 3
+_MOST_READ = 200
+"""Entries with a family name that are looked through for its person."""
+_BESIDE = 2
+"""Words before a family name that may hold the given one: "Ada B. Lund"."""
+_WORD, _YEAR = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*"), re.compile(r"\b(?:19|20)\d\d")
 _PAPERS_KEPT = 100
 
 
@@ -43,11 +50,20 @@ class CitedWorks:
 
     def entries_naming(self, title: str) -> dict[str, str]:
         """The first entries of reference lists that hold a title, each with a paper that has it in its list."""
+        return {row["text"]: row["paper_id"] for row in self._holding(title, _MOST_ENTRIES)}
+
+    def entries_by(self, person: str) -> dict[str, str]:
+        """The first entries that name a person among their authors, each with a paper that has it in its list."""
+        *given, family = person.split()
+        rows = (row for row in self._holding(family, _MOST_READ) if _is_author(given[:1], family, row["text"]))
+        return {row["text"]: row["paper_id"] for row in islice(rows, _MOST_ENTRIES)}
+
+    def _holding(self, words: str, most: int) -> list[dict[str, Any]]:
+        """The first rows whose entry holds these words."""
         if self._references is None:
-            return {}
-        holds = pc.match_substring(self._references.columns(["text"])["text"], title, ignore_case=True)
-        rows = self._rows(np.flatnonzero(holds.fill_null(False).to_numpy())[:_MOST_ENTRIES])
-        return {row["text"]: row["paper_id"] for row in rows}
+            return []
+        holds = pc.match_substring(self._references.columns(["text"])["text"], words, ignore_case=True)
+        return self._rows(np.flatnonzero(holds.fill_null(False).to_numpy())[:most])
 
     def _reports(self, chunk: Chunk) -> Iterator[Report]:
         for (start, end), works in self._of(chunk.paper_id).items():
@@ -70,6 +86,18 @@ class CitedWorks:
 
     def _work(self, paper_id: str, entry: str) -> CitedWork:
         return CitedWork(entry, self._papers.paper_of(entry, besides=paper_id))
+
+
+def _is_author(given: Sequence[str], family: str, entry: str) -> bool:
+    """Whether an entry has a family name before its first year, beside a name with the initial of the given one."""
+    words = _WORD.findall(_YEAR.split(entry, maxsplit=1)[0])
+    initials = {name[0].upper() for name in given}
+    beside = (
+        {word[0] for word in words[max(0, at - _BESIDE) : at + 2]}
+        for at, word in enumerate(words)
+        if word.casefold() == family.casefold()
+    )
+    return any(initials <= found for found in beside)
 
 
 def _reporting(row: dict[str, Any]) -> list[tuple[int, int]]:

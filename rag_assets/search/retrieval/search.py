@@ -23,7 +23,7 @@ from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch,
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for
+from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -169,10 +169,13 @@ class Searcher:
         return list(dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts)))
 
     def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        work = work_asked_for(question)
-        if meant or not work or Kind.PUBLICATION not in read(question).kinds:
+        if meant or Kind.PUBLICATION not in read(question).kinds:
             return ()
-        found = self._cited.entries_naming(work)
+        found: dict[str, str] = {}
+        if persons := writers_asked_for(question):
+            found = self._cited.entries_by(persons[0])
+        elif work := work_asked_for(question):
+            found = self._cited.entries_naming(work)
         return tuple((self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items())
 
     def _title_pages(self, question: Question, meant: Sequence[str]) -> list[RankedPassage]:

@@ -22,6 +22,7 @@ def names(*lines: str) -> list[str] | None:
         (["Lund, Ada; Moe, Bo"], ["Ada Lund", "Bo Moe"]),
         (["Ada Lund ¹ , Bo Moe ²", "1 Institute of Iron", "Some Group of Herds, Winter"], ["Ada Lund", "Bo Moe"]),
         (["Ada Lund\tBo Moe", "Winteruniversität Oslo\tInstitute of Iron"], ["Ada Lund", "Bo Moe"]),
+        (["Ada Lund\tBo Moe", "Norse Herds\tWinter Institute\nada@winter.org\tbo@winter.org"], ["Ada Lund", "Bo Moe"]),
         (["by Ada Lund *, Bo\nMoe * and Carl Ness"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
         (["Ada Lund *, Bo Moe\nCarl Ness *\nInstitute of Iron\nWinter Town"], ["Ada Lund", "Bo Moe", "Carl Ness"]),
         (["Ada Lund , Bo Moe", "Iron falls in winter in every flock that was ever seen."], ["Ada Lund", "Bo Moe"]),

@@ -62,7 +62,9 @@ def test_without_a_page_a_header_names_persons_only() -> None:
     """A reader of pages takes a place of work for an author, or reads a list twice."""
     institute = Person("Research", "Winter AI")
 
-    assert families(found(replace(STATED, authors=(institute, *STATED.authors)), None)) == ["Lund", "Moe"]
+    piece = Person("Lu", "Ada")
+
+    assert families(found(replace(STATED, authors=(institute, *STATED.authors, piece)), None)) == ["Lund", "Moe"]
     assert families(found(replace(STATED, authors=(*STATED.authors, *STATED.authors)), None)) == []
 
 

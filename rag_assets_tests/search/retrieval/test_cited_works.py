@@ -45,6 +45,8 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
     found = works.reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
 
     assert works.entries_naming("IN wintér soils") == {ENTRY: "smith2020"}
+    assert works.entries_by("Ada Lund") == works.entries_by("lund") == {ENTRY: "smith2020"}
+    assert works.entries_by("Bo Lund") == works.entries_by("Ada Soils") == works.entries_by("J Wint") == {}
     [report] = found.pop("c1")
     assert text[report.start : report.end] == "Iron falls [1]."
     assert [(work.text, work.paper_id) for work in report.works] == [(ENTRY, "lund2019")]

@@ -20,6 +20,8 @@ _N_PAGES = 2
 """A page of the publisher or of a repository may stand before the paper's own first page."""
 _MAX_CHARS = 20_000
 _MOST_LINES = 40
+_MOST_SET = 200
+"""Printed lines that are kept as they are set; a byline stands far above the last of them."""
 
 
 def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
@@ -27,18 +29,18 @@ def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
     from pypdfium2 import PdfiumError
 
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
-        pages = range(min(_N_PAGES, len(pdf)))
         try:
             text = pdf[0].get_textpage().get_text_bounded()[:_MAX_CHARS]
             first, content = type(pdf).new(), BytesIO()
-            first.import_pages(pdf, list(pages))
+            first.import_pages(pdf, list(range(min(_N_PAGES, len(pdf)))))
             first.save(content)
             first.close()
         except PdfiumError as error:
             raise UnreadableDocument("has a first page that cannot be read") from error
-        layers = [layer for page in pages for layer in read_page(pdf, page).layers]
-        as_set = {line.text: _as_set(line) for layer in layers for line in lines_in_reading_order(layer)}
-    document = parse_pdf(RawFile(file.paper_id, file.path, content.getvalue()), settings)
+        document = parse_pdf(RawFile(file.paper_id, file.path, content.getvalue()), settings)
+        opening = next((block.page_start for block in document.blocks if block.page_start), 1)
+        upright = read_page(pdf, opening - 1).layers[:1]
+        as_set = {line.text: _as_set(line) for layer in upright for line in lines_in_reading_order(layer)[:_MOST_SET]}
     lines = tuple(_with_lines_as_set(block.text, as_set) for block in document.blocks[:_MOST_LINES])
     return PrintedFront(document.title, lines, "\n".join(text.splitlines()))
 
