@@ -77,7 +77,7 @@ class ExactVectors:
             last = np.partition(cosines, -limit)[-limit]
             nearest = cosines >= last  # all that share the last place: which of them stay is decided by their ids
             places, cosines = places[nearest], cosines[nearest]
-        ids = (self._ids[place].as_py() for place in places.tolist())  # pa.array() of a list would import pandas
+        ids = (self._ids[place].as_py() for place in places.tolist())
         hits = [Scored(id_, float(cosine)) for id_, cosine in zip(ids, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 
@@ -110,8 +110,10 @@ class ExactVectors:
         column, wanted = (
             (self._papers, scope.paper_ids) if scope.passage_ids is None else (self._ids, scope.passage_ids)
         )
-        is_in = pc.is_in(column, pa.array(list(wanted or ()), pa.string()))
-        return np.flatnonzero(is_in.to_numpy(zero_copy_only=False))
+        values = pa.lib.StringBuilder()  # pa.array() of a list would import pandas, which takes 35 MB
+        values.append_values(list(wanted or ()))
+        inside = pc.indices_nonzero(pc.is_in(column, values.finish()))
+        return np.from_dlpack(inside).astype(np.intp)
 
     def _place(self, passage_id: str) -> int | None:
         """Row of a passage; the file is sorted by id."""
