@@ -69,7 +69,7 @@ class CitedWorks:
                 found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
         return dict(sorted(found.items()))
 
-    def _rows(self, numbers: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    def _rows(self, numbers: npt.ArrayLike) -> list[dict[str, Any]]:
         return self._references.values(numbers, pa.Table.to_pylist) if self._references else []
 
     def _work(self, paper_id: str, entry: str) -> CitedWork:

@@ -56,7 +56,9 @@ class Library:
         paper_ids = chunks["paper_id"].to_pylist()
         self._paper_ids = sorted(set(paper_ids))
         papers = _codes(paper_ids)
-        starts, ordinals = _numbers(passages["chunk_start"]), _numbers(chunks["ordinal"])
+        starts, ordinals = (
+            _numbers(table[name].combine_chunks()) for table, name in ((passages, "chunk_start"), (chunks, "ordinal"))
+        )
         order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
         self._passage_rows = order.astype(np.int32)
         """Row in the file by place."""
@@ -131,7 +133,8 @@ class Library:
 
     def passage_numbers(self, name: str, unknown: int) -> Numbers:
         """A column of the passages by place; `unknown` where it says nothing."""
-        return _numbers(self._passages.columns([name])[name].fill_null(unknown))[self._passage_rows]
+        column = self._passages.columns([name])[name].combine_chunks()
+        return _numbers(column.fill_null(unknown))[self._passage_rows]
 
 
 class _Ids:
@@ -160,14 +163,14 @@ class _Ids:
 
 def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
     column = table.columns([name])[name].combine_chunks().dictionary_encode()
-    codes = np.from_dlpack(column.indices)[rows]  # a `take` would import pandas
+    codes = _numbers(column.indices)[rows]  # a `take` would import pandas
     pa.default_memory_pool().release_unused()  # the first question reads whole columns: a fifth of a large process
     return CodedTexts(column.dictionary, codes)
 
 
-def _numbers(column: pa.ChunkedArray) -> Numbers:
-    numbers: Numbers = np.from_dlpack(column.combine_chunks())  # `to_numpy` would import pandas, which takes 35 MB
-    return numbers
+def _numbers(column: pa.Array) -> Numbers:
+    # `to_numpy` would import pandas, which takes 35 MB
+    return np.from_dlpack(column).astype(np.int32, copy=False)
 
 
 def _codes(values: Sequence[str]) -> Numbers:
