@@ -56,9 +56,8 @@ class Library:
         paper_ids = chunks["paper_id"].to_pylist()
         self._paper_ids = sorted(set(paper_ids))
         papers = _codes(paper_ids)
-        starts, ordinals = (
-            _numbers(table[name].combine_chunks()) for table, name in ((passages, "chunk_start"), (chunks, "ordinal"))
-        )
+        starts = _numbers(passages["chunk_start"].combine_chunks())
+        ordinals = _numbers(chunks["ordinal"].combine_chunks())
         order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
         self._passage_rows = order.astype(np.int32)
         """Row in the file by place."""
