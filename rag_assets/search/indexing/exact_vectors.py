@@ -9,6 +9,7 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +39,11 @@ class ExactVectors:
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
-        """Open the vectors of the index in `folder`. Raises OSError or an ArrowException when they cannot be read."""
+        """Open the vectors of the index in `folder`. Raises OSError, ValueError or an ArrowException when they cannot be
+        read."""
         with (folder / VECTORS_FILE).open("rb") as file:
-            content = pa.py_buffer(file.read())  # not mapped: a file cut short later would end the process
+            # mapped only until this returns: a file cut short under a map would end the process
+            content = pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ))
             batch = pa.ipc.open_file(content).get_batch(0)
             numbers = batch["vector"].flatten()
             offset = numbers.buffers()[1].address - content.address + _FLOAT_BYTES * numbers.offset
