@@ -39,8 +39,7 @@ class ExactVectors:
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
-        """Open the vectors of the index in `folder`. Raises OSError, ValueError or an ArrowException when they cannot be
-        read."""
+        """Open the vectors in `folder`. Raises OSError, ValueError or ArrowException when they cannot be read."""
         with (folder / VECTORS_FILE).open("rb") as file:
             # mapped only until this returns: a file cut short under a map would end the process
             content = pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ))
