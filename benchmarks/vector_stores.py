@@ -2,9 +2,9 @@
 
     python -m benchmarks.vector_stores --data DIR [--passages 310000] [--work FOLDER]
 
-A vector is a mixture of a real one and one of its ten nearest, with noise of length .3; questions are made alike. So
-there is a crowd around each question, but no new topic: recall over as many different papers may be lower. Each store
-is asked in a process of its own. Then one paper of 40 passages is replaced in Lance.
+Vectors and questions are drawn from a normal distribution with the mean and the covariance of the real ones: they are
+as many-sided as these and as alike, but each is a topic of its own, with no near relatives that would be easy to find.
+Each store is asked in a process of its own. Then one paper of 40 passages is replaced in Lance, three times.
 """
 
 import argparse
@@ -27,9 +27,6 @@ from rag_assets.search.indexing.protocols import IndexRow, Vectors, VectorSource
 
 N_QUESTIONS = 100
 PER_PAPER = 40
-_NOISE = 0.3
-_NEIGHBOURS = 10
-_AT_ONCE = 2048
 
 
 def main() -> None:
@@ -47,7 +44,7 @@ def compare(data: Path, n_passages: int, work: Path) -> None:
     stored = ExactVectors.open(Settings(data_dir=data).paths.chroma)
     real = stored.vectors(list(stored.fingerprints()))
     random = np.random.default_rng(0)
-    vectors, questions = (mixed(real, n, random) for n in (n_passages, N_QUESTIONS))
+    vectors, questions = (drawn(real, n, random) for n in (n_passages, N_QUESTIONS))
     rows = [IndexRow(f"{n:07d}#0", f"{n:07d}", f"p{n // PER_PAPER}", "", 1, 1, "0", "") for n in range(n_passages)]
     index = LanceIndex(work / "lance", VectorSource("m", lambda some: vectors[[int(row.chunk_id) for row in some]]))
     (work / "exact").mkdir()
@@ -56,7 +53,7 @@ def compare(data: Path, n_passages: int, work: Path) -> None:
     )
     started = time.perf_counter()
     update_index(index, rows)
-    print(f"{n_passages:,} vectors made of {len(real):,}; Lance built in {time.perf_counter() - started:.0f} s")
+    print(f"{n_passages:,} vectors like {len(real):,}; Lance built in {time.perf_counter() - started:.0f} s")
 
     exact, lance = (asked(name, work, questions) for name in ("exact", "lance"))
     print("| | found of 20 | of 100 | opened, s | first question, s | median, ms | p95, ms | resident, MB |")
@@ -74,23 +71,13 @@ def compare(data: Path, n_passages: int, work: Path) -> None:
         print(f"one paper replaced: {seconds:.2f} s, {(n_bytes(index.folder) - before) / 1e6:.1f} MB more on disk")
 
 
-def mixed(real: Vectors, n: int, random: np.random.Generator) -> Vectors:
-    """Unit vectors near the real ones, shape (n, dim)."""
-    near = np.concatenate([_nearest(real[start : start + _AT_ONCE], real) for start in range(0, len(real), _AT_ONCE)])
-    made = np.empty((n, real.shape[1]), np.float32)
-    for start in range(0, n, _AT_ONCE):
-        one = random.integers(0, len(real), min(_AT_ONCE, n - start))
-        other = near[one, random.integers(0, _NEIGHBOURS, len(one))]
-        share = random.random((len(one), 1), np.float32)
-        noise = random.normal(size=(len(one), real.shape[1])) * _NOISE / np.sqrt(real.shape[1])
-        made[start : start + len(one)] = share * real[one] + (1 - share) * real[other] + noise
+def drawn(like: Vectors, n: int, random: np.random.Generator) -> Vectors:
+    """Unit vectors distributed like the given ones, shape (n, dim)."""
+    variances, axes = np.linalg.eigh(np.cov(like, rowvar=False))
+    spread = (axes * np.sqrt(np.maximum(variances, 0))).T.astype(np.float32)
+    made: Vectors = random.standard_normal((n, like.shape[1]), np.float32) @ spread + like.mean(axis=0)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     return made
-
-
-def _nearest(some: Vectors, real: Vectors) -> np.ndarray:
-    """Places of the ones nearest to each, itself among them."""
-    return np.argpartition(-(some @ real.T), _NEIGHBOURS, axis=1)[:, :_NEIGHBOURS]
 
 
 Asked = tuple[list[list[str]], tuple[float, ...]]

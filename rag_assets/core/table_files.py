@@ -218,7 +218,8 @@ def _inode(path: Path) -> int | None:
 
 
 def columns_of(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    table = file.read(columns=list(columns))  # pq.read_table imports pandas
+    # by one thread: each more keeps megabytes of what it freed. pq.read_table would import pandas
+    table = file.read(columns=list(columns), use_threads=False)
     demand_rows(table.num_rows, file.metadata.num_rows)
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
@@ -226,7 +227,8 @@ def columns_of(file: pq.ParquetFile, schema: pa.Schema, columns: Sequence[str]) 
 def _opened(path: Path, schema: pa.Schema) -> pq.ParquetFile:
     """The file at `path`, which has exactly the columns of `schema`. Raises UnusableTable."""
     with readable():
-        file = pq.ParquetFile(str(path), page_checksum_verification=True)
+        # ahead of need is read for far disks, and kept as long as the file is open
+        file = pq.ParquetFile(str(path), page_checksum_verification=True, pre_buffer=False)
         problems = schema_problems(file.schema_arrow, schema)
     if problems:
         file.close()

@@ -9,6 +9,7 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +39,10 @@ class ExactVectors:
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
-        """Open the vectors of the index in `folder`. Raises OSError or an ArrowException when they cannot be read."""
+        """Open the vectors in `folder`. Raises OSError, ValueError or ArrowException when they cannot be read."""
         with (folder / VECTORS_FILE).open("rb") as file:
-            content = pa.py_buffer(file.read())  # not mapped: a file cut short later would end the process
+            # mapped only until this returns: a file cut short under a map would end the process
+            content = pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ))
             batch = pa.ipc.open_file(content).get_batch(0)
             numbers = batch["vector"].flatten()
             offset = numbers.buffers()[1].address - content.address + _FLOAT_BYTES * numbers.offset
@@ -77,7 +79,7 @@ class ExactVectors:
             last = np.partition(cosines, -limit)[-limit]
             nearest = cosines >= last  # all that share the last place: which of them stay is decided by their ids
             places, cosines = places[nearest], cosines[nearest]
-        ids = (self._ids[place].as_py() for place in places.tolist())  # pa.array() of a list would import pandas
+        ids = (self._ids[place].as_py() for place in places.tolist())
         hits = [Scored(id_, float(cosine)) for id_, cosine in zip(ids, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 
@@ -110,8 +112,10 @@ class ExactVectors:
         column, wanted = (
             (self._papers, scope.paper_ids) if scope.passage_ids is None else (self._ids, scope.passage_ids)
         )
-        is_in = pc.is_in(column, pa.array(list(wanted or ()), pa.string()))
-        return np.flatnonzero(is_in.to_numpy(zero_copy_only=False))
+        values = pa.lib.StringBuilder()  # pa.array() of a list would import pandas, which takes 35 MB
+        values.append_values(list(wanted or ()))
+        inside = pc.indices_nonzero(pc.is_in(column, values.finish()))
+        return np.from_dlpack(inside).astype(np.intp)
 
     def _place(self, passage_id: str) -> int | None:
         """Row of a passage; the file is sorted by id."""

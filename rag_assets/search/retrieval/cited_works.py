@@ -34,10 +34,14 @@ class CitedWorks:
         """
         self._references = references
         self._facts = papers or {}
-        self._papers_of_rows = pa.array([], pa.string()).dictionary_encode()
+        self._papers_of_rows = pa.nulls(0, pa.string()).dictionary_encode()
         if references is not None:
             self._papers_of_rows = references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
         self._of = lru_cache(_PAPERS_KEPT)(self._read)
+
+    @cached_property
+    def _numbers_of_papers(self) -> dict[str, int]:
+        return {paper: number for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())}
 
     @cached_property
     def _papers(self) -> KnownPapers:
@@ -63,7 +67,7 @@ class CitedWorks:
         if self._references is None:
             return []
         holds = pc.match_substring(self._references.columns(["text"])["text"], words, ignore_case=True)
-        return self._rows(np.flatnonzero(holds.fill_null(False).to_numpy())[:most])
+        return self._rows(np.from_dlpack(pc.indices_nonzero(holds.combine_chunks()))[:most])
 
     def _reports(self, chunk: Chunk) -> Iterator[Report]:
         for (start, end), works in self._of(chunk.paper_id).items():
@@ -74,14 +78,14 @@ class CitedWorks:
 
     def _read(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
         """The works that each reporting sentence refers to, by its place in the paper's text."""
-        number = self._papers_of_rows.dictionary.index(paper_id).as_py()
+        number = self._numbers_of_papers.get(paper_id, -1)
         found: dict[tuple[int, int], list[CitedWork]] = {}
-        for row in self._rows(np.flatnonzero(self._papers_of_rows.indices.to_numpy() == number)):
+        for row in self._rows(np.flatnonzero(np.from_dlpack(self._papers_of_rows.indices) == number)):
             for start, end in _reporting(row):
                 found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
         return dict(sorted(found.items()))
 
-    def _rows(self, numbers: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    def _rows(self, numbers: npt.ArrayLike) -> list[dict[str, Any]]:
         return self._references.values(numbers, pa.Table.to_pylist) if self._references else []
 
     def _work(self, paper_id: str, entry: str) -> CitedWork:

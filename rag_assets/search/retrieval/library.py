@@ -56,7 +56,8 @@ class Library:
         paper_ids = chunks["paper_id"].to_pylist()
         self._paper_ids = sorted(set(paper_ids))
         papers = _codes(paper_ids)
-        starts, ordinals = passages["chunk_start"].to_numpy(), chunks["ordinal"].to_numpy()
+        starts = _numbers(passages["chunk_start"].combine_chunks())
+        ordinals = _numbers(chunks["ordinal"].combine_chunks())
         order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
         self._passage_rows = order.astype(np.int32)
         """Row in the file by place."""
@@ -131,8 +132,8 @@ class Library:
 
     def passage_numbers(self, name: str, unknown: int) -> Numbers:
         """A column of the passages by place; `unknown` where it says nothing."""
-        numbers: Numbers = self._passages.columns([name])[name].fill_null(unknown).to_numpy()
-        return numbers[self._passage_rows]
+        column = self._passages.columns([name])[name].combine_chunks()
+        return _numbers(column.fill_null(unknown))[self._passage_rows]
 
 
 class _Ids:
@@ -161,7 +162,14 @@ class _Ids:
 
 def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
     column = table.columns([name])[name].combine_chunks().dictionary_encode()
-    return CodedTexts(column.dictionary, column.indices.to_numpy()[rows])  # a `take` would import pandas
+    codes = _numbers(column.indices)[rows]  # a `take` would import pandas
+    pa.default_memory_pool().release_unused()  # the first question reads whole columns: a fifth of a large process
+    return CodedTexts(column.dictionary, codes)
+
+
+def _numbers(column: pa.Array) -> Numbers:
+    # `to_numpy` would import pandas, which takes 35 MB
+    return np.from_dlpack(column).astype(np.int32, copy=False)
 
 
 def _codes(values: Sequence[str]) -> Numbers:

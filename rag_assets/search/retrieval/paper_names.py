@@ -77,7 +77,7 @@ class PaperNames:
             for name in {_pieces(_key_of(paper_id)), _pieces((title or "").partition(":")[0])}:
                 if 0 < len(name) <= _MOST_PIECES:
                     self._by_key.setdefault(name, []).append(number)
-        self._n_periods = np.maximum(1, pc.list_value_length(profiles["periods"]).to_numpy())
+        self._n_periods = np.maximum(1, np.from_dlpack(pc.list_value_length(profiles["periods"].combine_chunks())))
 
     def named_by(self, question: str) -> NamedPapers:
         """The papers that a question names, and how clearly."""
@@ -169,7 +169,7 @@ def _papers_by_word(column: pa.ChunkedArray) -> dict[str, PaperNumbers]:
     """PaperNumbers of the rows whose list holds a word, by word."""
     lists = column.combine_chunks()
     encoded = lists.flatten().dictionary_encode()
-    codes, rows = encoded.indices.to_numpy(), pc.list_parent_indices(lists).to_numpy()
+    codes, rows = np.from_dlpack(encoded.indices), np.from_dlpack(pc.list_parent_indices(lists))
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(encoded.dictionary)))
     parts: Sequence[PaperNumbers] = np.split(rows[order], ends[:-1]) if len(ends) else []

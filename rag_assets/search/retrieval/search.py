@@ -3,10 +3,10 @@
 Opening what is searched is in `opening`, packing what an answerer gets to read in `packing`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 import numpy as np
@@ -157,7 +157,7 @@ class Searcher:
         )
         known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
-        hits, only_cited = tuple(self.hits(ranking, k)), self._only_cited(question.question, meant)
+        hits, only_cited = tuple(self.hits(ranking, k, given)), self._only_cited(question.question, meant)
         return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports)
 
     def _meant(self, question: str) -> list[str]:
@@ -228,11 +228,14 @@ class Searcher:
         are_of_kind = self._filters.of_kinds(frozenset({kind}))
         return [place for place in self.library.places_of(paper_id) if are_of_kind[place]][:_MOST_OF_SECTIONS]
 
-    def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
-        """The best `k` chunks of a ranking, each scored by its best passage."""
+    def hits(
+        self, ranking: Sequence[RankedPassage], k: int, known: Mapping[str, Chunk] = MappingProxyType({})
+    ) -> list[Hit]:
+        """The best `k` chunks of a ranking, each scored by its best passage. known: chunks that were looked up already,
+        by id; to look them up takes a third of a question's time."""
         best = self._best_of_chunks(ranking)[:k]
         passages = self.library.passages([one.place for one in best])
-        chunks = self.library.chunks([passage.chunk_id for passage in passages])
+        chunks = {**known, **self.library.chunks({passage.chunk_id for passage in passages} - known.keys())}
         return [
             Hit(
                 rank=rank,

@@ -1,5 +1,7 @@
 """The nearest vectors, found by comparing approximations and reading only those that may be among them."""
 
+import os
+import tracemalloc
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -54,6 +56,24 @@ def test_the_nearest_are_those_that_comparing_all_finds(
         assert [hit.passage_id for hit in store.search(question, limit)] == [ids[place] for place in wanted[:limit]]
         allowed = [ids[place] for place in wanted if place % 3 == 0]
         assert [hit.passage_id for hit in store.search(question, limit, some)] == allowed[:limit]
+    store.close()
+
+
+def test_opening_reads_no_vectors_and_a_file_cut_short_later_is_an_error(tmp_path: Path) -> None:
+    """Half a gigabyte read at once for 310,000 passages; and a map of a file that was cut short ends the process."""
+    rows = {row.passage_id: row for row in numbered_rows(20)}
+    write_vectors(tmp_path, rows, dict.fromkeys(rows, np.ones(50_000, np.float32)))
+    tracemalloc.start()
+    try:
+        store = ExactVectors.open(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 1e6
+    finally:
+        tracemalloc.stop()
+    os.truncate(tmp_path / VECTORS_FILE, 1000)
+
+    assert set(store.fingerprints()) == set(rows)
+    with pytest.raises(OSError, match="cut short"):
+        store.vectors(sorted(rows))
     store.close()
 
 

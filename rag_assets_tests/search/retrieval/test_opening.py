@@ -2,6 +2,8 @@
 
 import logging
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -45,6 +47,35 @@ def settings(tmp_path: Path) -> Settings:
     write_table(to_table([], REFERENCES), paths.references, {})
     CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
     return settings
+
+
+def test_a_question_is_answered_without_pandas(settings: Settings) -> None:
+    """Arrow imports it for a `take` or a `to_numpy`: 35 MB of each process that answers, and a second of the first."""
+    given = {
+        "data_dir": str(settings.data_dir),
+        "chunking": {"tokenizer": "wordpiece"},
+        "retrieval": {"dense_weight": 0},
+    }
+    script = f"""
+import sys
+import numpy as np
+from rag_assets.core.settings import Settings
+from rag_assets.hosted.connections import Connections
+from rag_assets.questions import asked
+from rag_assets.search.indexing.exact_vectors import ExactVectors
+from rag_assets.search.indexing.protocols import Scope
+from rag_assets.search.retrieval.opening import open_searcher
+settings = Settings.model_validate({given!r})
+with open_searcher(settings, Connections(settings.model_access)) as searcher:
+    found = searcher.evidence(asked("What tires, says jones2021?"), 2).hits
+vectors = ExactVectors.open(settings.paths.chroma)
+near = vectors.search(np.ones(vectors.dimension, np.float32), 2, Scope(paper_ids=("jones2021",)))
+print(len(found), len(near), "pandas" in sys.modules)
+"""
+
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert result.stdout == "1 2 False\n"
 
 
 def words_alone(settings: Settings) -> list[str]:

@@ -1,17 +1,19 @@
 """A question becomes ranked hits, over real indexes."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Filter
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Filter
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.questions import Question
+from rag_assets.questions import Question, asked
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Vectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
+from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.indexing.rows import bag_of_words
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
@@ -55,6 +57,23 @@ def test_the_passage_that_answers_comes_first(folder: Path, fusion: str, indexes
     settings = RetrievalSettings.model_validate({"fusion": fusion})
 
     assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?", 2)[0] == "bridge"
+
+
+def test_a_question_looks_each_chunk_up_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To decode the rows around a chunk takes most of a question's time in a large corpus."""
+    looked_up, chunks = Counter[str](), Library.chunks
+
+    def counted(library: Library, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
+        found = chunks(library, chunk_ids)
+        looked_up.update(found.keys())
+        return found
+
+    monkeypatch.setattr(Library, "chunks", counted)
+    with CORPUS.searcher(folder, SETTINGS) as searcher:
+        found = searcher.evidence(asked("Which joints tire under load?"), 3)
+
+    assert {hit.chunk.chunk_id for hit in found.hits} <= looked_up.keys()
+    assert set(looked_up.values()) == {1}
 
 
 def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
