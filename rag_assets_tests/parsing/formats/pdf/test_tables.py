@@ -241,6 +241,21 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: 
     assert all(not block.section_path for block in document.blocks)
 
 
+def test_the_number_of_an_annex_is_no_caption_of_a_figure(tmp_path: Path) -> None:
+    """Annexes of reports are statements below "Exhibit 1": as figures, all their rows are lost."""
+
+    def label(canvas: Canvas) -> None:
+        lines(canvas, ["Exhibit 1"], left=380, top=160)
+
+    rows = [
+        [(300, "2016"), (380, "2017")],
+        *([(60, f"Herd {n}"), (300, f"{n}.1"), (380, f"{n}.2")] for n in range(1, 5)),
+    ]
+    document = parsed(tmp_path, page(label, table_rows(rows, [(300, 340, 1), (380, 420, 1)])))
+
+    assert written(document)[0] == "Herd 1 | 2016: 1.1 | 2017: 1.2"
+
+
 def test_the_sentence_that_leads_to_a_table_is_its_title(tmp_path: Path) -> None:
     """The rows of the notes of a report name segments only: what is counted stands in the sentence above."""
     sentence = "Cattle by kind of soil are as follows (in thousands):"
