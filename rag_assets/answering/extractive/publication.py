@@ -24,7 +24,9 @@ _ASKED = (
         "Published in",
     ),
     (
-        re.compile(r"^\W*(?:\w+\W+){0,2}when\b|\bpublication (?:date|year)\b|\b(?:which|what) (?:year|date)\b", re.IGNORECASE),
+        re.compile(
+            r"^\W*(?:\w+\W+){0,2}when\b|\bpublication (?:date|year)\b|\b(?:which|what) (?:year|date)\b", re.IGNORECASE
+        ),
         "Publication date",
     ),
     (
