@@ -34,7 +34,7 @@ _NAMED_LEVELS = (
     (re.compile(r"item\s+\d+[a-z]?\b", re.IGNORECASE), 2),
 )
 _CAPTION = re.compile(
-    r"(?:(?:figure|fig\.?|scheme|chart|exhibit|algorithm|listing)|(?P<table>table|tab\.))\s*"
+    r"(?:(?:figure|fig\.?|scheme|chart|(?P<annex>exhibit)|algorithm|listing)|(?P<table>table|tab\.))\s*"
     r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?:\s*\([^()]{0,30}\))?(?P<stop>\s*[.:|–—-])?",
     re.IGNORECASE,
 )
@@ -260,8 +260,10 @@ def caption_kind(group: LineGroup) -> str | None:
 
 
 def kind_of_caption(text: str, bold: float) -> str | None:
-    """Like `caption_kind`, for a text whose first line has that share of bold characters."""
+    """Like `caption_kind`, for a text whose first line has that share of bold characters. "Exhibit 3" alone numbers an
+    annex of a report, with tables more often than figures."""
     match = _CAPTION.match(text)
-    if match is None or not (match["stop"] or match.end() == len(text.rstrip()) or bold > _BOLD_LABEL):
+    is_alone = match is not None and match.end() == len(text.rstrip())
+    if match is None or (is_alone and match["annex"]) or not (match["stop"] or is_alone or bold > _BOLD_LABEL):
         return None
     return "table" if match["table"] else "figure"

@@ -26,6 +26,7 @@ _MOST_APART = 40.0
 _MOST_CAPTION_LINES, _LEADING = 12, 0.6
 """Lines of a caption, and the white space between them in heights of a line."""
 _LEAST_VALUES, _LEAST_NAMED = 0.5, 0.75
+_LINES_BELOW_HEADER = 2
 _HEADER_GAP = 1.2
 """Lines of a header above the first rule are at most so many of their heights apart."""
 
@@ -148,9 +149,11 @@ def _areas_between(
         first_caption = next((nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between))
         rows = between[:first_caption]
         n_full = sum(_fills(line, right - left) for line in rows)
-        most = len(rows) / 2 if captions.is_captioned((left, above.at, right, below.at)) else 1
+        is_captioned = captions.is_captioned((left, above.at, right, below.at))
+        most = len(rows) / 2 if is_captioned else 1
         is_begun = top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
-        is_table = bool(rows) and n_full <= max(most, 1) and is_begun
+        is_whole = is_captioned or not _ends_in_header(rows, [line for line in lines if line.middle > below.at])
+        is_table = bool(rows) and n_full <= max(most, 1) and is_begun and is_whole
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
@@ -165,6 +168,15 @@ def _is_of_next(lines: Sequence[PrintedLine], at: int, below: Rule) -> bool:
     """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the lines above: these
     may be columns of prose between a running head and a table."""
     return 0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
+
+
+def _ends_in_header(rows: Sequence[PrintedLine], below: Sequence[PrintedLine]) -> bool:
+    """Whether a rule between two lists of lines ends the header of another table: names of columns come after values,
+    and directly below it are values again."""
+    has_values = [
+        any(line.value_share > _LEAST_VALUES for line in some) for some in (rows[:-1], below[:_LINES_BELOW_HEADER])
+    ]
+    return all(has_values) and len(rows[-1].texts) > 1 and rows[-1].value_share == 0
 
 
 def _fills(line: PrintedLine, width: float) -> bool:

@@ -241,6 +241,36 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: 
     assert all(not block.section_path for block in document.blocks)
 
 
+def test_the_number_of_an_annex_is_no_caption_of_a_figure(tmp_path: Path) -> None:
+    """Annexes of reports are statements below "Exhibit 1": as figures, all their rows are lost."""
+
+    def label(canvas: Canvas) -> None:
+        lines(canvas, ["Exhibit 1"], left=380, top=160)
+
+    rows = [
+        [(300, "2016"), (380, "2017")],
+        *([(60, f"Herd {n}"), (300, f"{n}.1"), (380, f"{n}.2")] for n in range(1, 5)),
+    ]
+    document = parsed(tmp_path, page(label, table_rows(rows, [(300, 340, 1), (380, 420, 1)])))
+
+    assert written(document)[0] == "Herd 1 | 2016: 1.1 | 2017: 1.2"
+
+
+def test_tables_with_a_rule_below_their_headers_only_are_two(tmp_path: Path) -> None:
+    """The rule of the second header would end the first table, and the second have values of nothing."""
+
+    def draw(canvas: Canvas) -> None:
+        for at, year in ((180.0, 2015), (290.0, 2016)):
+            rows = [[(240, "Milk"), (340, "Hay"), (440, "Straw")]]
+            rows += [[(60, f"Herd {n}"), (240, f"{n}.1"), (340, f"{n}.2"), (440, f"{year - n}.5")] for n in range(1, 5)]
+            table_rows(rows, [(55, 480, 1)], top=at)(canvas)
+
+    document = parsed(tmp_path, draw)
+
+    row = "Herd 1 | Milk: 1.1 | Hay: 1.2 | Straw: "
+    assert [written(document)[at] for at in (0, 4)] == [row + "2014.5", row + "2015.5"]
+
+
 def test_the_sentence_that_leads_to_a_table_is_its_title(tmp_path: Path) -> None:
     """The rows of the notes of a report name segments only: what is counted stands in the sentence above."""
     sentence = "Cattle by kind of soil are as follows (in thousands):"
