@@ -122,9 +122,7 @@ def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
 
 def test_an_edited_entry_of_a_bibliography_recomputes_its_paper_alone(world: World) -> None:
     """A library changes daily, and what is made of a record is costly."""
-    (world.paths.papers / "library.bib").write_text(
-        "@book{ferritin, year = 2019} @book{zinc, year = 2001}"
-    )
+    (world.paths.papers / "library.bib").write_text("@book{ferritin, year = 2019} @book{zinc, year = 2001}")
 
     outcome = world.run()
 
