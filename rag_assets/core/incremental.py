@@ -24,13 +24,13 @@ logger = logging.getLogger(__name__)
 LOCK_NAME = ".write.lock"
 STAGED_SUFFIX = ".staged"
 REPLACED_SUFFIX = ".replaced"
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _PAIRS_AT_ONCE = 1000
 
 
 def fingerprint(*parts: Any) -> str:
     """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples are lists)."""
-    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def file_sha256(path: Path) -> str:
@@ -89,11 +89,10 @@ def data_version(fingerprints: Mapping[str, str]) -> str:
 
 def sorted_version(pairs: Iterable[tuple[str, str]]) -> str:
     """The `data_version` of pairs that are sorted already; `fingerprint` of their list, without holding the list."""
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    digest, rest, before = hashlib.sha256(b"[["), iter(pairs), ""
-    while some := list(islice(rest, _PAIRS_AT_ONCE)):
-        digest.update((before + encode(some)[1:-1]).encode("utf-8", "surrogatepass"))
-        before = ","
+    left, digest, comma = iter(pairs), hashlib.sha256(b"[["), ""
+    while some := list(islice(left, _PAIRS_AT_ONCE)):
+        digest.update((comma + _CANONICAL.encode(some)[1:-1]).encode("utf-8", "surrogatepass"))
+        comma = ","
     digest.update(b"]]")
     return digest.hexdigest()[:32]
 
@@ -159,6 +158,14 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
+
+
+def link(file: str | Path, to: str | Path) -> None:
+    """The same file at another place; a copy where the disk has no links. Neither may be written into."""
+    try:
+        os.link(file, to)
+    except OSError:
+        shutil.copy2(file, to)
 
 
 def replace_folder(new: Path, final: Path) -> None:
@@ -279,9 +286,8 @@ def unsealed(content: bytes) -> dict[str, Any] | None:
         found = json.loads(content)
     except ValueError:
         return None
-    if not isinstance(found, dict) or sealed(found) != found:
-        return None
-    return {key: value for key, value in found.items() if key != CHECKSUM_KEY}
+    plain = {key: value for key, value in found.items() if key != CHECKSUM_KEY} if isinstance(found, dict) else {}
+    return plain if sealed(plain) == found else None
 
 
 def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:

@@ -5,18 +5,15 @@ that a hash of its id names, sorted by paper. Files of papers that changed are w
 of a file are held only until all its papers are made.
 """
 
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from rag_assets.core.errors import GuardrailBroken
-from rag_assets.core.incremental import StagedFiles
+from rag_assets.core.incremental import StagedFiles, link
 from rag_assets.core.paper_tables import (
     Manifest,
     PapersUpdate,
@@ -65,7 +62,7 @@ def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, An
     files = {key: shard_file(target, key) for key in keys}
     shards = {key: table.manifest.shards[key] for key in keys if key not in rewritten}
     for key in shards:
-        _link(table.files[key], files[key])
+        link(table.files[key], files[key])
 
     dropped = {*plan.to_drop, *made}
     failed: list[QuarantinedPaper] = []
@@ -148,11 +145,3 @@ def _keys(n_papers: int) -> list[str]:
     while n_papers >= SPLIT_AT * _WAYS**n_digits:
         n_digits += 1
     return [f"{number:0{n_digits}x}" for number in range(_WAYS**n_digits)] if n_digits else [""]
-
-
-def _link(file: Path, to: Path) -> None:
-    """The same file at another place; a copy where the disk has no links."""
-    try:
-        os.link(file, to)
-    except OSError:
-        shutil.copy2(file, to)

@@ -138,7 +138,9 @@ class Manifest:
             return cls()
 
     def to_bytes(self) -> bytes:
-        return json.dumps(sealed(asdict(self))).encode()
+        shards = {key: vars(shard) for key, shard in self.shards.items()}  # asdict copies each paper
+        quarantined = [one.as_row() for one in self.quarantined]
+        return json.dumps(sealed({"shards": shards, "quarantined": quarantined})).encode()
 
 
 def manifest_file(table: Path) -> Path:
@@ -178,8 +180,8 @@ class PaperTable:
         recover_folder(path)
         known = Manifest.of(path)
         files = files_by_key(path)
-        found = {key: _shard_of(file, schema, known.shards.get(key)) for key, file in files.items()}
-        shards = {key: shard for key, shard in found.items() if shard and _is_in_place(shard, key, path)}
+        found = {key: _shard_of(file, schema, known.shards.get(key), key, path) for key, file in files.items()}
+        shards = {key: shard for key, shard in found.items() if shard}
         with_rows = {paper for shard in shards.values() for paper in shard.papers}
         quarantined = [one for one in known.quarantined if one.paper_id not in with_rows]  # an older manifest's
         return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
@@ -258,13 +260,11 @@ def shard_of(
     )
 
 
-def _is_in_place(shard: Shard, key: str, table: Path) -> bool:
-    """Whether a file is a part of the table, and not a copy of another one."""
-    return bool(key or table.is_file()) and all(paper_hash(paper).startswith(key) for paper in shard.papers)
-
-
-def _shard_of(file: Path, schema: pa.Schema, known: Shard | None) -> Shard | None:
-    """What is in a published file; None when it cannot be used. known: what the manifest says of it."""
+def _shard_of(file: Path, schema: pa.Schema, known: Shard | None, key: str, table: Path) -> Shard | None:
+    """What is in a published file; None when it cannot be used, or is a copy of another part. known: what the manifest
+    says of it."""
+    if not key and not table.is_file():
+        return None
     found = file.stat()
     if known and (known.n_bytes, known.modified_ns) == (found.st_size, found.st_mtime_ns):
         return known
@@ -274,5 +274,8 @@ def _shard_of(file: Path, schema: pa.Schema, known: Shard | None) -> Shard | Non
     if read is None:
         return None
     rows, provenance, is_in_groups = read
+    papers = fingerprints_by(rows, "paper_id")
+    if not all(paper_hash(paper).startswith(key) for paper in papers):
+        return None
     # without provenance, it is written again: a look-up would decode all of one large group
-    return shard_of(file, fingerprints_by(rows, "paper_id"), {}, len(rows), provenance if is_in_groups else {})
+    return shard_of(file, papers, {}, len(rows), provenance if is_in_groups else {})

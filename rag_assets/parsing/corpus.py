@@ -52,7 +52,9 @@ def update_parsed_index(
     current = {paper.paper_id: paper for paper in found}
     before = tables.fingerprints_by(published, "paper_id")
     wanted = {
-        paper_id: kept if (kept := before.get(paper_id)) == job.after_failure(paper) else paper.fingerprint
+        paper_id: kept
+        if (kept := before.get(paper_id)) not in (None, paper.fingerprint) and kept == job.after_failure(paper)
+        else paper.fingerprint
         for paper_id, paper in current.items()
     }
     plan = plan_update(before, wanted)

@@ -253,8 +253,10 @@ def _split_papers(groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, s
     for path in groups:
         by_stem.setdefault(path.rpartition("/")[2], []).append(path)
     for stem, paths in by_stem.items():
+        if len(paths) == 1:
+            continue
         suffixes = [{suffix_of(file.path.name) for file in groups[path]} for path in paths]
-        if len(paths) > 1 and sum(map(len, suffixes)) == len(set.union(*suffixes)):
+        if sum(map(len, suffixes)) == len(set.union(*suffixes)):
             yield f"{stem} ({', '.join(ids[path] for path in paths[:_MAX_NAMED])})"
 
 

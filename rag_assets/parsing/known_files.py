@@ -7,7 +7,7 @@ moments of being read is not kept: another change in the same tick of the clock 
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -73,8 +73,10 @@ class KnownFiles:
         return known
 
     def keep_at(self, path: Path) -> None:
-        """Keep what was read in this run."""
-        files = {name: asdict(one) for name, one in sorted(self._found.items())}
+        """Keep what was read in this run, if it is not what was kept before."""
+        if self._found == self._earlier and path.exists():
+            return
+        files = {name: vars(one) for name, one in sorted(self._found.items())}
         write_atomically(path, json.dumps(sealed({"version": _version(), "files": files})).encode())
 
     def altered(self) -> Iterator[Path]:

@@ -39,10 +39,8 @@ def update_chunks(
     `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does the work on papers. A
     paper whose chunks break a promise, or that ends its worker, is quarantined.
     """
-    wanted = {
-        paper: fingerprint(made_of, settings.fingerprint(), counter.name, CHUNKER_VERSION)
-        for paper, made_of in blocks.papers.items()
-    }
+    cut_by = (settings.fingerprint(), counter.name, CHUNKER_VERSION)
+    wanted = {paper: fingerprint(made_of, *cut_by) for paper, made_of in blocks.papers.items()}
     plan = plan_update(published.known, wanted)
     cut = partial(cut_chunks, settings=settings, counter=counter)
     return PapersUpdate(plan, wanted, _made(_papers(blocks, plan, wanted), partial(spread, cut)))

@@ -26,6 +26,7 @@ class Matcher:
     """Finds entries by DOI, arXiv id, attachment or file beside the paper, key, and title, in this order."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
         self._by_doi = _first_of((one.record.doi, one) for one in entries)
         self._by_arxiv = _first_of((one.record.arxiv, one) for one in entries)
         self._by_file = _first_of((path, one) for one in entries for path in _paths(one))
@@ -33,6 +34,8 @@ class Matcher:
         self._by_title = _first_of((title_key(one.record.title), one) for one in entries)
 
     def entry_of(self, paper: PaperNames) -> Entry | None:
+        if not self._entries:
+            return None
         record = paper.record
         stems = [stem_of(file) or file for file in paper.files]
         files = [*paper.files, *stems, *(PurePosixPath(file).name for file in paper.files)]

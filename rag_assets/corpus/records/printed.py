@@ -87,8 +87,7 @@ def _without_template(record: Record) -> Record:
 
 
 def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
-    page = letters_of(f"{printed.text}\n{' '.join(printed.lines)}")
-    title = _title(own, printed, page)
+    title = _title(own, printed)
     below = below_title(printed.lines, title or "")
     authors = _authors(own.authors, below, printed)
     ids = arxiv_ids_in(printed.text)
@@ -109,12 +108,12 @@ def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
     return record, origins
 
 
-def _title(own: Record, printed: PrintedFront, page: str) -> str | None:
+def _title(own: Record, printed: PrintedFront) -> str | None:
     """The title that the page shows; where header and page differ, the one that stands above the authors."""
     stated, shown = letters_of(own.title or ""), letters_of(printed.title)
     if stated == shown or not stated:
         return printed.title or own.title
-    if stated not in page:
+    if stated not in letters_of(f"{printed.text}\n{' '.join(printed.lines)}"):
         return printed.title or None
     rest = stated.removeprefix(shown)
     if shown and rest != stated:  # longer: the page sets it on two lines, or an author is appended

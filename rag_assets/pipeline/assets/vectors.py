@@ -1,17 +1,18 @@
 """The asset `embeddings`: a vector for each passage, and the vectors of its tokens."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import WorkLost
-from rag_assets.core.incremental import data_version, staging
+from rag_assets.core.incremental import data_version, staging, write_atomically
 from rag_assets.core.paper_tables import Manifest, PaperTable, QuarantinedPaper, manifest_file
-from rag_assets.core.promises import check_all
+from rag_assets.core.promises import CheckedPromise, check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PASSAGES
@@ -98,27 +99,20 @@ def embeddings(
         {cache: _by_paper(items, embedded)} | ({sparse.cache: _by_paper(items, passages)} if sparse else {}),
     )
     spent_before = models.budget.spent
+    paper_of = {text: item.paper_id for item in items for text in (item.text, item.embedded_text)}
+    encode = encoding_in(workforce, settings.embedding, paths.models, paper_of)
+    report = progress("embeddings", "passages with token vectors")
+    coded = store_missing_tokens(tokens, encode, cache, with_tokens, batch_size=EMBEDDING_BATCH, report=report)
     embedder = open_embedder(settings.embedding, paths.models, connections=models)
-    embed = None
-    if not is_hosted(settings.embedding.model):
-        paper_of = {embedded[item.passage_id]: item.paper_id for item in items}
-        embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity, paper_of)
-    report_progress = progress("embeddings", "passages")
-    coded = store_missing_tokens(
-        tokens,
-        encoding_in(workforce, settings.embedding, paths.models, {item.text: item.paper_id for item in items}),
-        cache,
-        with_tokens,
-        batch_size=EMBEDDING_BATCH,
-        report=progress("embeddings", "passages with token vectors"),
-    )
+    is_ours = not is_hosted(settings.embedding.model)
+    embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity, paper_of) if is_ours else None
+    report = progress("embeddings", "passages")
     left = [text for text in texts if text not in coded.lost]
-    run = embed_missing(cache, embedder, left, batch_size=EMBEDDING_BATCH, embed=embed, report=report_progress)
+    run = embed_missing(cache, embedder, left, batch_size=EMBEDDING_BATCH, embed=embed, report=report)
     workforce.close()  # each of its processes holds the model, and no later stage needs one
     spent = models.budget.since(spent_before)
-    n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
-    n_made = coded.n_embedded + run.n_embedded
-    lost_texts = {**coded.lost, **run.lost}
+    n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report) if sparse else 0
+    n_made, lost_texts = coded.n_embedded + run.n_embedded, {**coded.lost, **run.lost}
     lost = _lost_papers(items, lost_texts, facts.identity, paths)
 
     checked = check_all(EMBEDDING_PROMISES, VectorsCandidate(without_unit_vector(cache, embedded), lost))
@@ -140,24 +134,23 @@ def embeddings(
 
     def publish() -> dict[str, int]:
         n_removed = 0
-        with staging() as staged:
-            staged.put(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
-            staged.publish()
         if not is_recent(paths):
-            n_removed = cache.keep_only(texts)
-            tokens.keep_only(with_tokens)
-            if sparse:
-                sparse.cache.keep_only(passages.values())
-            in_use: list[MadeOfTexts[Any]] = [cache, tokens, *([sparse.cache] if sparse else [])]
+            in_use: dict[MadeOfTexts[Any], Collection[str]] = {cache: texts, tokens: with_tokens}
+            in_use |= {sparse.cache: passages.values()} if sparse else {}
+            n_removed, *_ = [made.keep_only(own) for made, own in in_use.items()]
             prune_other_models(file, in_use, {item.paper_id for item in items})
-            if not lost:
-                with staging() as staged:
-                    idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
-                    keep_page(idle, checked, place, key, staged)
-                    staged.publish()
+            idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
+            _keep(idle, checked, place, "" if lost else key)  # without a key, the next run tries the lost ones again
         return {"n_added": n_made, "n_changed": 0, "n_removed": n_removed, "n_unchanged": len(texts) - n_made}
 
+    write_atomically(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
     yield from write_audit_publish(checked, publish=publish, report=lambda counts: page.materialization(frame, counts))
+
+
+def _keep(page: Page, checked: Sequence[CheckedPromise], place: Path, key: str) -> None:
+    with staging() as staged:
+        keep_page(page, checked, place, key, staged)
+        staged.publish()
 
 
 _NOTHING_DONE = {"n_embedded": 0, "n_sparse_vectors_made": 0, "vectors_per_s": 0.0, "seconds": 0.0} | usage_facts(

@@ -160,6 +160,7 @@ class ChromaFiles:
     """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
     most_changed: ClassVar[float] = 0.05
     """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
+    only_replaced: ClassVar[str] = VECTORS_FILE
 
     @property
     def identity(self) -> IndexIdentity:

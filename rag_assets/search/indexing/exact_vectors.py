@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.core.incremental import STAGED_SUFFIX
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Scored, Vectors
 
 VECTORS_FILE = "vectors.arrow"
@@ -215,5 +216,7 @@ def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, 
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), dimension),
         }
     )
-    with pa.ipc.new_file(folder / VECTORS_FILE, batch.schema) as file:
+    staged = folder / f"{VECTORS_FILE}{STAGED_SUFFIX}"  # the file that is there may be a link to the published one
+    with pa.ipc.new_file(staged, batch.schema) as file:
         file.write_batch(batch)
+    staged.replace(folder / VECTORS_FILE)

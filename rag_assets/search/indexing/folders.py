@@ -1,4 +1,4 @@
-"""Indexes whose files lie in one folder: staged as a copy beside it, published by a rename.
+"""Indexes whose files lie in one folder: staged beside it as links and copies, published by a rename.
 
 The published folder is never written to. A manifest holds the checksum of each of its files, and nothing opens an index
 before `is_intact` has compared them: native code that reads damaged files can crash, hang or write without end. A
@@ -13,6 +13,7 @@ import shutil
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rag_assets.core.incremental import (
     STAGED_SUFFIX,
     flush_folder,
+    link,
     recover_folder,
     replace_folder,
     sealed,
@@ -106,6 +108,11 @@ class IndexFiles(Protocol[Opened]):
         ...
 
     @property
+    def only_replaced(self) -> str:
+        """Pattern of names of files that are replaced by others, and never written into: a new version links them."""
+        ...
+
+    @property
     def identity(self) -> IndexIdentity: ...
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
@@ -165,7 +172,11 @@ class FolderIndex(Generic[Opened]):
         return self.files.fingerprints(self.folder)
 
     def stage(self) -> "FolderVersion":
-        shutil.copytree(self.folder, self._staged, ignore=shutil.ignore_patterns(MANIFEST_FILE))
+        def taken_over(file: str, to: str) -> None:
+            (link if fnmatchcase(Path(file).name, self.files.only_replaced) else shutil.copy2)(file, to)
+
+        ignored = shutil.ignore_patterns(MANIFEST_FILE)
+        shutil.copytree(self.folder, self._staged, ignore=ignored, copy_function=taken_over)
         return FolderVersion(self._staged, self.folder, self.files)
 
     def stage_empty(self) -> "FolderVersion":

@@ -162,6 +162,8 @@ class TantivyFiles:
 
     most_changed = float("inf")
     """An updated index answers as a fresh one."""
+    only_replaced = "*"
+    """Segments never change, and other files are replaced by a rename."""
 
     def __init__(self) -> None:
         self._last_read: tuple[bytes, _Held] = b"", {}
