@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rag_assets.core.incremental import fingerprint, plan_update
+from rag_assets.core.incremental import STAGED_SUFFIX, fingerprint, plan_update
 from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored, Vectors, VectorStore
@@ -189,8 +189,7 @@ class ChromaFiles:
             if plan.to_drop and not to_build:
                 store.rewrite_one()
         if plan.to_drop:
-            with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
-                connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
+            _without_free_pages(folder / DATABASE_FILE)
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
         """Passages that are not the same in the database and in the file for exact search: by id and fingerprint all of
@@ -225,6 +224,14 @@ class ChromaFiles:
             system.stop()
             raise
         return _WritableStore(system, collection_of(api, model))
+
+
+def _without_free_pages(database: Path) -> None:
+    """Until then, what was deleted can be read in them. A new file is a third of what VACUUM writes in place."""
+    staged = database.with_name(f"{database.name}{STAGED_SUFFIX}")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("VACUUM INTO ?", (str(staged),))
+    staged.replace(database)
 
 
 class _WritableStore(ChromaStore):
