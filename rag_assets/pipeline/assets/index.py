@@ -40,6 +40,8 @@ from rag_assets.search.indexing.protocols import (
 )
 from rag_assets.search.indexing.stores import vector_index, word_index
 
+_LOADED_AT_ONCE = 1000
+
 
 def _sparse_source(settings: Settings) -> SparseSource | None:
     sparse = open_sparse_vectors(settings)
@@ -64,7 +66,12 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     facts = embedder_facts(settings.embedding, paths.models)
 
     def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
-        return np.stack(VectorCache(vector_file(paths.vectors), facts).load([row.embedded_text for row in rows]))
+        cache = VectorCache(vector_file(paths.vectors), facts)
+        vectors = np.empty((len(rows), facts.dimension), np.float32)
+        for start in range(0, len(rows), _LOADED_AT_ONCE):  # the vectors of a large corpus are not held twice
+            some = rows[start : start + _LOADED_AT_ONCE]
+            vectors[start : start + len(some)] = cache.load([row.embedded_text for row in some])
+        return vectors
 
     index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
     lost = {one.paper_id for one in quarantined_by(paths.vectors)}
