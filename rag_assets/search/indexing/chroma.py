@@ -78,14 +78,16 @@ class ChromaStore:
 
     @classmethod
     def open(cls, folder: Path) -> "ChromaStore":
-        """Open an existing store and load its graph, so that it goes on answering when the folder is replaced.
+        """Open an existing store for searching: its graph is loaded and its database copied, so that it goes on
+        answering when the folder is replaced.
 
         Raises whatever Chroma raises for a folder it cannot read.
         """
-        return opened_for_reading(folder, cls._open, copied=[DATABASE_FILE])
+        return opened_for_reading(folder, cls.open_in_place, copied=[DATABASE_FILE])
 
     @classmethod
-    def _open(cls, folder: Path) -> "ChromaStore":
+    def open_in_place(cls, folder: Path) -> "ChromaStore":
+        """Open a store whose folder stays in its place until the store is closed. Raises as `open`."""
         with panics_as_errors():
             system, api = started(folder)
             try:
@@ -199,7 +201,7 @@ class ChromaFiles:
         if held != compared:
             return tuple(sorted({id_ for id_, _ in held.items() ^ compared.items()}))
         ids = [row.passage_id for row in sample if row.passage_id in held]
-        with closing(ChromaStore.open(folder)) as store:
+        with closing(ChromaStore.open_in_place(folder)) as store:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
         return tuple(id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR))

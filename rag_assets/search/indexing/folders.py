@@ -214,14 +214,15 @@ class FolderVersion:
 
 
 def opened_for_reading(folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()) -> Reader:
-    """`open_index(folder)`; where the folder cannot be written, of a temporary folder of links to its files.
+    """`open_index(folder)`; of a temporary folder of links to its files, where the folder cannot be written or `copied`
+    names a file.
 
     Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search needs either.
 
-    copied: names of the files that the engine writes, which are copied instead. The temporary folder is removed with
-    the index. Raises what `open_index` raises.
+    copied: names of the files that the engine writes, or opens again by their path while it searches. They are copied
+    instead. The temporary folder is removed with the index. Raises what `open_index` raises.
     """
-    if os.access(folder, os.W_OK):
+    if not copied and os.access(folder, os.W_OK):
         return open_index(folder)
     view = Path(mkdtemp(prefix="rag-assets-index-"))
     try:
