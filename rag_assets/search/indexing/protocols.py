@@ -68,11 +68,8 @@ class Scope:
     @classmethod
     def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
         """The papers that a scope lets through; None if it lets no paper through, or enumerates passages."""
-        if scope is None:
-            allowed = tuple(paper_ids)
-        else:
-            allowed = tuple(paper for paper in paper_ids if paper in (scope.paper_ids or ()))
-        return cls(paper_ids=allowed) if allowed else None
+        allowed = paper_ids if scope is None else [one for one in paper_ids if one in (scope.paper_ids or ())]
+        return cls(paper_ids=tuple(allowed)) if allowed else None
 
 
 def for_reading_only(_: Sequence[IndexRow]) -> NoReturn:
@@ -144,8 +141,7 @@ class HybridStore(Protocol):
     """A vector store that also holds the words, and fuses what both find by itself."""
 
     def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        """At most `limit` passages of each kind. Raises InvalidSettings when the index has vectors of the
-        embedding model only."""
+        """At most `limit` passages of each kind. Raises InvalidSettings when the index has no sparse vectors."""
         ...
 
 
@@ -160,8 +156,7 @@ class LexicalIndex(Protocol):
         ...
 
     def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
-        """How many passages (of those papers, if given) hold the word in their text; None for one that is not indexed,
-        as stop words are."""
+        """How many passages (of those papers, if given) hold the word; None for a stop word, which is not indexed."""
         ...
 
     def close(self) -> None: ...
@@ -281,13 +276,11 @@ class Index(Protocol[Opened]):
         ...
 
     def manifest(self) -> IndexManifest | None:
-        """The manifest of the published version, if any. Changes nothing, and is cheap enough to be read before each
-        question."""
+        """The manifest of the published version, if any; cheap enough to be read before each question."""
         ...
 
     def is_intact(self) -> bool:
-        """Whether the published version is as it was published. Raises StoreUnavailable or StoreRefused when a server
-        does not answer."""
+        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no server answers."""
         ...
 
     def open(self) -> Opened:

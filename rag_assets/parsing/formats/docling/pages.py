@@ -126,6 +126,7 @@ def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
 
 
 def furniture_of_first_page(parsed: Item, pages: Pages) -> tuple[str, ...]:
+    """The texts in the margins of page 1, which may name the journal and the year."""
     texts = map(mapping, sequence(parsed.get("texts")))
     return tuple(
         text_field(text.get("text"))
