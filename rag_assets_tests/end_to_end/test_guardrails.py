@@ -256,7 +256,8 @@ def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
     assert [entry["accepted"] for entry in history] == [True, False, True], "a lower floor is a new verdict"
     assert of_lowered == f"{history[-1]['timestamp']} in run {history[-1]['run_id']}"
     _, *evaluations = lowered.facts["smoke_eval"]["history"].splitlines()[0].strip("| ").split(" | ")
-    assert evaluations == [entry["timestamp"][:19].replace("T", " ") for entry in reversed(history)], "newest first"
+    told = [f"{entry['timestamp'][:19].replace('T', ' ')}, run {entry['run_id'][:8]}" for entry in history]
+    assert evaluations == told[::-1], "newest first"
     key = dg.AssetCheckKey(dg.AssetKey("smoke_eval"), "above_floors")
     record = world.instance.get_latest_asset_check_evaluation_record(key)
     assert record is not None
