@@ -23,7 +23,8 @@ _MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
-_IN_BRACKETS = re.compile(r"([(\[])([^()\[\]]+)([)\]])")
+_IN_BRACKETS = re.compile(r"([(\[])((?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])+)([)\]])")
+"""A title in the place of authors may have brackets of its own."""
 
 
 def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:

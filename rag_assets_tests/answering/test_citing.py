@@ -146,5 +146,32 @@ def test_an_unknown_style_is_told_before_anything_is_asked(tmp_path: Path) -> No
         style("harvard-of-nowhere", tmp_path)
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "",
+        '<citation><layout><text variable="title"/></layout></citation>',
+        '<macro name="a"><text macro="a"/></macro><citation><layout><text macro="a"/></layout></citation>'
+        "<bibliography><layout/></bibliography>",
+        '<citation><layout><text macro="none"/></layout></citation><bibliography><layout/></bibliography>',
+    ],
+    ids=["empty", "no list", "a macro in itself", "a macro that is not there"],
+)
+@pytest.mark.parametrize("namespace", ["http://purl.org/net/xbiblio/csl", "other"])
+def test_a_broken_style_is_told_before_anything_is_asked(tmp_path: Path, rules: str, namespace: str) -> None:
+    """citeproc-py fails on it only when the answer is written."""
+    (tmp_path / "own.csl").write_text(f'<style xmlns="{namespace}" version="1.0" class="in-text">{rules}</style>')
+
+    with pytest.raises(InvalidSelection, match="no CSL style that can be used"):
+        style(str(tmp_path / "own.csl"), tmp_path)
+
+
+def test_a_title_with_brackets_keeps_its_page_in_the_brackets_of_the_style() -> None:
+    """In APA a title stands for missing authors: "[(Moss (in) [spring], 2020), p. 3]" is no mark of that style."""
+    cited = replace(claim("", "moss").citations[0], cited_as="(Moss (in) [spring], 2020)")
+
+    assert place_of(cited) == "(Moss (in) [spring], 2020, p. 3)"
+
+
 def test_papers_are_in_the_order_of_their_first_citation() -> None:
     assert papers_cited([ANSWER]) == ["iron", "moss"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rag_assets.core.domain import Record
+from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection, MissingExtra
 from rag_assets.core.text.citations import letters
 from rag_assets.core.text.folding import letters_of
@@ -25,6 +25,9 @@ _MOST_AUTHORS = 6
 _STYLE_NAME = re.compile(r"[\w-]{1,100}")
 _NUMBER = re.compile(r"^(\[?\d+[\].])")
 """What begins an entry of a numbered list; citeproc-py puts no blank behind it."""
+_TRIED = Record(title="Iron", authors=(Person("Lund", "Ada"),), year=2019, venue="Blood", type="article-journal")
+"""What each style is tried with before anything is asked: citeproc-py finds out late what a file lacks."""
+_BROKEN = (OSError, ValueError, SyntaxError, AttributeError, LookupError, TypeError, RecursionError)
 _RENDERING = Lock()
 """citeproc-py keeps the entry that it writes in the style."""
 
@@ -79,10 +82,14 @@ def _entry(paper_id: str, record: Record) -> str:
 
 def _csl_style(style: str) -> Callable[[Records], Sources]:
     citeproc = _citeproc()
+    file = str(_style_file(style))
     try:
-        rules = citeproc.CitationStylesStyle(str(_style_file(style)), validate=False)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise InvalidSelection(f"{style} is no CSL style that can be read. Name another one.") from error
+        rules = citeproc.CitationStylesStyle(file, validate=False)
+        _rendered([csl_item("0", _TRIED)], rules, citeproc)
+    except _BROKEN as error:
+        raise InvalidSelection(
+            f"{style} is no CSL style that can be used: it must name papers in a text and list them. Name another one."
+        ) from error
 
     def cited(records: Records) -> Sources:
         items = [

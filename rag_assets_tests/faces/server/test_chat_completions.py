@@ -13,7 +13,7 @@ from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import NEAR_AN_ANSWER
 from rag_assets.core.domain import QAResult
 from rag_assets.core.settings import load_settings
-from rag_assets.faces.server.routes.chat_completions import Completion
+from rag_assets.faces.server.routes.chat_completions import Completion, Message, turns_of
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import Live
 
@@ -102,6 +102,15 @@ def test_who_wrote_it_is_asked_of_the_paper_that_the_last_answer_cites(live: Liv
 
     assert first["rag_assets"]["sources_used"] == ["ferritin"]
     assert (reply["question"], reply["named_papers"]) == ("Who is the author of it?", ["ferritin"])
+
+
+def test_what_the_references_say_in_brackets_is_no_paper() -> None:
+    """APA sets the year in brackets, and a paper may be called "2019": "who wrote it?" would be asked of that, too."""
+    reply = "Iron falls. (iron, Lund, 2019, p. 3)\n\nReferences\n\n- Lund, A. (2019). Iron."
+    said = [Message(role="user", content="Why?"), Message(role="assistant", content=reply)]
+
+    (turn,) = turns_of(said, {"iron", "2019"})
+    assert turn.answer["sources_used"] == ["iron"]
 
 
 def test_a_refusal_is_an_answer_in_the_chat(live: Live) -> None:

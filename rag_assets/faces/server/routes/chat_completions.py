@@ -38,6 +38,7 @@ _MAX_EARLIER = 20
 """How many of the earlier messages are read."""
 _MAX_READ = 100_000
 """Characters of an earlier answer that are looked through for places."""
+_REFERENCES = "References"
 _ROUND_BRACKETS = str.maketrans("", "", "()")
 _PLACES = re.compile(r"\(([^()]{1,2000})\)")
 _MARKUP = re.compile(r"[\\`*_\[\]<>!|~#&]")
@@ -131,8 +132,11 @@ def turns_of(messages: Sequence[Message], papers: Container[str]) -> list[Turn]:
 
 
 def _answered_in(reply: str) -> str:
-    """The answer itself, without the sentences that only came near it."""
-    return reply[:_MAX_READ].partition(NEAR_AN_ANSWER)[0].partition(NEAR_A_REFUSAL)[0]
+    """The answer itself, without the sentences that only came near it and the list of references."""
+    read = reply[:_MAX_READ]
+    for heading in (NEAR_AN_ANSWER, NEAR_A_REFUSAL, f"\n\n{_REFERENCES}\n"):
+        read = read.partition(heading)[0]
+    return read
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ def _paragraphs(shown: Shown) -> list[str]:
     said = [result.answer] if result.refused else [_cited(claim) for claim in result.claims]
     nearest = [f"{nearest_heading(result)}\n" + "".join(f"\n- {_cited(one)}" for one in result.nearest)]
     told = [*(_escaped(note) for note in told_beside(result)), *(nearest if result.nearest else ())]
-    listed = ["References\n" + "".join(f"\n- {_escaped(entry)}" for entry in shown.references)]
+    listed = [f"{_REFERENCES}\n" + "".join(f"\n- {_escaped(entry)}" for entry in shown.references)]
     return [*said, *told, *(listed if shown.references else ())]
 
 

@@ -45,7 +45,7 @@ export function pageWords({ page_start: first, page_end: last, page_label: label
   return `${pages}${printed}${isByOcr ? ", read by OCR" : ""}`;
 }
 
-const IN_BRACKETS = /^([([])([^()[\]]+)([)\]])$/;
+const IN_BRACKETS = /^([([])((?:[^()[\]]|\([^()]*\)|\[[^[\]]*\])+)([)\]])$/;
 
 /** "Lund & Moe (2019), p. 2"; the pages alone where the authors are not known; "[1, p. 2]" in the brackets of a style. */
 export function placeWords(citation) {

@@ -11,7 +11,7 @@ from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
-from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles
+from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles, tell_one_table
 from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
@@ -138,12 +138,13 @@ def _with_tables_continued(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _goes_on_from(table: _Gathered, before: Sequence[_Gathered]) -> _Gathered | None:
-    """The last table of the same number; else the one directly before a table that has no other title."""
+    """The last table of the same number and title; else the one directly before a table that has no other title."""
     first, label = _tables(table)[0], label_of(table.caption)
     if label:
         named = (one for one in reversed(before) if one.kind is BlockKind.TABLE and label_of(one.caption) == label)
         above = next(named, None)
-        return above if above and _tables(above)[-1].is_repeated_in(first) else None
+        is_one = above and tell_one_table(table.caption, above.caption) and _tables(above)[-1].is_repeated_in(first)
+        return above if is_one else None
     above = next((one for one in reversed(before) if one.kind is not BlockKind.FOOTNOTE), None)
     if above is None or above.kind is not BlockKind.TABLE or not _tables(above)[-1].goes_on_in(first):
         return None

@@ -4,6 +4,7 @@ of one table that goes on over pages.
 
 from collections.abc import Sequence
 
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.core.text.sentences import sentence_spans
@@ -116,6 +117,13 @@ def label_of(caption: Sequence[LineGroup]) -> str:
 def is_no_other(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
     """Whether a title without a number lets a table go on: there is none, it repeats the one above, or it says so."""
     return not title or _opening(title) == _opening(above) or bool(CONTINUED.search(_text(title)))
+
+
+def tell_one_table(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
+    """Whether two titles with one number are of one table: the lower one says that it goes on, or no other thing than
+    the upper one. A number may stand again in an annex, above another table."""
+    shorter, longer = sorted((letters_of(_text(title)), letters_of(_text(above))), key=len)
+    return longer.startswith(shorter) or bool(CONTINUED.search(_text(title)))
 
 
 def clearest(captions: Sequence[list[LineGroup]]) -> list[LineGroup]:

@@ -409,6 +409,17 @@ def test_a_table_that_repeats_caption_and_header_is_one(tmp_path: Path) -> None:
     assert written(document) == [f"Kind: Herd {n} | Litres: {n}0.5" for n in range(1, 7)]
 
 
+def test_tables_of_one_number_and_other_titles_are_two(tmp_path: Path) -> None:
+    """An annex counts anew: the rows of its table would stand below the title of the other."""
+    document = parsed(
+        tmp_path,
+        page((172, ["Table 1: Yield."]), table_rows(SMALL, FRAME), (280, prose("glacier", 8))),
+        page((172, ["Table 1: Loss by year."]), table_rows(SMALL, FRAME), (280, prose("rope", 8))),
+    )
+
+    assert [table.title for table in tables(document)] == ["Table 1: Yield.", "Table 1: Loss by year."]
+
+
 def test_an_accent_drawn_apart_joins_its_letter(tmp_path: Path) -> None:
     """Typeset names are searched as they are written: "Naïve", not "Na¨ıve"."""
 
