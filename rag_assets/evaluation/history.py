@@ -109,7 +109,8 @@ def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
     return (
         f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions first, in the "
         f"UI at smoke_eval or in output/eval/{LATEST}; if that is as good as your questions and papers get, set floors "
-        f"of your own, as the first line of rag_assets.toml: evaluation.floors = {{{wanted}}}"
+        "of your own, as the first line of rag_assets.toml (below [evaluation], if it has that section, and without "
+        f"`evaluation.`): evaluation.floors = {{{wanted}}}"
     )
 
 

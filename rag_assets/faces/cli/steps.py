@@ -47,10 +47,11 @@ def run(
         from rag_assets.corpus.records.published import titles_of
 
         values = _with_removal(set_, allow_removal)
+        settings = settings_of(data, set_)
+        style = CitationStyle(settings)  # first: an unknown one fails before the work
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
-            settings = settings_of(data, set_)
-            shown = CitationStyle(settings).shown(_answers(report, configured_set(settings)))
+            shown = style.shown(_answers(report, configured_set(settings)))
             rendering.print_answers(shown, titles_of(settings.paths))
             if report.is_success:
                 rendering.print_places(settings)
@@ -103,13 +104,14 @@ def qa(
         from rag_assets.corpus.records.published import titles_of
 
         settings = settings_of(data, set_)
+        style = CitationStyle(settings)  # first, as in `run`
         configured = configured_set(settings)
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked
         values = _with_removal(set_, allow_removal)
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
-            rendering.print_answers(CitationStyle(settings).shown(_answers(report, asked)), titles_of(settings.paths))
+            rendering.print_answers(style.shown(_answers(report, asked)), titles_of(settings.paths))
         _end(report, data)
 
 

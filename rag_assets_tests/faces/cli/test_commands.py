@@ -352,6 +352,16 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
     assert "Usage: " in result.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "qa"])
+def test_an_unknown_style_of_citing_is_told_before_the_work(empty: CommandLine, command: str) -> None:
+    """It was told when the answers were to be shown, hours after the start."""
+    result = empty(command, "--set", "answering.citation_style=nowhere")
+
+    assert result.exit_code == 1
+    assert "Error: There is no style nowhere" in result.stderr
+    assert not (empty.data / "cache").exists()
+
+
 def test_a_configuration_that_cannot_be_used_is_no_wrong_usage(empty: CommandLine) -> None:
     """It was told as a wrong --select, which was not given."""
     (empty.root / "home").mkdir()
