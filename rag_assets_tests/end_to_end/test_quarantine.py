@@ -102,7 +102,10 @@ def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run
     assert "basalt.tei.xml" in first.warned["embeddings.none_quarantined"]
     assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
     assert papers_with_vectors(world) == {"ferritin", "iron"}
-    assert [file["paper_id"] for file in quarantined_files(settings_of(world))] == ["basalt"]
+    (file,) = quarantined_files(settings_of(world))
+    assert file["paper_id"] == "basalt"
+    assert file["reason"].startswith("No vectors were made of it: basalt.tei.xml "), "it was read, and words find it"
+    without = status_facts(settings_of(world))["index_version"]
 
     monkeypatch.setattr(embedding_work, "_tokens", tokens)
     mended = world.run()
@@ -110,4 +113,5 @@ def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run
     assert mended.is_success, mended.failures or mended.broken
     assert "embeddings.none_quarantined" not in mended.warned
     assert papers_with_vectors(world) == {"basalt", "ferritin", "iron"}
+    assert status_facts(settings_of(world))["index_version"] != without, "its answers are others"
     assert quarantined_files(settings_of(world)) == []

@@ -189,13 +189,14 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         if found != wanted:
             problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
     version = data_version(fingerprints)
+    without = published.without if (published := vectors.manifest()) else ()
     profiles, cited = (
         data_version(fingerprints_by(read_columns(path, ["paper_id", "fingerprint"]), "paper_id"))
         for path in (paths.profiles, paths.references)
     )
     return {
         "version": fingerprint(
-            version, profiles, cited, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)
+            version, profiles, cited, facts.identity, settings.indexing.fingerprint(), asdict(words.identity), *without
         ),
         "passages": version,
         "profiles": profiles,

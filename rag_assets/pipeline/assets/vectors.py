@@ -174,7 +174,8 @@ def _lost_papers(
     reasons = {paper: lost[text] for paper, text in texts}
     index = read_columns(paths.parsed_index, ["paper_id", "file_path"])
     files = dict(zip(index["paper_id"].to_pylist(), index["file_path"].to_pylist(), strict=True))
-    found = [QuarantinedPaper(one, files[one], f"{files[one]} {why}", identity) for one, why in sorted(reasons.items())]
+    why = {paper: f"No vectors were made of it: {files[paper]} {reason}" for paper, reason in sorted(reasons.items())}
+    found = [QuarantinedPaper(paper, files[paper], error, identity) for paper, error in why.items()]
     if len(found) > 1 and len(found) == len({item.paper_id for item in items}):
         raise WorkLost(f"Vectors can be made of none of the {len(found)} papers. The first: {found[0].error}")
     return found
