@@ -142,7 +142,7 @@ def _citeproc() -> Any:
         import citeproc.source.json
         from citeproc.model import Substitute
     except ImportError as error:
-        raise MissingExtra.named("cite", purpose="styles of citing") from error
+        raise MissingExtra.named("cite", purpose="a CSL style of citing") from error
     substituted = Substitute.render
 
     def render(self: Any, item: Any, context: Any = None, **options: Any) -> Any:
