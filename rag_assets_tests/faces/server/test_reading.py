@@ -17,9 +17,9 @@ from rag_assets_tests.library.reading.conftest import world as world
 
 
 @pytest.fixture(scope="module")
-def live(built: World) -> Iterator[Live]:
-    """A server over the data folder of the reading tests; not to be changed."""
-    with served(built.paths.data) as running:
+def live(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server over a copy of the data folder of the reading tests, since it keeps the pages that it draws."""
+    with served(built.copy_to(tmp_path_factory.mktemp("served")).paths.data) as running:
         yield running
 
 
