@@ -57,7 +57,7 @@ class CompressedAnswerer:
         return f"{self._inside.identity} compressed-{shortened[:8]}"
 
     def read(self, context: Context) -> Context:
-        """The context without the scores of passages, which change with every added paper and have no effect here."""
+        """The context without the scores of passages, which change with every added paper and are not read here."""
         passages = tuple(replace(one, score=0.0) for one in context.passages)
         return replace(self._inside.read(context), passages=passages, units=context.units)
 

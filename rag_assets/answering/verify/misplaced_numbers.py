@@ -118,7 +118,7 @@ class _Cells:
 
     @cached_property
     def _mentions(self) -> list[list[int]]:
-        """Places where the claim names each row, by row. The name of a row within a longer one of another is no
+        """The places where the claim names each row. The name of a row within a longer one of another is no
         mention: "Taxes withheld" in "State taxes withheld".
         """
         stretches = [(nth, *found) for nth, name in enumerate(self._row_names) for found in self.said.stretches(name)]

@@ -229,7 +229,7 @@ class ChromaFiles:
 
 
 def _without_free_pages(database: Path) -> None:
-    """Until then, what was deleted can be read in them. A new file is a third of what VACUUM writes in place."""
+    """Rewrite the database, since deleted text can be read in its free pages. VACUUM writes three times as much."""
     staged = database.with_name(f"{database.name}{STAGED_SUFFIX}")
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("VACUUM INTO ?", (str(staged),))
