@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
-from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, write_atomically
+from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, log_lines, write_atomically
 from rag_assets.core.text.display import no_formula
 
 logger = logging.getLogger(__name__)
@@ -56,6 +56,7 @@ AUDIT_COLUMNS = (
     "left_out",
     CHECKSUM_COLUMN,
 )
+_HEADER = ",".join(AUDIT_COLUMNS).encode()
 _RESULT = TypeAdapter(QAResult)
 
 
@@ -192,13 +193,17 @@ def _encoded(rows: Sequence[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
+def damaged_rows(path: Path) -> list[bytes]:
+    """The lines of an audit that do not fit their checksums; empty for a file that is no audit."""
+    lines = log_lines(path)
+    damaged = [line for line in lines if line != _HEADER and not _is_whole(line)]
+    return damaged if len(damaged) < len(lines) else []
+
+
 def _set_damaged_aside(path: Path) -> None:
-    header = _encoded([AUDIT_COLUMNS]).rstrip(b"\n")
-    lines = [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
-    whole = [line for line in lines if _is_whole(line)]
-    if lines and (lines[0] == header or whole) and len(whole) < len(lines) - (lines[0] == header):
-        damaged = [line for line in lines if line != header and not _is_whole(line)]
-        keep_aside(path, damaged, kept=[header, *whole])
+    if damaged := damaged_rows(path):
+        whole = [line for line in log_lines(path) if _is_whole(line)]
+        keep_aside(path, damaged, kept=[_HEADER, *whole])
 
 
 def _is_whole(line: bytes) -> bool:

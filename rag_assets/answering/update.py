@@ -4,7 +4,7 @@ What the published answers were made from is kept beside them (`qa_meta.json`): 
 settings and the answerer. While it is the same and the file is as it was written, no index or model is opened.
 """
 
-import json
+import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import QAResult
-from rag_assets.core.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
+from rag_assets.core.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_sealed, sealed_json
 from rag_assets.core.promises import Promise
 from rag_assets.hosted.connections import ask_each
 from rag_assets.questions import Question
@@ -88,16 +88,20 @@ def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     """Whether the published answers were made from `inputs` and are still as they were written."""
     if not qa.exists():
         return False
-    known = read_json(meta)
+    known = read_sealed(meta) or {}
     made_of = {"inputs": inputs, "sha256": file_sha256(qa), **_TO_DO}
-    return isinstance(known, dict) and all(known.get(name) == value for name, value in made_of.items())
+    return all(known.get(name) == value for name, value in made_of.items())
 
 
-def meta_of(qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str) -> bytes:
-    """The record that `is_current` compares with, for the answers in the file `qa`; never equal while work is left."""
+def meta_of(qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str, text: bytes = b"") -> bytes:
+    """The record that `is_current` compares with, for the answers in the file `qa`; never equal while work is left.
+
+    text: the report that is published with the answers, if there is one.
+    """
     to_do = {"n_left": len(update.left), "n_unjudged": len(update.unjudged)}
-    meta = {"inputs": inputs, "question_file": question_file, "sha256": file_sha256(qa), **to_do}
-    return json.dumps(meta, indent=2).encode() + b"\n"
+    sums = {"sha256": file_sha256(qa), "text_sha256": hashlib.sha256(text).hexdigest()}
+    meta = {"inputs": inputs, "question_file": question_file, **sums, **to_do}
+    return sealed_json(meta)
 
 
 def kept(published: Sequence[QAResult]) -> AnswerUpdate:

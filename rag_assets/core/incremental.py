@@ -152,11 +152,12 @@ def write_atomically(path: Path, content: bytes) -> None:
         staged.publish()
 
 
-def read_json(path: Path) -> Any:
-    """The content of a JSON file that was made here; None when it is absent or damaged, so that it is made again."""
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """The object in a JSON file that was made here, see `sealed_json`; None when it is absent or damaged, so that it is
+    made again."""
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return unsealed(path.read_bytes())
+    except OSError:
         return None
 
 
@@ -280,6 +281,11 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     return plain | {CHECKSUM_KEY: fingerprint(plain)}
 
 
+def sealed_json(content: Mapping[str, Any]) -> bytes:
+    """The text of a JSON file that can be checked without any other file; see `read_sealed`."""
+    return json.dumps(sealed(content), indent=2, ensure_ascii=False).encode() + b"\n"
+
+
 def unsealed(content: bytes) -> dict[str, Any] | None:
     """The JSON object in `content` without its checksum; None when that is missing or does not fit."""
     try:
@@ -288,6 +294,17 @@ def unsealed(content: bytes) -> dict[str, Any] | None:
         return None
     plain = {key: value for key, value in found.items() if key != CHECKSUM_KEY} if isinstance(found, dict) else {}
     return plain if sealed(plain) == found else None
+
+
+def log_lines(log: Path) -> list[bytes]:
+    """The lines of a log that have content; an empty list where there is no file."""
+    content = log.read_bytes() if log.exists() else b""
+    return [line for line in content.split(b"\n") if line.strip()]
+
+
+def damaged_lines(log: Path) -> list[bytes]:
+    """The lines of a log of sealed objects that do not fit their checksums."""
+    return [line for line in log_lines(log) if unsealed(line) is None]
 
 
 def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:

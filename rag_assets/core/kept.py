@@ -281,10 +281,16 @@ class Kept(Generic[Value]):
         logger.warning("%s: the entry %s of %s is damaged and is made anew.", self.file.path, key, self._kind)
 
 
-def n_damaged_entries(database: sqlite3.Connection) -> int:
-    """How many entries of an opened file do not fit their checksums. Raises sqlite3.DatabaseError."""
+def drop_damaged(database: sqlite3.Connection) -> int:
+    """Delete the entries of an opened file that do not fit their checksums; they count as absent anyway.
+
+    Returns how many there were, also where they cannot be deleted. Raises sqlite3.DatabaseError.
+    """
     rows = database.execute("SELECT kind, key, CAST(IFNULL(content, '') AS BLOB), checksum FROM entries")
-    return sum(checksum != _checksum(kind, key, content) for kind, key, content, checksum in rows)
+    damaged = [(kind, key) for kind, key, content, checksum in rows if checksum != _checksum(kind, key, content)]
+    with suppress(sqlite3.OperationalError), database:  # in a folder that may only be read
+        database.executemany("DELETE FROM entries WHERE kind = ? AND key = ?", damaged)
+    return len(damaged)
 
 
 def _row(kind: str, key: str, content: bytes) -> tuple[str, str, bytes, int, int, float]:

@@ -8,18 +8,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rag_assets.core.incremental import CHECKSUM_KEY, keep_aside, sealed, unsealed, write_atomically
+from rag_assets.core.incremental import damaged_lines, keep_aside, log_lines, sealed, unsealed, write_atomically
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floors
 
-HISTORY, LATEST = "history.jsonl", "latest.json"
 _N_DECIMALS, _N_RECENT = 4, 5
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
     """All undamaged evaluations, oldest first; an empty list before the first one."""
-    return [entry for line in _lines(path) if (entry := _entry(line)) is not None]
+    return [entry for line in log_lines(path) if (entry := unsealed(line)) is not None]
 
 
 def append_history(path: Path, entry: Mapping[str, Any]) -> None:
@@ -30,25 +29,8 @@ def append_history(path: Path, entry: Mapping[str, Any]) -> None:
 
 def set_damaged_aside(path: Path) -> None:
     """Move damaged lines to a file beside the history."""
-    lines = _lines(path)
-    if damaged := [line for line in lines if _entry(line) is None]:
-        keep_aside(path, damaged, kept=[line for line in lines if _entry(line) is not None])
-
-
-def _lines(path: Path) -> list[bytes]:
-    content = path.read_bytes() if path.exists() else b""
-    return [line for line in content.split(b"\n") if line.strip()]
-
-
-def _entry(line: bytes) -> dict[str, Any] | None:
-    """One evaluation; None for a damaged line. Lines of earlier versions have no checksum."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    return unsealed(line) if CHECKSUM_KEY in found else found
+    if damaged := damaged_lines(path):
+        keep_aside(path, damaged, kept=[line for line in log_lines(path) if unsealed(line) is not None])
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
@@ -108,9 +90,9 @@ def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
     few = f" They are means over at most {n} questions: one answer more or less moves them by {1 / n:.2f}." if n else ""
     return (
         f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions first, in the "
-        f"UI at smoke_eval or in output/eval/{LATEST}; if that is as good as your questions and papers get, set floors "
-        "of your own, as the first line of rag_assets.toml (below [evaluation], if it has that section, and without "
-        f"`evaluation.`): evaluation.floors = {{{wanted}}}"
+        "UI at smoke_eval or in output/eval/latest.json; if that is as good as your questions and papers get, set "
+        "floors of your own, as the first line of rag_assets.toml (below [evaluation], if it has that section, and "
+        f"without `evaluation.`): evaluation.floors = {{{wanted}}}"
     )
 
 

@@ -3,7 +3,6 @@
 `latest.json` holds the newest evaluation in full, `history.jsonl` the figures of all of them.
 """
 
-import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -12,14 +11,12 @@ from typing import Any
 
 from rag_assets.core.domain import QAResult
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import file_sha256, fingerprint, sealed, unsealed, write_atomically
+from rag_assets.core.incremental import file_sha256, fingerprint, read_sealed, sealed_json, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
 from rag_assets.evaluation.cases import Case, Judge, case_of, hits_of
 from rag_assets.evaluation.history import (
-    HISTORY,
-    LATEST,
     EvaluatedRun,
     append_history,
     before,
@@ -75,8 +72,8 @@ def evaluated(
         engine.corpus_version(),
         METRICS_VERSION,
     )
-    latest = paths.evaluation / LATEST
-    last = unsealed(latest.read_bytes()) if latest.exists() else None  # None if it is damaged
+    latest = paths.latest_evaluation
+    last = read_sealed(latest)
     if last is not None and last.get("inputs") == inputs:
         return last
     answers = {result.question_id: result for result in results}
@@ -162,16 +159,15 @@ def _searched(
 
 def recorded(settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str) -> RecordedEvaluation:
     """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
-    folder = settings.paths.evaluation
-    set_damaged_aside(folder / HISTORY)
-    history = read_history(folder / HISTORY)
+    paths = settings.paths
+    set_damaged_aside(paths.evaluation_history)
+    history = read_history(paths.evaluation_history)
     run = EvaluatedRun(latest, before(history, latest["inputs"]), settings.evaluation)
     verdict = {"accepted": not run.too_low and not run.fallen}
     entry = {**verdict, **{key: latest[key] for key in _KEPT_IN_HISTORY}}
     is_new = not is_recorded(entry, history)
     if is_new:
         history = [*history, {"timestamp": timestamp, "run_id": run_id, **entry}]
-        append_history(folder / HISTORY, history[-1])
-    content = json.dumps(sealed({**latest, **verdict}), indent=2, ensure_ascii=False, sort_keys=True)
-    write_atomically(folder / LATEST, content.encode() + b"\n")
+        append_history(paths.evaluation_history, history[-1])
+    write_atomically(paths.latest_evaluation, sealed_json({**latest, **verdict}))
     return RecordedEvaluation(run, history, is_new)

@@ -1,23 +1,34 @@
 """Compares every byte of a data folder with the checksums that were kept when it was made.
 
 Runs trust a file whose size and time of change are as they left it; a disk that loses bytes changes neither.
+Each made file has a witness: tables, indexes and models have a manifest, answers and reports a record beside
+them. JSON files, lines of logs and entries of databases hold their own checksum. A witness that is missing or
+does not fit is damage, too.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
+from rag_assets.answering.records import damaged_rows
 from rag_assets.core.errors import BusyDataFolder, data_option
-from rag_assets.core.incremental import file_sha256, is_being_written
-from rag_assets.core.kept import n_damaged_entries
+from rag_assets.core.incremental import damaged_lines, file_sha256, is_being_written, read_sealed
+from rag_assets.core.kept import drop_damaged
 from rag_assets.core.paper_tables import Manifest, files_by_key, manifest_file
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import shard_file
 from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.search.indexing.folders import damaged_files
+from rag_assets.search.embedding.local_model import MODEL_MANIFEST, damage_of
+from rag_assets.search.indexing.folders import MANIFEST_FILE, damaged_files
 from rag_assets.search.indexing.stores import published_indexes
+
+_MISSING, _DAMAGED = "is missing", "is missing or damaged"
+Found: TypeAlias = tuple[Path, str]
+"""A file, and what is wrong with it: a phrase that can follow its name."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class Damage:
 
 
 def damages(settings: Settings) -> Iterator[Damage]:
-    """Everything that is damaged in tables, indexes, kept files and papers; what was never made is not missed.
+    """Everything that is damaged among papers and made files; what was never made is not missed.
 
     Raises BusyDataFolder where a run may just be replacing what seems damaged.
     """
@@ -45,23 +56,90 @@ def damages(settings: Settings) -> Iterator[Damage]:
 
 def _seeming_damages(settings: Settings) -> Iterator[Damage]:
     paths = settings.paths
-    run = f"rag-assets run{data_option(paths.data)}"
-    for table in _tables(paths):
-        for file, problem in _damaged_in(table):
-            yield Damage(file, problem, f"Delete it, then run: {run}" if file.exists() else f"Run: {run}")
-    for index in published_indexes(settings):
-        files = damaged_files(index.folder)
-        for file in files:
-            yield Damage(file, "differs from the manifest of its index", f"Run: {run}")
-        if not files and index.manifest() is not None and not index.is_intact():
-            yield Damage(index.folder, "is not as it was made", f"Run: {run}")
-    for kept in (paths.kept, paths.vectors):
-        if kept.exists() and (problem := _problem_of(kept)):
-            yield Damage(kept, problem, f"Touch it, then run: {run}")
+    data = data_option(paths.data)
+    run = f"Run: rag-assets run{data}"
+    for file, problem in chain.from_iterable(map(_damaged_in, _tables(paths))):
+        yield Damage(file, problem, f"Delete it, then run: {run[5:]}" if file.exists() else run)
+    indexes = [index.folder for index in published_indexes(settings)]
+    for file, problem in chain(
+        chain.from_iterable(map(_damaged_in_index, indexes)),
+        _damaged_databases(paths),
+        _damaged_models(paths),
+        _damaged_json(paths),
+        ((file, _MISSING) for file in _missing(paths, indexes)),
+        _damaged_answers(paths.qa, paths.qa_meta),
+        _damaged_reports(paths),
+        _damaged_lines(paths.qa_audit, damaged_rows),
+        _damaged_lines(paths.evaluation_history, damaged_lines),
+    ):
+        yield Damage(file, problem, run)
+    for answers in sorted(paths.qa.parent.glob(f"*/{paths.qa.name}")):
+        ask = f"Delete {answers.parent}, then ask its questions again: rag-assets qa --questions FILE{data}"
+        for file, problem in _damaged_answers(answers, answers.with_name(paths.qa_meta.name)):
+            yield Damage(file, problem, ask)
+    for log in sorted((paths.evaluation / "runs").glob("*.jsonl")):
+        for file, problem in _damaged_lines(log, damaged_lines):
+            yield Damage(file, problem, "Its lost answers are asked again by the same rag-assets eval run.")
     for paper in KnownFiles.kept_at(paths.known_files).altered():
-        yield Damage(
-            paper, "cannot be read, or has other bytes than when it was read", "Put the paper there again, or touch it."
-        )
+        problem = "cannot be read, or has other bytes than when it was read"
+        yield Damage(paper, problem, "Put the paper there again, or touch it.")
+
+
+def _damaged_in_index(folder: Path) -> Iterator[Found]:
+    if folder.exists() and read_sealed(folder / MANIFEST_FILE) is None:
+        yield folder / MANIFEST_FILE, _DAMAGED
+    for file in damaged_files(folder):
+        yield file, "differs from the manifest of its index"
+
+
+def _damaged_models(paths: Paths) -> Iterator[Found]:
+    for folder in sorted(paths.models.glob("*")):
+        is_built_here = any((folder / name).exists() for name in (MODEL_MANIFEST, "model.onnx"))
+        if is_built_here and (problem := damage_of(folder)):
+            yield folder, f"holds a damaged model: {problem}"
+
+
+def _damaged_json(paths: Paths) -> Iterator[Found]:
+    of_tables = {manifest_file(table) for table in _tables(paths)}
+    for file in [*sorted(paths.cache.glob("*.json")), paths.latest_evaluation]:
+        if file not in of_tables and file.exists() and read_sealed(file) is None:
+            yield file, "is damaged"
+
+
+def _damaged_reports(paths: Paths) -> Iterator[Found]:
+    for text in sorted(paths.reports.rglob("*.md")):
+        meta = text.with_suffix(".meta.json")
+        yield from _damaged_answers(text.with_suffix(".jsonl"), meta)
+        wanted = (read_sealed(meta) or {}).get("text_sha256")
+        if wanted and (problem := _problem_of_file(text, wanted, meta.name)):
+            yield text, problem
+
+
+def _damaged_lines(log: Path, find: Callable[[Path], Sequence[bytes]]) -> Iterator[Found]:
+    try:
+        if damaged := find(log):
+            yield log, f"has {len(damaged)} damaged lines"
+    except OSError as error:
+        yield log, f"cannot be read ({error.strerror})"
+
+
+def _missing(paths: Paths, indexes: list[Path]) -> Iterator[Path]:
+    """Files that are gone though others, which are made from them, are there."""
+    is_indexed = paths.qa.exists() or all(folder.exists() for folder in indexes)
+    if is_indexed or paths.index_meta.exists():
+        made = [*_tables(paths), paths.chunk_stats, paths.vectors, *indexes, paths.index_meta]
+        yield from (file for file in made if not file.exists())
+
+
+def _damaged_answers(answers: Path, meta: Path) -> Iterator[Found]:
+    known = read_sealed(meta)
+    if known is None:
+        if answers.exists():
+            yield meta, _DAMAGED
+    elif not answers.exists():
+        yield answers, _MISSING
+    elif problem := _problem_of_file(answers, str(known.get("sha256")), meta.name):
+        yield answers, problem
 
 
 def _tables(paths: Paths) -> list[Path]:
@@ -71,34 +149,43 @@ def _tables(paths: Paths) -> list[Path]:
     ]  # fmt: skip
 
 
-def _damaged_in(table: Path) -> Iterator[tuple[Path, str]]:
+def _damaged_in(table: Path) -> Iterator[Found]:
     """Files of a table that differ from its manifest, with what is wrong with them."""
     wanted = Manifest.of(table).shards
     found = files_by_key(table)
-    if found and not wanted:
-        yield manifest_file(table), "is missing or damaged"
+    if not wanted:
+        if found or manifest_file(table).exists():
+            yield manifest_file(table), _DAMAGED
         return
     for key in sorted(wanted.keys() - found.keys()):
-        yield shard_file(table, key), "is missing"
+        yield shard_file(table, key), _MISSING
     for key, file in found.items():
         if key not in wanted:
             yield file, "is not in the manifest of its table"
-        elif problem := _problem_of_file(file, wanted[key].sha256):
+        elif problem := _problem_of_file(file, wanted[key].sha256, "the manifest of its table"):
             yield file, problem
 
 
-def _problem_of_file(file: Path, sha256: str) -> str:
+def _problem_of_file(file: Path, sha256: str, witness: str) -> str:
     try:
-        return "" if file_sha256(file) == sha256 else "differs from the manifest of its table"
+        return "" if file_sha256(file) == sha256 else f"differs from {witness}"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
 
 
-def _problem_of(kept: Path) -> str:
-    """What is wrong with a file that `core.kept` made; empty for nothing."""
-    try:
-        with closing(sqlite3.connect(f"{kept.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            n_damaged = n_damaged_entries(database)
-    except sqlite3.DatabaseError as error:
-        return f"cannot be read ({error})"
-    return f"has {n_damaged} damaged entries" if n_damaged else ""
+def _damaged_databases(paths: Paths) -> Iterator[Found]:
+    """The files that `core.kept` made."""
+    for file in (paths.kept, paths.vectors):
+        if not file.exists():
+            continue
+        try:
+            with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as database:
+                n_damaged = drop_damaged(database)
+                (state,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            yield file, f"cannot be read ({error})"
+            continue
+        if n_damaged:
+            yield file, f"had {n_damaged} damaged entries, which were dropped"
+        elif state != "ok":
+            yield file, f"is damaged ({' '.join(state.split())})"

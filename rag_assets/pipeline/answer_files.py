@@ -29,7 +29,7 @@ from rag_assets.answering.update import (
 )
 from rag_assets.core.domain import Chunk, QAResult
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import read_json, staging
+from rag_assets.core.incremental import read_sealed, staging
 from rag_assets.core.kept import kept_file
 from rag_assets.core.open_table import OpenTable
 from rag_assets.core.promises import CheckedPromise, Promise, check_all, nothing_withholds
@@ -84,7 +84,7 @@ def answer_file(
     Raises MissingInput when there is no index.
     """
     paths = settings.paths
-    meta = read_json(paths.index_meta)
+    meta = read_sealed(paths.index_meta)
     if meta is None:
         raise MissingInput.table(paths.index_meta, asset="index_meta")
     inputs = inputs_fingerprint(questions, meta["version"], engine.answers_version())

@@ -8,7 +8,7 @@ that the setting `questions` names is answered in `data/output/qa.jsonl`. The an
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidQuestions, MissingInput
-from rag_assets.core.incremental import read_json
+from rag_assets.core.incremental import read_sealed
 from rag_assets.core.settings import Settings
 from rag_assets.questions.reading import NO_WORDS, has_words
 
@@ -196,9 +196,27 @@ def configured_questions(settings: Settings) -> list[Question] | None:
     return None if settings.questions is None and not file.exists() else load_questions(file)
 
 
+def unasked_files(settings: Settings) -> list[Path]:
+    """The question files in the questions folder that the runs do not ask and that were never asked by name."""
+    files = sorted(settings.paths.questions.glob("*.jsonl"))
+    others = [file for file in files if file.resolve() != settings.question_file.resolve()]
+    return [file for file in others if not settings.paths.answers_to(file.stem).exists()]
+
+
+def unasked_notice(settings: Settings) -> str:
+    """What to do about the `unasked_files`; empty if there are none."""
+    if not (files := unasked_files(settings)):
+        return ""
+    named = ", ".join(str(file) for file in files)
+    return (
+        f"Runs ask {settings.question_file}, and not {named}. To ask another file in every run, set "
+        f'questions = "{files[0]}" in rag_assets.toml; to ask it once: rag-assets qa --questions {files[0]}'
+    )
+
+
 def _owner(meta: Path) -> str | None:
-    content: Any = read_json(meta)
-    return str(content[OWNER]) if isinstance(content, dict) and OWNER in content else None
+    content = read_sealed(meta) or {}
+    return str(content[OWNER]) if OWNER in content else None
 
 
 def _label(file: Path, data_dir: Path) -> str:

@@ -72,12 +72,13 @@ class ReportUpdate:
 
     def stage(self, staged: StagedFiles) -> None:
         """Write its files beside the published ones; equal content is left alone."""
-        staged.put(self.files.text, as_markdown(self.report).encode())
-        if not self.answers.traces and self.files.meta.exists():
-            return
-        rows = staged.path(self.files.answers)
-        write_results(self.answers.results, rows)
-        staged.put(self.files.meta, meta_of(rows, self.inputs, self.answers, question_file=self.files.template.name))
+        text, rows = as_markdown(self.report).encode(), self.files.answers
+        staged.put(self.files.text, text)
+        if self.answers.traces or not self.files.meta.exists():
+            rows = staged.path(self.files.answers)
+            write_results(self.answers.results, rows)
+        label = self.files.template.name
+        staged.put(self.files.meta, meta_of(rows, self.inputs, self.answers, question_file=label, text=text))
 
 
 @dataclass(frozen=True)

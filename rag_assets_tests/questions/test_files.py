@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.settings import Settings
 from rag_assets.questions import Question, load_questions
 from rag_assets.questions.conversations import after_conversation
+from rag_assets.questions.files import unasked_notice
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -185,3 +187,19 @@ def test_a_question_of_a_conversation_means_what_it_means_after_the_questions_be
     assert asked == ["Who measured ferritin?"]
     assert meant.filter.papers == ("smith2020",)
     assert meant.conversation == ()
+
+
+def test_a_question_file_with_another_name_is_told_until_it_was_asked(tmp_path: Path) -> None:
+    """A newcomer puts questions into a file of his own, runs, and finds the answers to ours."""
+    (tmp_path / "questions").mkdir()
+    for name in ("smoke", "mine", "asked"):
+        (tmp_path / "questions" / f"{name}.jsonl").write_text('{"id": "a", "question": "Why?"}\n', "utf-8")
+    (tmp_path / "output" / "asked").mkdir(parents=True)
+
+    by_default = unasked_notice(Settings(data_dir=tmp_path))
+    by_setting = unasked_notice(Settings(data_dir=tmp_path, questions=tmp_path / "questions" / "mine.jsonl"))
+
+    mine, ours = tmp_path / "questions" / "mine.jsonl", tmp_path / "questions" / "smoke.jsonl"
+    assert by_default.startswith(f"Runs ask {ours}, and not {mine}. ")
+    assert by_default.endswith(f"rag-assets qa --questions {mine}")
+    assert by_setting.startswith(f"Runs ask {mine}, and not {ours}. ")

@@ -69,6 +69,8 @@ class Paths:
     reports = _Below("output", "reports")
     """One report per template, with the answers it is made of."""
     evaluation = _Below("output", "eval")
+    latest_evaluation = _Below("output", "eval", "latest.json")
+    evaluation_history = _Below("output", "eval", "history.jsonl")
     qa_audit = _Below("logs", "qa_audit.csv")
     feedback = _Below("logs", "feedback.jsonl")
     """Ratings by readers, by the fingerprint of the answer."""

@@ -6,7 +6,6 @@ follow from it: see `resolve_tokenizer`.
 """
 
 import importlib.util
-import json
 import logging
 import math
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rag_assets.core.errors import InvalidSettings, MissingModel
-from rag_assets.core.incremental import write_atomically
+from rag_assets.core.incremental import read_sealed, sealed_json, write_atomically
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -206,16 +205,13 @@ def resolve_tokenizer(
 
 def _pinned(pin: Path) -> ResolvedTokenizer | None:
     """None when there is no pin or it is damaged."""
-    try:
-        found = json.loads(pin.read_bytes())
-        return next((choice for choice in _CHOICES.values() if asdict(choice) == found), None)
-    except (OSError, ValueError):
-        return None
+    found = read_sealed(pin)
+    return next((choice for choice in _CHOICES.values() if asdict(choice) == found), None)
 
 
 def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:
     with suppress(OSError):  # a question needs no room on the disk; a run that has none ends elsewhere
-        write_atomically(pin, json.dumps(asdict(chosen), indent=2).encode() + b"\n")
+        write_atomically(pin, sealed_json(asdict(chosen)))
 
 
 def _demand_cl100k(who: str) -> None:

@@ -9,7 +9,7 @@ from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import pages_of
 from rag_assets.core.domain import Claim, PaperOrder
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import read_json
+from rag_assets.core.incremental import read_sealed
 from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty
@@ -17,6 +17,7 @@ from rag_assets.core.tables import PARSED_INDEX, PASSAGES
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers, in_order
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
+from rag_assets.questions.files import unasked_files
 from rag_assets.search.indexing.stores import published_indexes
 
 NOT_TOLD = "the model found nothing that says it"
@@ -33,9 +34,9 @@ def status_facts(settings: Settings) -> dict[str, Any]:
     index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
     passages = published_or_empty(paths.passages, PASSAGES)
     statuses = Counter(index["status"].to_pylist())
-    stats = read_json(paths.chunk_stats) or {}
+    stats = read_sealed(paths.chunk_stats) or {}
     answers = read_results(paths.qa)
-    history = read_history(paths.evaluation / "history.jsonl")
+    history = read_history(paths.evaluation_history)
     return {
         "papers_parsed": statuses["parsed"],
         "papers_quarantined": len(quarantined_files(settings)),
@@ -43,7 +44,8 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "share_missing_pages": stats.get("share_missing_pages"),
         "tokenizer": stats.get("tokenizer", {}).get("name"),
         "passages": None if passages.provenance is None else len(passages.table),
-        "index_version": (read_json(paths.index_meta) or {}).get("version"),
+        "index_version": (read_sealed(paths.index_meta) or {}).get("version"),
+        "question_files_not_asked": ", ".join(map(str, unasked_files(settings))) or None,
         "answers": len(answers),
         "answers_refused": sum(answer.refused for answer in answers),
         "last_evaluation": history[-1]["metrics"] if history else None,
@@ -130,7 +132,7 @@ def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
 def index_facts(settings: Settings) -> dict[str, Any]:
     """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the first build."""
     paths = settings.paths
-    meta: dict[str, Any] | None = read_json(paths.index_meta)
+    meta: dict[str, Any] | None = read_sealed(paths.index_meta)
     if meta is None:
         raise MissingInput.index(paths.data)
     sizes = {

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import IO
 
 from rag_assets.core.errors import RagAssetsError
-from rag_assets.core.incremental import read_json
+from rag_assets.core.incremental import read_sealed
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PARSED_INDEX
@@ -58,8 +58,8 @@ class PublishedFacts:
         return CorpusFacts(
             titles=titles_of(paths),
             n_papers=status.count("parsed"),
-            n_chunks=(read_json(paths.chunk_stats) or {}).get("n_chunks", 0),
-            version=(read_json(paths.index_meta) or {}).get("version"),
+            n_chunks=(read_sealed(paths.chunk_stats) or {}).get("n_chunks", 0),
+            version=(read_sealed(paths.index_meta) or {}).get("version"),
         )
 
 

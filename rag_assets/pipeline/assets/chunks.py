@@ -1,7 +1,6 @@
 """Assets between blocks and indexes: `chunks` (what answers cite), `passages` (what is searched) and `profiles` (what a
 question names a paper by)."""
 
-import json
 from collections import defaultdict
 from typing import Any
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import Zone
+from rag_assets.core.incremental import sealed_json
 from rag_assets.core.paper_tables import PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
@@ -124,7 +124,7 @@ def _audit(
             "text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN),
             "stats": _stats_table(stats),
         },
-        {settings.paths.chunk_stats.name: json.dumps(stats, indent=2, ensure_ascii=False) + "\n"},
+        {settings.paths.chunk_stats.name: sealed_json(stats).decode()},
     )
 
 

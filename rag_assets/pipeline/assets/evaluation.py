@@ -14,7 +14,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.evaluation.history import EVALUATION_PROMISES, LATEST
+from rag_assets.evaluation.history import EVALUATION_PROMISES
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
 from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, evaluated, recorded
@@ -65,7 +65,7 @@ def smoke_eval(
         },
         counted="evaluations",
         n_rows=latest["n_judged"],
-        path=settings.paths.evaluation / LATEST,
+        path=settings.paths.latest_evaluation,
         settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
         facts=_figures(latest, history[-1]),
         previews={

@@ -1,6 +1,5 @@
 """Assets of the indexes: `chroma_index`, `bm25_index`, `index_meta`."""
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import dagster as dg
 import numpy as np
 
-from rag_assets.core.incremental import data_version, fingerprint, read_json, staging
+from rag_assets.core.incremental import data_version, fingerprint, read_sealed, sealed_json, staging
 from rag_assets.core.paper_tables import PaperTable, quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
@@ -142,8 +141,8 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
             return
         meta = _index_facts(settings)
         content = {name: value for name, value in meta.items() if name != "problems"}
-        is_same = read_json(paths.index_meta) == content
-        text = json.dumps(content, indent=2) + "\n"
+        is_same = read_sealed(paths.index_meta) == content
+        text = sealed_json(content).decode()
         facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
         page = Page(content["version"], 1, 1, facts, beside={paths.index_meta.name: text})
         checked = check_all(META_PROMISES, meta)

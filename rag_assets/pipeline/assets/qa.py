@@ -1,6 +1,7 @@
 """Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its page in the UI."""
 
 import csv
+import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,7 +32,9 @@ from rag_assets.pipeline.assets.publishing import (
 )
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
-from rag_assets.questions.files import QuestionSet, configured_questions, configured_set
+from rag_assets.questions.files import QuestionSet, configured_questions, configured_set, unasked_notice
+
+logger = logging.getLogger(__name__)
 
 
 @dg.asset(
@@ -52,8 +55,10 @@ def qa(
     """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
     asked, questions = configured_set(settings), configured_questions(settings)
     if questions is None:
-        yield from _skipped(asked)
+        yield from _skipped(asked, settings)
         return
+    if notice := unasked_notice(settings):
+        logger.warning(notice)
     spent_before = models.budget.spent
     report = progress("qa", "questions")
     file = answer_file(engine(), settings, asked, questions, run_id=context.run.run_id, report=report)
@@ -66,7 +71,7 @@ def qa(
     )
 
 
-def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
+def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckResult]:
     """Withdraw the answers to earlier questions, as those of any deleted question. Their drafts stay in the cache."""
     n_withdrawn = len(read_results(asked.answers))
     asked.answers.unlink(missing_ok=True)
@@ -74,6 +79,7 @@ def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
     notice = f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
     if n_withdrawn:
         notice += f" {n_withdrawn} answers to earlier questions were withdrawn."
+    notice = f"{notice} {unasked_notice(settings)}".rstrip()
     yield from skipped(QA_PROMISES, notice)
 
 

@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.answering.records import AuditedRun, read_results
 from rag_assets.core.errors import InvalidTemplate, MissingInput
-from rag_assets.core.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_json, staging
+from rag_assets.core.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_sealed, staging
 from rag_assets.core.promises import CheckedPromise, check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
@@ -107,7 +107,7 @@ def _publish(updates: list[ReportUpdate], unusable: dict[str, str], paths: Paths
 
 
 def _log(updates: list[ReportUpdate], checked: list[CheckedPromise], paths: Paths, run_id: str) -> None:
-    index_version = (read_json(paths.index_meta) or {}).get("version", "")
+    index_version = (read_sealed(paths.index_meta) or {}).get("version", "")
     for update in updates:
         run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
         audit(update.answers, checked, paths, run)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.core.errors import MissingModel
-from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256
+from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256, read_sealed, sealed_json
 from rag_assets.core.text.tokens import REINSTALL, packaged_model_folder
 from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.embedding.fastembed_model import FastembedModel
@@ -83,7 +83,7 @@ def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-
 
 logger = logging.getLogger(__name__)
 
-_MANIFEST = "manifest.json"
+MODEL_MANIFEST = "manifest.json"
 _ABANDONED_AFTER_S = 600.0
 
 
@@ -93,7 +93,7 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
 
     write: puts the model's files into an empty folder. Raises OSError if there is no room for that either.
     """
-    if folder.exists() and not (damage := _damage(folder)):
+    if folder.exists() and not (damage := damage_of(folder)):
         return folder
     try:
         if folder.exists():
@@ -126,21 +126,23 @@ def _build(folder: Path, write: Callable[[Path], None]) -> None:
     try:
         write(staged)
         files = {path.name: file_sha256(path) for path in sorted(staged.iterdir())}
-        (staged / _MANIFEST).write_text(json.dumps(files, indent=2) + "\n", "utf-8")
+        (staged / MODEL_MANIFEST).write_bytes(sealed_json(files))
         _publish(staged, folder)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     logger.info("Built %s in %.1f s.", folder, time.monotonic() - started)
 
 
-def _damage(folder: Path) -> str:
+def damage_of(folder: Path) -> str:
     """What is wrong with a built folder; empty when it is as it was built."""
+    files = read_sealed(folder / MODEL_MANIFEST)
+    if files is None:
+        return f"{folder / MODEL_MANIFEST} is missing or damaged"
     try:
-        files: dict[str, str] = json.loads((folder / _MANIFEST).read_text("utf-8"))
         for name, sha256 in files.items():
             if file_sha256(folder / name) != sha256:
                 return f"{folder / name} is not as it was built"
-    except (OSError, ValueError, AttributeError) as error:
+    except OSError as error:
         return f"{folder} is incomplete ({error})"
     return ""
 

@@ -35,7 +35,7 @@ class Health(BaseModel):
 def health(shared: SharedDep) -> Health:
     """Whether questions can be asked, and of what."""
     settings, facts = shared.settings, shared.facts.now()
-    history = read_history(settings.paths.evaluation / "history.jsonl")
+    history = read_history(settings.paths.evaluation_history)
     return Health(
         status="ready" if shared.engine.is_built else "not built",
         version=version("rag_assets"),
