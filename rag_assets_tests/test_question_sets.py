@@ -1,11 +1,11 @@
 """Where the answers to a question file go."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.incremental import sealed_json
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.questions.files import configured_questions, configured_set, question_set
 
@@ -20,7 +20,7 @@ def answer(data: Path, file: Path) -> Path:
     """What `qa --questions` leaves in the folder of a question file."""
     asked = question_set(settings_for(data), file)
     asked.meta.parent.mkdir(parents=True, exist_ok=True)
-    asked.meta.write_text(json.dumps({"question_file": asked.label}))
+    asked.meta.write_bytes(sealed_json({"question_file": asked.label}))
     return asked.answers
 
 

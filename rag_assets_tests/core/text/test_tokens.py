@@ -1,12 +1,12 @@
 """Which tokenizer counts, and that it never changes by itself."""
 
-import json
 import pickle
 from pathlib import Path
 
 import pytest
 
 from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.incremental import read_sealed, sealed_json
 from rag_assets.core.text import tokens
 from rag_assets.core.text.tokens import WordPieceCounter, resolve_tokenizer
 
@@ -49,7 +49,7 @@ def test_without_a_network_the_packaged_tokenizer_is_used_and_pinned(tmp_path: P
     chosen = resolve_tokenizer("auto", pin)
 
     assert chosen.name == "wordpiece"
-    assert json.loads(pin.read_text()) == {"name": "wordpiece", "reason": "tiktoken could not fetch cl100k_base"}
+    assert read_sealed(pin) == {"name": "wordpiece", "reason": "tiktoken could not fetch cl100k_base"}
     before = pin.stat().st_mtime_ns
     assert resolve_tokenizer("auto", pin) == chosen
     assert pin.stat().st_mtime_ns == before
@@ -58,7 +58,7 @@ def test_without_a_network_the_packaged_tokenizer_is_used_and_pinned(tmp_path: P
 def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: Path) -> None:
     """A silent flip re-cuts, re-embeds and re-cites the whole corpus."""
     pin = tmp_path / "tokenizer.json"
-    pin.write_text('{"name": "cl100k_base", "reason": "tiktoken could load it"}')
+    pin.write_bytes(sealed_json({"name": "cl100k_base", "reason": "tiktoken could load it"}))
 
     with pytest.raises(InvalidSettings, match=r"tokenizer\.json pins cl100k_base, but tiktoken cannot load it"):
         resolve_tokenizer("auto", pin)
