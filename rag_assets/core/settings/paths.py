@@ -60,7 +60,6 @@ class Paths:
     """What the published answers were made from."""
 
     chroma = _Below("index", "chroma")
-    lance = _Below("index", "lance")
     qdrant = _Below("index", "qdrant")
     """Record of what is published on a Qdrant server, or the storage itself when there is no server."""
     bm25 = _Below("index", "bm25")
