@@ -1,11 +1,9 @@
 """Papers, templates and models that put something into a report that acts, or that no file can hold."""
 
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
 
@@ -16,7 +14,6 @@ from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import MAX_ITEMS, MAX_TEMPLATE_CHARS, parse_template
 from rag_assets.reports.update import ReportFiles
-from rag_assets.reports.word import as_word
 from rag_assets_tests.reports.test_renderings import answer, citation
 
 NASTY = (
@@ -92,18 +89,6 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
     (table,) = tree.xpath("//table")
     assert [[len(row.xpath("./th | ./td"))] for row in table.xpath(".//tr")] == [[2], [2]]
     assert table.xpath(".//th")[1].text_content() == COLUMN
-
-
-def test_a_word_file_holds_any_text_and_no_link(report: Report) -> None:
-    """One character that XML cannot hold, and no report of the whole folder is written."""
-    content = as_word(report)
-
-    document = Document(BytesIO(content))
-    assert len(document.tables) == 1
-    assert len(document.tables[0].columns) == 2
-    assert not [one for one in document.part.rels.values() if one.is_external]
-    assert "hyperlink" not in document.element.xml
-    assert "fldSimple" not in document.element.xml
 
 
 @pytest.mark.parametrize(
