@@ -67,7 +67,7 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
 def _tables(paths: Paths) -> list[Path]:
     return [
         paths.parsed_index, paths.records, paths.blocks, paths.chunks, paths.summaries, paths.passages, paths.profiles,
-        paths.references, paths.paper_summaries,
+        paths.references,
     ]  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def report() -> Report:
 
 
 def reported(cited_as: str = "") -> Report:
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [], {})
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [])
     fell = Claim(EVIL, (citation("iron", 0, EVIL, cited_as=cited_as),))
     sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part.", cited_as=cited_as),))
     answers = [
@@ -150,7 +150,7 @@ def test_every_mark_of_the_web_page_leads_to_its_quote(report: Report) -> None:
 def test_a_section_that_covers_one_of_the_papers_it_was_given_names_the_others() -> None:
     """One study would be read as all three."""
     text = '# Iron\n## Falls\n```toml\npapers = ["iron", "runners", "cyclists"]\n```\nBy how much did ferritin fall?\n'
-    plan = plan_report(parse_template(text, Path("iron.md")), lambda _question, _k: [], {})
+    plan = plan_report(parse_template(text, Path("iron.md")), lambda _question, _k: [])
     fell = answer("falls/1", "q", Claim("Ferritin fell.", (citation("iron", 0, "Ferritin fell."),)))
     read = replace(fell, contexts=("iron:1", "runners:1", "runners:2"))
     paper_of = {"iron:1": "iron", "runners:1": "runners", "runners:2": "runners"}
@@ -162,7 +162,7 @@ def test_a_section_that_covers_one_of_the_papers_it_was_given_names_the_others()
 
 def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
     """Thirty lines that differ in a name hide the two that matter."""
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
 
     (gap,) = assembled(plan, [], {}, {}).sections[1].gaps
 

@@ -58,16 +58,9 @@ Guidance <b>bold</b>.
 papers = ["iron"]
 columns = {{ "{COLUMN}" = "What is it made of?" }}
 ```
-
-## Told
-
-```toml
-papers = ["iron"]
-summaries = ["found"]
-```
 """
     template = parse_template(text, Path("iron.md"))
-    plan = plan_report(template, lambda _question, _k: [], {})
+    plan = plan_report(template, lambda _question, _k: [])
     claim = Claim(f"It says {nasty}", (citation("iron", 0, f"It says {nasty}"),))
     answers = [
         replace(answer(one.question.id, one.question.question, claim), missing_names=(nasty,)) for one in plan.questions
@@ -85,7 +78,7 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
     assert not tree.xpath("//script | //img | //i | //u | //pre | //code | //@onerror")
     assert all(link.startswith("#evidence-") for link in tree.xpath("//a/@href"))
     heads = [one.text_content() for one in tree.xpath("//h1 | //h2")]
-    assert heads == ["Iron <b>title</b>", HEADING, "Studies", "Told", "Evidence", "Papers used"]
+    assert heads == ["Iron <b>title</b>", HEADING, "Studies", "Evidence", "Papers used"]
     (table,) = tree.xpath("//table")
     assert [[len(row.xpath("./th | ./td"))] for row in table.xpath(".//tr")] == [[2], [2]]
     assert table.xpath(".//th")[1].text_content() == COLUMN
@@ -105,7 +98,6 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
             "# A\n## B\n```toml\npapers = [" + '"p", ' * 1001 + "]\n```\nWhat?\n",
             "Tuple should have at most 1000",
         ),
-        ('# A\n## B\n```toml\nsummaries = ["secrets"]\n```\n', "Input should be 'asked', 'done', 'found' or 'limits'"),
     ],
 )
 def test_a_template_that_asks_too_much_is_refused_before_anything_is_asked(text: str, told: str) -> None:

@@ -11,7 +11,6 @@ from rag_assets.core.settings.answering import (
 )
 from rag_assets.core.settings.corpus import (
     ChunkingSettings,
-    PaperSummarySettings,
     ParseLimits,
     ParsingSettings,
     PassageSettings,

@@ -134,17 +134,6 @@ class SummarySettings(StageSettings):
     )
 
 
-class PaperSummarySettings(StageSettings):
-    """The summary of each paper by a model: what was asked, done and found, and what limits it."""
-
-    model: str = Field(
-        "none",
-        description="A model that summarises each paper, as provider:model. It is asked four questions per paper, each "
-        "once for the same text; its claims are verified as those of answers. Apart from answering.model, since it "
-        "costs four requests for every paper of the corpus. none: no model is asked, and abstracts are shown instead.",
-    )
-
-
 class PassageSettings(StageSettings):
     """What a passage, the unit that is searched, looks like."""
 

@@ -46,7 +46,6 @@ class Paths:
     chunk_stats = _Below("cache", "chunk_stats.json")
     tokenizer_pin = _Below("cache", "tokenizer.json")
     summaries = _Below("cache", "summaries.parquet")
-    paper_summaries = _Below("cache", "paper_summaries.parquet")
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
     references = _Below("cache", "references.parquet")

@@ -242,34 +242,6 @@ REFERENCES = _schema(
     _FINGERPRINT,
 )
 
-_CITATION = pa.struct(
-    [
-        ("paper_id", _STRING),
-        ("chunk_id", _STRING),
-        ("page_start", _INT),
-        ("page_end", _INT),
-        ("page_label", _STRING),
-        ("quote", _STRING),
-        ("start", _INT),
-        ("end", _INT),
-        ("boxes", pa.list_(_BOX)),
-        ("verification", _STRING),
-        ("is_by_ocr", _BOOL),
-        ("is_generated", _BOOL),
-    ]
-)
-PAPER_SUMMARIES = _schema(
-    _PAPER_ID,
-    ("point", _STRING, "What is told: asked, done, found or limits."),
-    (
-        "claims",
-        pa.list_(pa.struct([("text", _STRING), ("relevance", _FLOAT), ("citations", pa.list_(_CITATION))])),
-        "What the paper says of it, each claim with its quotes and their places; empty where it does not say it.",
-    ),
-    ("model", _STRING, "What wrote the claims."),
-    _FINGERPRINT,
-)
-
 
 def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
     """One line per column that is missing, unknown, out of order or of another type."""

@@ -6,8 +6,7 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.records import read_results
-from rag_assets.answering.wording import pages_of
-from rag_assets.core.domain import Claim, PaperOrder
+from rag_assets.core.domain import PaperOrder
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_json
 from rag_assets.core.paper_tables import quarantined_by
@@ -19,7 +18,6 @@ from rag_assets.library.reading.papers import Papers, in_order
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.search.indexing.stores import published_indexes
 
-NOT_TOLD = "the model found nothing that says it"
 _LISTED_CHARS = 200
 _OF_A_READING = (
     "paper_id", "file_path", "source", "n_pages", "n_headings", "n_tables", "n_pages_unread", "n_pages_cut",
@@ -111,20 +109,10 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
     ]
 
 
-def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
-    """The abstract of one paper; its four points, quote by quote with its page, where a model told them. Raises
-    NotFound."""
-    paper = Papers(settings).one(paper_id)
-    abstract = {"point": "abstract", "says": paper.summary.abstract or "none was found", "where": ""}
-    return [abstract] + [
-        {
-            "point": told.point.in_words,
-            "says": claim.text,
-            "where": ", ".join(dict.fromkeys(map(pages_of, claim.citations))),
-        }
-        for told in paper.points
-        for claim in told.claims or (Claim(NOT_TOLD, ()),)
-    ]
+def abstract_of(settings: Settings, paper_id: str) -> dict[str, str]:
+    """A paper with its abstract. Raises NotFound."""
+    paper = Papers(settings).one(paper_id).summary
+    return {"paper_id": paper.paper_id, "title": paper.title, "abstract": paper.abstract}
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:
