@@ -68,8 +68,6 @@ class Paths:
     """One report per template, with the answers it is made of."""
     evaluation = _Below("output", "eval")
     qa_audit = _Below("logs", "qa_audit.csv")
-    feedback = _Below("logs", "feedback.jsonl")
-    """Ratings by readers, by the fingerprint of the answer."""
     raw_replies = _Below("logs", "replies")
     """Replies of models that could not be parsed, by their fingerprints."""
 
