@@ -24,9 +24,9 @@ class ParseLimits(StageSettings):
 
 
 class ServiceSettings(StageSettings):
-    """How GROBID and Docling are asked. None of it changes a result."""
+    """How GROBID is asked. None of it changes a result."""
 
-    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to a server at once.")
+    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to GROBID at once.")
     timeout_s: float = Field(600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included.")
 
 
@@ -52,16 +52,6 @@ class ParsingSettings(StageSettings):
         "",
         description="Address of a GROBID server, such as http://127.0.0.1:8070. Every PDF without a better file beside "
         "it is sent there. Empty: nothing is sent.",
-    )
-    docling: str = Field(
-        "",
-        description="The same for docling-serve, such as http://127.0.0.1:5001. With both, the second one of "
-        "parsing.source_order is sent what the first could not read.",
-    )
-    tables: Literal["own", "docling"] = Field(
-        "own",
-        description="Whose tables a paper has. own: those of the file that its text is from. docling: those of its "
-        "Docling file, or of the server of parsing.docling, which is then sent every PDF; found by their place.",
     )
     services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()

@@ -84,7 +84,6 @@ PARSED_INDEX = _schema(
     ("notes", pa.list_(_STRING), "What a reader should know: a fallback that was used, a repair that was made."),
     ("n_pages_unread", _INT, "Pages of a PDF where something is printed and no text was found: pictures without OCR."),
     ("n_pages_cut", _INT, "Pages of a PDF whose text layer cuts many words in two: poor OCR, and none of ours."),
-    ("words_lost", _FLOAT, "Share of words that a service's reading of the PDF, or our own, lost; null for others."),
     ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
     _FINGERPRINT,

@@ -21,7 +21,6 @@ from rag_assets.search.indexing.stores import published_indexes
 _LISTED_CHARS = 200
 _OF_A_READING = (
     "paper_id", "file_path", "source", "n_pages", "n_headings", "n_tables", "n_pages_unread", "n_pages_cut",
-    "words_lost",
 )  # fmt: skip
 
 
@@ -77,7 +76,6 @@ def readings(settings: Settings) -> list[dict[str, Any]]:
 
 def reading_in_words(reading: Mapping[str, Any]) -> str:
     """ "pdf, 12 pages, 9 headings, 2 tables, 3 pages without text" and what else is known of one of the readings."""
-    n_lost = reading["words_lost"]
     counts = {
         "pages": reading["n_pages"],
         "headings": reading["n_headings"],
@@ -86,7 +84,7 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
         "pages with words cut in two": reading["n_pages_cut"] or None,
     }
     told = [f"{n} {name if n != 1 else name.replace('s', '', 1)}" for name, n in counts.items() if n is not None]
-    return ", ".join([reading["source"], *told, *([] if n_lost is None else [f"{n_lost:.0%} of the words lost"])])
+    return ", ".join([reading["source"], *told])
 
 
 def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
