@@ -2,6 +2,7 @@
 
 from rag_assets.core.settings.answering import (
     AUTHOR_YEAR,
+    NUMERIC,
     AnsweringSettings,
     Effort,
     EvaluationSettings,

@@ -70,7 +70,8 @@ REMOVED = frozenset(
     execution.embedding_batch execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
     indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
     model_access.cohere model_access.query_timeout_s model_access.tei paper_summaries
-    parsing.docling parsing.tables reading.max_memory_mb reading.timeout_s retrieval.candidates retrieval.exact_search_mb retrieval.expanded_hits
+    parsing.docling parsing.tables
+    reading.max_memory_mb reading.timeout_s retrieval.candidates retrieval.exact_search_mb retrieval.expanded_hits
     retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight retrieval.neighbours
     retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranked retrieval.reranker_timeout_s
     retrieval.rrf_k retrieval.search_headings retrieval.store_token_vectors server.heartbeat_s server.max_connections

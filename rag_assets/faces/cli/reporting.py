@@ -80,15 +80,15 @@ def cite(
         ),
     ] = None,
     style: Annotated[
-        str, typer.Option("--style", help="A CSL style (apa, nature, ieee, ...), a .csl file, bibtex, ris or csl-json.")
-    ] = "apa",
+        str, typer.Option("--style", help="author-year, numeric, bibtex, ris or csl-json.")
+    ] = "author-year",
     data: DataOption = None,
 ) -> None:
     """Print the papers that answers, or a report, cite as a list of references, or for a reference manager.
 
     Example: rag-assets cite --style bibtex > references.bib
 
-    Example: rag-assets cite overview --style nature
+    Example: rag-assets cite overview --style numeric
     """
     with reported():
         from rag_assets.corpus.records.citation_styles import bibliography
