@@ -147,8 +147,8 @@ class Settings(BaseSettings):
     paper_list: Path | None = Field(
         None,
         description="Names the papers instead of a sweep of data/papers: a parquet file with paper_id, "
-        "parsed_xml_path, parsed_txt_path (relative paths count from its folder), a Zotero data folder, or a .bib file "
-        "with attachments. Empty: data/papers/parsed_index.parquet if there is one.",
+        "parsed_xml_path, parsed_txt_path (relative paths count from its folder), or a .bib file with attachments. "
+        "Empty: data/papers/parsed_index.parquet if there is one.",
     )
     questions: Path | None = Field(
         None,
