@@ -12,7 +12,6 @@ import yaml
 from typer.main import get_command
 
 from rag_assets.faces.cli import app
-from rag_assets.parsing.services.protocols import SERVICES as PDF_SERVICES
 from rag_assets_tests.faces.server.live import served
 
 PROJECT = Path(__file__).parents[1]
@@ -104,7 +103,7 @@ def test_servers_that_read_pdfs_start_when_asked_for_and_see_no_data() -> None:
         assert "volumes" not in service
         assert "environment" not in service
         assert not service["image"].endswith(":latest")
-    assert {service.setting for service in PDF_SERVICES} == READERS.keys()
+    assert READERS.keys() == {"grobid"}
 
 
 def test_the_health_check_asks_the_api_with_its_token(tmp_path: Path) -> None:

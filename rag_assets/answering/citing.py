@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.wording import remarks, worded
 from rag_assets.core.domain import Claim, QAResult
-from rag_assets.core.settings import AUTHOR_YEAR, Settings
-from rag_assets.corpus.records.citation_styles import Sources, opened_style
+from rag_assets.core.settings import NUMERIC, Settings
+from rag_assets.corpus.records.citation_styles import Sources, numbered
 from rag_assets.corpus.records.published import records_of
 
 _AS_STORED = Sources({}, ())
@@ -32,10 +32,8 @@ class CitationStyle:
     """The style that the settings name; may be used by several threads."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises InvalidSelection for an unknown style, MissingExtra when CSL styles are not installed."""
-        style = settings.answering.citation_style
         self._paths = settings.paths
-        self._cited = None if style == AUTHOR_YEAR else opened_style(style)
+        self._is_numeric = settings.answering.citation_style == NUMERIC
 
     def shown(self, results: Sequence[QAResult]) -> Shown:
         """The answers with one list of references for all. Raises as `sources`."""
@@ -44,10 +42,10 @@ class CitationStyle:
         return Shown(tuple(renamed(result, sources.names) for result in results), sources.references)
 
     def shown_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A row of qa.jsonl in the words of the style, with its `references`; as it is stored where an older version
-        kept it in another form."""
+        """A row of qa.jsonl in the words of the style, with its `references`; as it is stored where it has another
+        form."""
         stored = dict(row) | {"references": ()}
-        if self._cited is None:
+        if not self._is_numeric:
             return stored
         try:
             shown = self.shown([_RESULT.validate_python(row)])
@@ -57,7 +55,7 @@ class CitationStyle:
 
     def sources(self, paper_ids: Iterable[str]) -> Sources:
         """Papers as the style cites them, numbered in their order. Raises MissingInput when there are no records."""
-        return self._cited(records_of(self._paths, paper_ids)) if self._cited else _AS_STORED
+        return numbered(records_of(self._paths, paper_ids)) if self._is_numeric else _AS_STORED
 
 
 def renamed(result: QAResult, names: Mapping[str, str]) -> QAResult:

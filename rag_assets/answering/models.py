@@ -38,15 +38,8 @@ def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Conne
 
     Raises as `open_answerer`.
     """
-    return second_look(settings, settings.answering.model, EmbeddedSupport(encoder), connections)
-
-
-def second_look(settings: Settings, writer: str, scorer: SupportScorer, connections: Connections) -> SupportScorer:
-    """The scorer, with the second look of the model that `answering.judge.model` means beside it.
-
-    writer: the model that writes, as settings name it. Raises as `open_answerer`.
-    """
-    named = _judge(settings, writer)
+    scorer = EmbeddedSupport(encoder)
+    named = _judge(settings)
     if named is None:
         return scorer
     return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
@@ -58,7 +51,7 @@ def require_models(settings: Settings) -> None:
     Raises InvalidSettings, MissingKey.
     """
     asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
-    judge = _judge(settings, settings.answering.model)
+    judge = _judge(settings)
     if judge and judge_files(judge, settings.paths.models) is None:
         asked.append(judge_name(judge))
     for name in dict.fromkeys(asked):
@@ -77,9 +70,9 @@ def _writer(settings: Settings) -> ModelName:
     return ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
 
 
-def _judge(settings: Settings, writer: str) -> str | None:
+def _judge(settings: Settings) -> str | None:
     """The judge by its name in settings; None if no model writes, since claims are then their own quotes."""
-    named = settings.answering.judge.model
+    writer, named = settings.answering.model, settings.answering.judge.model
     if named == NO_JUDGE or writer == EXTRACTIVE:
         return None
     return writer if named == SAME_MODEL else named

@@ -25,7 +25,6 @@ from rag_assets.core.incremental import REPLACED_SUFFIX
 from rag_assets.core.tables import (
     BLOCKS,
     CHUNKS,
-    PAPER_SUMMARIES,
     PAPERS,
     PARSED_INDEX,
     PASSAGES,
@@ -48,7 +47,6 @@ SCHEMAS = {
     "passages": PASSAGES,
     "profiles": PROFILES,
     "references": REFERENCES,
-    "paper_summaries": PAPER_SUMMARIES,
 }
 """Schema by the asset that publishes the table."""
 

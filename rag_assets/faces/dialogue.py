@@ -78,10 +78,9 @@ class Dialogue:
         Raises UnknownConversation, MissingKey; MissingInput where questions are compared and nothing is published.
         """
         turns = [] if conversation_id is None else self._conversations.last_turns(conversation_id, N_READ)
-        return self._as_asked_before(self.read_after(question, turns))
+        return self._as_asked_before(self._read_after(question, turns))
 
-    def read_after(self, question: Question, turns: Sequence[Turn]) -> ReadQuestion:
-        """The question after some turns, oldest first. Raises MissingKey."""
+    def _read_after(self, question: Question, turns: Sequence[Turn]) -> ReadQuestion:
         if not turns:
             return ReadQuestion.as_it_stands(question)
         rewritten = standalone(question.question, turns, self._opened_model())

@@ -1,4 +1,4 @@
-"""Where a server listens, whom it lets in and how long it waits for them: the same for the HTTP API, for MCP over HTTP
+"""Where a server listens and whom it lets in: the same for the HTTP API, for MCP over HTTP
 and for the Dagster UI."""
 
 import logging
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
-from rag_assets.faces.server.limits import BodyLimits, punctual_protocol
+from rag_assets.faces.server.limits import BodyLimits
 from rag_assets.faces.server.middleware import GUARDED, PROTECTIVE_HEADERS, REQUEST_ID_HEADER, AccessCheck, RequestLog
 
 MIN_TOKEN_CHARS = 16
@@ -114,13 +114,13 @@ def guarded(app: ASGIApp, layers: list[Middleware]) -> ASGIApp:
 
 
 def server_config(app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, websockets: str = "none") -> uvicorn.Config:
-    """How uvicorn serves an application that is behind the guards: with bounds for connections and slow clients.
+    """How uvicorn serves an application that is behind the guards: with a bound for connections.
 
     shutdown_s: seconds that requests under way may take at the end. websockets: uvicorn's name of what serves them.
     """
     return uvicorn.Config(
         app,
-        http=punctual_protocol(limits),
+        http="h11",
         ws=websockets,
         ws_max_size=limits.max_body_kb * 1000,
         lifespan="on",

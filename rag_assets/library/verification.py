@@ -145,7 +145,7 @@ def _damaged_answers(answers: Path, meta: Path) -> Iterator[Found]:
 def _tables(paths: Paths) -> list[Path]:
     return [
         paths.parsed_index, paths.records, paths.blocks, paths.chunks, paths.summaries, paths.passages, paths.profiles,
-        paths.references, paths.paper_summaries,
+        paths.references,
     ]  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
                 if isinstance(result, MadeDocument):
                     settle(files.attempt, _kept(files.attempt.paper, result, job))
                 else:
-                    following.append(files.after(result))
+                    following.append(files.attempt.after(result))
     return [done[paper.paper_id] for paper in papers]
 
 
@@ -119,13 +119,7 @@ def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
             pdf = _content_of(attempt.pdf, job, attempt.paper)
         except UnreadableDocument as error:
             attempt = attempt.without(attempt.pdf, str(error))
-    docling = None
-    if attempt.docling and job.settings.tables == "docling":
-        try:
-            docling = _content_of(attempt.docling, job, attempt.paper)
-        except UnreadableDocument as error:
-            attempt = attempt.without_tables(attempt.docling, str(error))
-    return FilesOfAttempt(attempt, file, pdf, docling)
+    return FilesOfAttempt(attempt, file, pdf)
 
 
 def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:

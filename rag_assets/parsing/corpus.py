@@ -41,12 +41,12 @@ def update_parsed_index(
     A paper is unchanged when its files are, the settings, and the versions of their formats; then nothing of it is
     parsed, unless its document is gone from the store or damaged. Returns a table of schema PARSED_INDEX sorted by
     paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
-    Raises InvalidSettings and ServiceUnavailable for a service that cannot be asked.
+    Raises InvalidSettings and ServiceUnavailable for a GROBID server that cannot be asked.
     """
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
         found = list(chain.from_iterable(pool.map(partial(examined, settings=job.settings, known=job.known), papers)))
-    if job.settings.grobid or job.settings.docling:
-        from rag_assets.parsing.services.readings import with_readings  # loads the HTTP client
+    if job.settings.grobid:
+        from rag_assets.parsing.grobid import with_readings  # loads the HTTP client
 
         found = with_readings(found, job)
     current = {paper.paper_id: paper for paper in found}
@@ -155,7 +155,6 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
         "notes": list(document.notes),
         "n_pages_unread": document.n_pages_unread,
         "n_pages_cut": document.n_pages_cut,
-        "words_lost": document.words_lost,
         "status": PARSED,
         "fingerprint": parsed.fingerprint,
     }

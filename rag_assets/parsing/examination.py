@@ -11,7 +11,7 @@ from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import PARSER_VERSION, Format, expected_sources
 
-_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "docling", "services"}
+_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "services"}
 """Settings whose effect on a paper shows in its files, their order and their problems."""
 
 
@@ -46,7 +46,7 @@ def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The limits count only for papers of which a file failed; why a service failed does not count, since it may word
+    """The limits count only for papers of which a file failed; why GROBID failed does not count, since it may word
     the same failure in another way each time."""
     files = [
         (one.relative, one.sha256, one.read_by or one.problem, one.format and (one.format.parse, one.format.version))

@@ -4,19 +4,17 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from rag_assets.core.domain import BlockKind, Document, PageSource, Source, Zone
+from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.examination import is_pdf
-from rag_assets.parsing.places.taken_tables import with_tables_of
-from rag_assets.parsing.registry import FORMATS, parser_of
+from rag_assets.parsing.registry import parser_of
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.store import demand_promises, packed_document
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
-_BY_DOCLING = [known for known in FORMATS if known.source is Source.DOCLING and not known.needs]
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
 
@@ -30,7 +28,6 @@ class Attempt:
     failures: tuple[str, ...] = ()
     """Why each file before it failed, or the alignment with the PDF: whole sentences."""
     is_pdf_given_up: bool = False
-    is_docling_given_up: bool = False
 
     @property
     def file(self) -> PaperFile | None:
@@ -43,13 +40,6 @@ class Attempt:
         if self.is_pdf_given_up or self.file is None or is_pdf(self.file):
             return None
         return next(filter(is_pdf, self.paper.files), None)
-
-    @property
-    def docling(self) -> PaperFile | None:
-        """What Docling made of the paper, a file or a reading that may have failed; None if the file itself is it."""
-        made = (one for one in self.paper.files if one.format in _BY_DOCLING or one.read_by.startswith("Docling"))
-        found = next(made, None)
-        return None if self.is_docling_given_up or found is self.file else found
 
     @property
     def error(self) -> str:
@@ -69,10 +59,6 @@ class Attempt:
         """The attempt at the same file without its PDF."""
         return replace(self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True)
 
-    def without_tables(self, docling: PaperFile, reason: str) -> "Attempt":
-        """The attempt at the same file without the tables of Docling."""
-        return replace(self, failures=(*self.failures, _no_tables_from(docling, reason)), is_docling_given_up=True)
-
     def past_unusable(self) -> "Attempt":
         """The attempt at the next file that has no known problem."""
         attempt = self
@@ -89,13 +75,6 @@ class FilesOfAttempt:
     file: RawFile
     pdf: RawFile | None
     """That of `attempt.pdf`."""
-    docling: RawFile | None = None
-    """That of `attempt.docling`, if the tables are taken from it."""
-
-    def after(self, failure: Failure) -> Attempt:
-        """The next attempt. A lost worker may be due to Docling's tables, so the file is tried once without them."""
-        docling = self.attempt.docling if self.docling and failure.is_worker_lost else None
-        return self.attempt.without_tables(docling, failure.reason) if docling else self.attempt.after(failure)
 
 
 @dataclass(frozen=True)
@@ -121,10 +100,6 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
     _demand_text(document)
     if file.read_by:
         document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
-        if files.pdf:
-            from rag_assets.parsing.services.comparison import compared  # loads the PDF engine
-
-            document = compared(document, files.pdf, settings)
     if pdf := files.file if is_pdf(file) else files.pdf:
         document = _with_front(document, pdf, settings)
     notes = list(attempt.failures)
@@ -133,11 +108,6 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
             document = page_work(document, files.pdf, settings)
         except UnreadableDocument as error:
             notes.append(_no_pages_from(attempt.pdf, str(error)))
-    if attempt.docling and attempt.docling.format and files.docling:
-        try:
-            document = with_tables_of(parser_of(attempt.docling.format)(files.docling, settings), document)
-        except UnreadableDocument as error:
-            notes.append(_no_tables_from(attempt.docling, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
     return MadeDocument(
@@ -153,17 +123,13 @@ def kinds_of(document: Document) -> Counter[BlockKind]:
 
 
 def _sentence(file: PaperFile, reason: str) -> str:
-    """The reason behind the name of the file, or of what a service made of it."""
+    """The reason behind the name of the file, or of what GROBID made of it."""
     name = f"{file.read_by}'s reading of {file.relative}" if file.read_by and file.format else file.relative
     return reason if reason.startswith(file.relative) else f"{name} {reason}"
 
 
 def _no_pages_from(pdf: PaperFile, reason: str) -> str:
     return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
-
-
-def _no_tables_from(docling: PaperFile, reason: str) -> str:
-    return f"No tables could be taken from Docling: {_sentence(docling, reason)}"
 
 
 def _demand_text(document: Document) -> None:

@@ -14,9 +14,6 @@ PARSED = "parsed"
 QUARANTINED = "quarantined"
 _LEAST_KEPT_SHARE = 0.98
 _NEGLIGIBLE_LOSS_CHARS = 20
-_MOST_WORDS_LOST = 0.08
-"""Measured: 7 of 25 papers with TEI by GROBID lost more (median .06): whole paragraphs in 3; in 4 our own reader
-had taken the reference list, affiliations or a doubled layer for text (ADR 0052)."""
 
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
@@ -80,25 +77,17 @@ class BlocksCandidate:
     index: pa.Table
 
 
-def readings_that_differ(index: pa.Table) -> pa.Table:
-    """(paper_id, words_lost, notes) of papers that a service read, where it or our own reader lost many words."""
-    return index.filter(pc.greater(index["words_lost"], _MOST_WORDS_LOST)).select(["paper_id", "words_lost", "notes"])
-
-
 def is_doubtful(row: Mapping[str, Any]) -> bool:
-    """Whether a paper (a row of the parsed index) was not read from its best file, has pages without text or with words
-    cut in two, or whose reading by a service differs much from our own."""
-    is_short = row["n_pages_unread"] or row["n_pages_cut"] or (row["words_lost"] or 0.0) > _MOST_WORDS_LOST
-    return bool(row["used_fallback"] or is_short)
+    """Whether a paper (a row of the parsed index) was not read from its best file, or has pages without text or with
+    words cut in two."""
+    return bool(row["used_fallback"] or row["n_pages_unread"] or row["n_pages_cut"])
 
 
 def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
     """Sorts papers (rows of the parsed index) by how badly they were read: whether one is quarantined, whether it is
-    doubtful, the share known to be missing (its pages without text or with words cut in two, or the words that one of
-    two readings lost, whichever is more), whether it has no heading."""
+    doubtful, the share of its pages without text or with words cut in two, whether it has no heading."""
     n_bad = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
-    missing = max(n_bad / max(row["n_pages"] or 0, 1), row["words_lost"] or 0.0)
-    return row["status"] != PARSED, is_doubtful(row), missing, not row["n_headings"]
+    return row["status"] != PARSED, is_doubtful(row), n_bad / max(row["n_pages"] or 0, 1), not row["n_headings"]
 
 
 PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
@@ -107,13 +96,6 @@ PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
         "none_quarantined",
         "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
         lambda index: quarantined(index).to_pylist(),
-        "warning",
-    ),
-    Promise(
-        "readings_agree",
-        "What a service read of a PDF has the words that our own reader finds, and the other way around. Look at the "
-        "papers where one of them lost many; a TEI, Docling or ADE file beside the PDF wins over both.",
-        lambda index: readings_that_differ(index).to_pylist(),
         "warning",
     ),
 ]

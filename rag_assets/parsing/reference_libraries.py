@@ -1,5 +1,5 @@
-"""The library of a reference manager as a list of papers: a Zotero data folder, or a BibTeX file with attachments, as
-Better BibTeX exports it. Nothing is written there, and no file outside of the folder is opened."""
+"""The library of a reference manager as a list of papers: a BibTeX file with attachments, as Zotero and Better BibTeX
+export it. Nothing is written there, and no file outside of its folder is opened."""
 
 import os
 import unicodedata
@@ -17,21 +17,15 @@ from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.bibliographies import Entry, Read, content_of, entries_in
 from rag_assets.parsing.discovery import Paper, PaperFile, file_problem, safe_id
 from rag_assets.parsing.registry import known_suffixes, stem_of
-from rag_assets.parsing.zotero import DATABASE, read_zotero
 
 BIBTEX = ".bib"
 _WEB_PAGES = (".html", ".htm")
-"""Zotero keeps a snapshot of the web page beside the paper itself."""
+"""Reference managers keep a snapshot of the web page beside the paper itself."""
 
 
 def is_reference_library(listing: Path) -> bool:
     """Whether the setting `paper_list` names a library, not a table."""
-    return listing.is_dir() or listing.suffix.lower() == BIBTEX
-
-
-def file_of(library: Path) -> Path:
-    """The file whose change is a change of the library."""
-    return library / DATABASE if library.is_dir() else library
+    return listing.suffix.lower() == BIBTEX
 
 
 def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[Entry], list[str]]:
@@ -40,14 +34,12 @@ def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[E
     Raises MissingInput when nothing of it can be read.
     """
     entries, problems = _read(library, limits)
-    folder = file_of(library).parent
+    folder = library.parent
     named = [replace(one, files=tuple(_name_of(folder / path, papers) for path in one.files)) for one in entries]
     return named, problems
 
 
 def _read(library: Path, limits: ParseLimits) -> Read:
-    if library.is_dir():
-        return read_zotero(library), []
     if not library.is_file():
         raise MissingInput(
             f"{library}, which the setting paper_list names, does not exist. Export it again or unset the setting."
@@ -70,7 +62,7 @@ def _taken_apart(name: str, content: bytes, limits: ParseLimits) -> Read:
 def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
     """The papers of a library: attachments of one item with the same stem are one paper. Its id is the stem, with the
     key of the item where two items share it. A file that cannot be used keeps its problem. Raises as `entries_of`."""
-    folder = file_of(library).parent
+    folder = library.parent
     root = folder.resolve()
     found: list[tuple[str, str, list[PaperFile]]] = []
     for entry in _read(library, limits)[0]:

@@ -72,7 +72,7 @@ class DocumentStore:
 
     @property
     def readings(self) -> Kept[bytes]:
-        """What services made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash of who read it."""
+        """What GROBID made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash of who read it."""
         return Kept(KeptFile(self.path), "readings", gzip.compress, gzip.decompress)
 
     @property

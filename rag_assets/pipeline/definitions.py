@@ -20,7 +20,7 @@ from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
 from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
-from rag_assets.pipeline.assets.summaries import paper_summaries, summaries
+from rag_assets.pipeline.assets.summaries import summaries
 from rag_assets.pipeline.assets.vectors import embeddings
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,6 @@ ASSETS = [
     chroma_index,
     bm25_index,
     index_meta,
-    paper_summaries,
     qa,
     reports,
     smoke_eval,

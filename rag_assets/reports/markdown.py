@@ -18,7 +18,6 @@ from rag_assets.reports.report import (
     Gap,
     NumberedQuote,
     Report,
-    Row,
     WrittenSection,
 )
 
@@ -107,11 +106,6 @@ def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> st
     return f"[{one.number}, {pages}]" if pages else f"[{one.number}]"
 
 
-def named(label: str, labels: Sequence[str]) -> str:
-    """The label before what is told below it; nothing where there is only one."""
-    return f"{label}: " if len(labels) > 1 else ""
-
-
 def papers_listed(report: Report) -> Sequence[str]:
     """The papers that are cited: the list of references of the style, or each id with its title."""
     titles = ((paper, report.titles[paper]) for paper in report.papers)
@@ -155,8 +149,6 @@ def _section(written: WrittenSection, report: Report, mark: Mark) -> Iterator[st
     if written.is_table and written.rows:
         yield _table(written, report, mark)
         yield markdown_text(counts_sentence(written))
-    elif written.rows:
-        yield from (part for row in written.rows for part in _summary(row, written.labels, report, mark))
     elif not written.answers and section.asks:
         yield _NOTHING
     for answered in written.answers:
@@ -195,13 +187,6 @@ def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
 
 def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _summary(row: Row, labels: Sequence[str], report: Report, mark: Mark) -> Iterator[str]:
-    points = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
-    yield f"**{_title(row.paper_id, report)}**" + ("" if points else f" {_NOTHING}")
-    if points:
-        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell, report, mark)}" for label, cell in points)
 
 
 def _title(paper_id: str, report: Report) -> str:

@@ -1,19 +1,14 @@
 """What a template asks: its questions, how each is to be answered, and the place of each in the report."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import Background, Manner
-from rag_assets.answering.summarizers import QUESTIONS
-from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question
 from rag_assets.reports.templates import Section, Template
 
 FindPapers = Callable[[Section], Sequence[str]]
 """Ids of the papers of a section that does not name them one by one, in the order of its rows."""
-Summaries = Mapping[str, Mapping[Point, PaperPoint]]
-"""What a model told of each paper, by id; empty where none was asked."""
-_SUMMARISE, _SUMMARY = "Summarise this paper.", "Summary"
 
 
 @dataclass(frozen=True)
@@ -27,11 +22,9 @@ class PlannedQuestion:
     question: Question
     manner: Manner
     paper_id: str | None = None
-    """The paper it is about, in a table or among summaries."""
+    """The paper it is about, in a table."""
     column: str | None = None
     """The column of the table that shows its answer."""
-    told: PaperPoint | None = None
-    """The summary of the paper tells it, so that nothing is asked."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +38,18 @@ class ReportPlan:
         return [one for one in self.questions if one.section == section.key]
 
 
-def plan_report(template: Template, find_papers: FindPapers, summaries: Summaries) -> ReportPlan:
+def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
     """Everything that a template asks."""
-    planned = [one for section in template.sections for one in _planned(section, template, find_papers, summaries)]
+    planned = [one for section in template.sections for one in _planned(section, template, find_papers)]
     return ReportPlan(template, tuple(planned))
 
 
-def _planned(
-    section: Section, template: Template, find_papers: FindPapers, summaries: Summaries
-) -> Iterator[PlannedQuestion]:
+def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
     settings = section.settings
     manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
-    if settings.columns or section.points:
+    if settings.columns:
         for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):
-            yield from _about_paper(section, paper_id, manner, summaries)
+            yield from _about_paper(section, paper_id, manner)
         return
     # A question of a list is asked unchanged, because the words of the heading would be searched for, too.
     for number, item in enumerate(section.items or ((section.guidance,) if section.guidance else ()), start=1):
@@ -84,19 +75,9 @@ def subject_of(section: Section) -> Question:
     )
 
 
-def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Summaries) -> Iterator[PlannedQuestion]:
-    told = summaries.get(paper_id, {})
+def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[PlannedQuestion]:
     for column, text in section.settings.columns.items():
         question = Question(
             id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
         )
         yield PlannedQuestion(section.key, column, question, manner, paper_id, column)
-    if section.points and not summaries:
-        question = Question(id=f"{section.key}/{paper_id}/summary", question=_SUMMARISE, paper_ids=(paper_id,))
-        yield PlannedQuestion(section.key, _SUMMARY, question, manner, paper_id)
-        return
-    for point in section.points:
-        question = Question(id=f"{section.key}/{paper_id}/{point}", question=QUESTIONS[point], paper_ids=(paper_id,))
-        yield PlannedQuestion(
-            section.key, point.in_words.capitalize(), question, manner, paper_id, None, told.get(point)
-        )

@@ -67,7 +67,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Row:
-    """What a table, or a list of summaries, says about one paper."""
+    """What a table says about one paper."""
 
     paper_id: str
     cells: tuple[tuple[CitedClaim, ...], ...]
@@ -82,7 +82,7 @@ class WrittenSection:
     answers: tuple[Answered, ...]
     """In text, in the order of the questions."""
     labels: tuple[str, ...]
-    """Names of the cells of each row: the columns of a table, or the points of a summary."""
+    """Names of the columns of the table."""
     rows: tuple[Row, ...]
     gaps: tuple[Gap, ...]
 

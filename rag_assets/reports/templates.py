@@ -26,7 +26,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rag_assets.core.domain import Point
 from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
@@ -50,10 +49,6 @@ class SectionSettings(BaseModel):
     length: Annotated[int, Field(ge=1, le=50)] | None = Field(None, description="Most claims per question.")
     columns: dict[NonEmpty, NonEmpty] = Field(
         {}, max_length=20, description="Columns of a table, one row per paper: the question."
-    )
-    summaries: bool | tuple[Point, ...] = Field(
-        False,
-        description="The section tells what each of its papers asked, did, found and what limits it, or some of it.",
     )
 
     @property
@@ -79,13 +74,7 @@ class Section:
     @property
     def asks(self) -> bool:
         """Whether something is asked; a heading that only groups others has nothing below it."""
-        return bool(self.guidance or self.items or self.settings.columns or self.settings.summaries)
-
-    @property
-    def points(self) -> tuple[Point, ...]:
-        """What it tells of each of its papers as their summary does."""
-        told = self.settings.summaries
-        return tuple(Point) if told is True else tuple(told or ())
+        return bool(self.guidance or self.items or self.settings.columns)
 
 
 @dataclass(frozen=True)

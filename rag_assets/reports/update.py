@@ -2,13 +2,12 @@
 hold before that is published is in `promises`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from rag_assets.answering.citing import renamed
-from rag_assets.answering.paper_summaries import as_answer
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.answering.update import (
     AnswerUpdate,
@@ -17,13 +16,11 @@ from rag_assets.answering.update import (
     kept,
     meta_of,
     result_fingerprint,
-    row_fingerprints,
 )
-from rag_assets.core.domain import PaperPoint, Point, QAResult
-from rag_assets.core.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
+from rag_assets.core.domain import QAResult
+from rag_assets.core.incremental import StagedFiles, file_sha256, fingerprint
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import published_or_empty, read_columns
-from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
+from rag_assets.core.table_files import read_columns
 from rag_assets.corpus.records.published import titles_of
 from rag_assets.engine import Engine
 from rag_assets.reports.markdown import as_markdown
@@ -96,9 +93,7 @@ class ReportWriter:
         answer. Raises as `answered`.
         """
         plan, published = self._published(template, files)
-        inputs = fingerprint(
-            file_sha256(files.template), self.engine.answers_version(), self._summaries_version, REPORTS_VERSION
-        )
+        inputs = fingerprint(file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION)
         if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
@@ -116,7 +111,7 @@ class ReportWriter:
     def in_steps(self, template: Template) -> Iterator[tuple[int, int] | Report]:
         """The report from nothing, question by question: (done, total) before each, then the report. Closing it ends
         the work. Raises as `Engine.answer`."""
-        plan = plan_report(template, self._papers_about, self._summaries)
+        plan = plan_report(template, self._papers_about)
         answers: list[QAResult] = []
         for one in plan.questions:
             yield len(answers), len(plan.questions)
@@ -125,27 +120,22 @@ class ReportWriter:
 
     def _published(self, template: Template, files: ReportFiles) -> tuple[ReportPlan, Sequence[QAResult]]:
         published = read_results(files.answers)
-        return plan_report(template, _found_before([row.question_id for row in published]), self._summaries), published
+        return plan_report(template, _found_before([row.question_id for row in published])), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
     ) -> tuple[ReportPlan, AnswerUpdate]:
-        plan = plan_report(template, self._papers_about, self._summaries)
+        plan = plan_report(template, self._papers_about)
         manners = {one.question.id: one.manner for one in plan.questions}
-        told = {
-            one.question.id: as_answer(one.told, one.question.id, one.question.question)
-            for one in plan.questions
-            if one.told is not None
-        }
         answers = answered(
-            [one.question for one in plan.questions if one.told is None],
-            [row for row in published if row.question_id not in told],
+            [one.question for one in plan.questions],
+            published,
             lambda question: self.engine.trace(question, manner=manners[question.id]),
             still_holds=lambda row: not self.engine.broken_promises(row),
             n_at_once=self.engine.n_at_once,
             report=progress,
         )
-        return plan, _with_told(answers, told, plan, published)
+        return plan, answers
 
     def _papers_about(self, section: Section) -> list[str]:
         subject = subject_of(section)
@@ -162,18 +152,6 @@ class ReportWriter:
         return replace(cited, references=sources.references)
 
     @cached_property
-    def _summaries(self) -> dict[str, dict[Point, PaperPoint]]:
-        points: dict[str, dict[Point, PaperPoint]] = {}
-        for told in paper_points_from(published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table):
-            points.setdefault(told.paper_id, {})[told.point] = told
-        return points
-
-    @cached_property
-    def _summaries_version(self) -> str:
-        table = published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table
-        return data_version(fingerprints_by(table, "paper_id"))
-
-    @cached_property
     def _titles(self) -> dict[str, str]:
         return titles_of(self.settings.paths)
 
@@ -186,16 +164,6 @@ class ReportWriter:
 def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
     asked = [(one.question.id, one.question.question) for one in plan.questions]
     return asked == [(row.question_id, row.question) for row in published]
-
-
-def _with_told(
-    answers: AnswerUpdate, told: Mapping[str, QAResult], plan: ReportPlan, published: Sequence[QAResult]
-) -> AnswerUpdate:
-    if not told:
-        return answers
-    by_id = {row.question_id: row for row in answers.results} | dict(told)
-    results = tuple(by_id[one.question.id] for one in plan.questions if one.question.id in by_id)
-    return replace(answers, results=results, plan=plan_update(row_fingerprints(published), row_fingerprints(results)))
 
 
 def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:

@@ -22,7 +22,6 @@ ASSETS = {
     "chroma_index",
     "bm25_index",
     "index_meta",
-    "paper_summaries",
     "qa",
     "reports",
     "smoke_eval",

@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering import summarizers
-from rag_assets.core.domain import Claim, PaperPoint
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
 from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
-from rag_assets_testing.wire.exchange import WireRequest
-from rag_assets_testing.wire.quoting_model import Prompt, quoting_model, reply
+from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
@@ -24,7 +21,6 @@ from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, w
 from rag_assets_tests.kept_entries import contents
 
 MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
-FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
 
 
 @pytest.mark.whole
@@ -132,83 +128,3 @@ def test_a_report_that_breaks_a_promise_is_withheld(
     assert f"reports.{check}" in outcome.broken
     assert "reports" not in outcome.counts
     assert world.bytes_of(world.paths.reports) == before
-
-
-def _first_sentence(request: WireRequest) -> Reply:
-    """A model that quotes the first sentence with a share, or else the first one, of its sources."""
-    sentences = [
-        (number, f"{one.strip()}.")
-        for number, text in Prompt.of(request).sources.items()
-        for one in text.split(". ")
-        if len(one.split()) > 5
-    ]
-    number, sentence = next((one for one in sentences if "12%" in one[1]), sentences[0])
-    return reply([(sentence, [(number, sentence.rstrip("."))])])
-
-
-def _elsewhere(told: PaperPoint) -> list[PaperPoint]:
-    return [_with_claims(told, lambda one: _cited(one, page_start=3, page_end=3))]
-
-
-def _other_words(told: PaperPoint) -> list[PaperPoint]:
-    return [_with_claims(told, lambda one: _cited(one, quote=one.citations[0].quote.replace("fell", "rose")))]
-
-
-def _other_numbers(told: PaperPoint) -> list[PaperPoint]:
-    return [_with_claims(told, lambda one: replace(one, text=one.text.replace("12%", "48%")))]
-
-
-def _bare(told: PaperPoint) -> list[PaperPoint]:
-    return [_with_claims(told, lambda one: replace(one, citations=()))]
-
-
-def _gone(told: PaperPoint) -> list[PaperPoint]:
-    return [_with_claims(told, lambda one: _cited(one, chunk_id="gone:1"))]
-
-
-def _twice(told: PaperPoint) -> list[PaperPoint]:
-    return [told, told]
-
-
-def _with_claims(told: PaperPoint, change: Callable[[Claim], Claim]) -> PaperPoint:
-    return replace(told, claims=tuple(map(change, told.claims)))
-
-
-def _cited(claim: Claim, **changes: object) -> Claim:
-    (cited,) = claim.citations
-    return replace(claim, citations=(replace(cited, **changes),))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("check", "breaks"),
-    [
-        ("pages_hold_quotes", _elsewhere),
-        ("quotes_in_source", _other_words),
-        ("numbers_agree", _other_numbers),
-        ("claims_cited", _bare),
-        ("of_their_papers", _gone),
-        ("four_points", _twice),
-    ],
-)
-def test_summaries_that_break_a_promise_are_withheld(
-    world: World, monkeypatch: pytest.MonkeyPatch, check: str, breaks: Callable[[PaperPoint], list[PaperPoint]]
-) -> None:
-    """A guardrail that nobody saw fail may never do so."""
-    before = world.bytes_of(world.paths.paper_summaries)
-    world.write_paper("ferritin", "Ferritin in athletes", FOUND)
-    points = summarizers.PaperSummarizer.points
-    monkeypatch.setattr(
-        summarizers.PaperSummarizer,
-        "points",
-        lambda self, chunks: [broken for told in points(self, chunks) for broken in breaks(told)],
-    )
-
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(_first_sentence)
-        outcome = world.run(paper_summaries={"model": MODELS["openai"]}, model_access=HURRIED)
-
-    assert f"paper_summaries.{check}" in outcome.broken
-    assert "paper_summaries" not in outcome.counts
-    assert "reports" not in outcome.counts, "what follows does not run"
-    assert world.bytes_of(world.paths.paper_summaries) == before

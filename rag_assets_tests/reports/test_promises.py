@@ -34,7 +34,7 @@ def answers() -> list[QAResult]:
 
 @pytest.fixture
 def report(answers: list[QAResult]) -> Report:
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
     return assembled(plan, answers, {}, {})
 
 

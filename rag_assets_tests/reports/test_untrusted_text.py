@@ -1,11 +1,9 @@
 """Papers, templates and models that put something into a report that acts, or that no file can hold."""
 
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
 
@@ -16,7 +14,6 @@ from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import MAX_ITEMS, MAX_TEMPLATE_CHARS, parse_template
 from rag_assets.reports.update import ReportFiles
-from rag_assets.reports.word import as_word
 from rag_assets_tests.reports.test_renderings import answer, citation
 
 NASTY = (
@@ -61,16 +58,9 @@ Guidance <b>bold</b>.
 papers = ["iron"]
 columns = {{ "{COLUMN}" = "What is it made of?" }}
 ```
-
-## Told
-
-```toml
-papers = ["iron"]
-summaries = ["found"]
-```
 """
     template = parse_template(text, Path("iron.md"))
-    plan = plan_report(template, lambda _question, _k: [], {})
+    plan = plan_report(template, lambda _question, _k: [])
     claim = Claim(f"It says {nasty}", (citation("iron", 0, f"It says {nasty}"),))
     answers = [
         replace(answer(one.question.id, one.question.question, claim), missing_names=(nasty,)) for one in plan.questions
@@ -88,22 +78,10 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
     assert not tree.xpath("//script | //img | //i | //u | //pre | //code | //@onerror")
     assert all(link.startswith("#evidence-") for link in tree.xpath("//a/@href"))
     heads = [one.text_content() for one in tree.xpath("//h1 | //h2")]
-    assert heads == ["Iron <b>title</b>", HEADING, "Studies", "Told", "Evidence", "Papers used"]
+    assert heads == ["Iron <b>title</b>", HEADING, "Studies", "Evidence", "Papers used"]
     (table,) = tree.xpath("//table")
     assert [[len(row.xpath("./th | ./td"))] for row in table.xpath(".//tr")] == [[2], [2]]
     assert table.xpath(".//th")[1].text_content() == COLUMN
-
-
-def test_a_word_file_holds_any_text_and_no_link(report: Report) -> None:
-    """One character that XML cannot hold, and no report of the whole folder is written."""
-    content = as_word(report)
-
-    document = Document(BytesIO(content))
-    assert len(document.tables) == 1
-    assert len(document.tables[0].columns) == 2
-    assert not [one for one in document.part.rels.values() if one.is_external]
-    assert "hyperlink" not in document.element.xml
-    assert "fldSimple" not in document.element.xml
 
 
 @pytest.mark.parametrize(
@@ -120,7 +98,6 @@ def test_a_word_file_holds_any_text_and_no_link(report: Report) -> None:
             "# A\n## B\n```toml\npapers = [" + '"p", ' * 1001 + "]\n```\nWhat?\n",
             "Tuple should have at most 1000",
         ),
-        ('# A\n## B\n```toml\nsummaries = ["secrets"]\n```\n', "Input should be 'asked', 'done', 'found' or 'limits'"),
     ],
 )
 def test_a_template_that_asks_too_much_is_refused_before_anything_is_asked(text: str, told: str) -> None:

@@ -253,15 +253,6 @@ def _looked_at(outcome: Outcome, support: Support, why: str) -> Outcome:
     return replace(outcome, claim=claim, objection=None if is_overruled else outcome.objection)
 
 
-class Unscored:
-    """Gives no scores; a second look may still judge the claims."""
-
-    identity = "none"
-
-    def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
-        return Scoring((_QUOTED,) * len(verified.candidates))
-
-
 class EmbeddedSupport:
     """Scores claims by an embedding model; calls no language model."""
 

@@ -10,8 +10,6 @@ from rag_assets.core.domain.answers import (
     CitedWork,
     Claim,
     LeftOut,
-    PaperPoint,
-    Point,
     QAResult,
     Support,
     Usage,

@@ -1,4 +1,4 @@
-"""What an answer and a model's summary of a paper are: claims, the citations that carry them, and what they cost."""
+"""What an answer is: claims, the citations that carry them, and what they cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -177,29 +177,3 @@ def summed(usages: Sequence[Usage]) -> Usage:
         n_output_tokens=sum(usage.n_output_tokens for usage in usages),
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
     )
-
-
-class Point(StrEnum):
-    """One thing that a summary says of a paper."""
-
-    ASKED = "asked"
-    DONE = "done"
-    FOUND = "found"
-    LIMITS = "limits"
-
-    @property
-    def in_words(self) -> str:
-        """Heading of the point in a summary."""
-        return "what limits it" if self is Point.LIMITS else f"what was {self}"
-
-
-@dataclass(frozen=True, slots=True)
-class PaperPoint:
-    """What one paper says of one point."""
-
-    paper_id: str
-    point: Point
-    claims: tuple[Claim, ...]
-    """Verified; empty where the model found nothing."""
-    model: str
-    """What wrote the claims."""

@@ -202,8 +202,6 @@ class Document:
     """Pages of a PDF where something is printed and no text was found; OCR, or more time for it, may find some."""
     n_pages_cut: int = 0
     """Pages of a PDF whose text layer cuts many words in two, and that OCR did not read."""
-    words_lost: float | None = None
-    """For a PDF that a service read: the share of the words that this reading or our own lost, whichever lost more."""
 
     header: Record = NO_RECORD
     """What the header of the file or its front matter states, unchecked."""

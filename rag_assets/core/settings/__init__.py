@@ -2,6 +2,7 @@
 
 from rag_assets.core.settings.answering import (
     AUTHOR_YEAR,
+    NUMERIC,
     AnsweringSettings,
     Effort,
     EvaluationSettings,
@@ -11,7 +12,6 @@ from rag_assets.core.settings.answering import (
 )
 from rag_assets.core.settings.corpus import (
     ChunkingSettings,
-    PaperSummarySettings,
     ParseLimits,
     ParsingSettings,
     PassageSettings,

@@ -38,8 +38,8 @@ class JudgeSettings(StageSettings):
 
 
 Effort = Literal["quick", "thorough"]
-AUTHOR_YEAR = "author-year"
-"""The style in which answers are stored."""
+AUTHOR_YEAR, NUMERIC = "author-year", "numeric"
+"""Styles of citing; answers are stored in the first."""
 
 
 class ThoroughSettings(StageSettings):
@@ -79,13 +79,11 @@ class AnsweringSettings(StageSettings):
         6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
-    citation_style: str = Field(
+    citation_style: Literal["author-year", "numeric"] = Field(
         AUTHOR_YEAR,
-        max_length=500,
-        description="How readers see papers cited, and the list of references below an answer. author-year: Lund & Moe "
-        "(2019), p. 3, without a list. numeric: [1, p. 3]. With the extra cite also a CSL style (apa, nature, "
-        "vancouver, ieee, ...) or a .csl file. What is stored cites by authors and year: another style asks no "
-        "question again.",
+        description="How readers see papers cited. author-year: Lund & Moe (2019), p. 3. numeric: [1, p. 3], with the "
+        "list of references below an answer. What is stored cites by authors and year: another style asks no question "
+        "again.",
     )
     effort: Effort = Field(
         "quick",

@@ -24,9 +24,9 @@ class ParseLimits(StageSettings):
 
 
 class ServiceSettings(StageSettings):
-    """How GROBID and Docling are asked. None of it changes a result."""
+    """How GROBID is asked. None of it changes a result."""
 
-    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to a server at once.")
+    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to GROBID at once.")
     timeout_s: float = Field(600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included.")
 
 
@@ -52,16 +52,6 @@ class ParsingSettings(StageSettings):
         "",
         description="Address of a GROBID server, such as http://127.0.0.1:8070. Every PDF without a better file beside "
         "it is sent there. Empty: nothing is sent.",
-    )
-    docling: str = Field(
-        "",
-        description="The same for docling-serve, such as http://127.0.0.1:5001. With both, the second one of "
-        "parsing.source_order is sent what the first could not read.",
-    )
-    tables: Literal["own", "docling"] = Field(
-        "own",
-        description="Whose tables a paper has. own: those of the file that its text is from. docling: those of its "
-        "Docling file, or of the server of parsing.docling, which is then sent every PDF; found by their place.",
     )
     services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()
@@ -131,17 +121,6 @@ class SummarySettings(StageSettings):
         description="A model that says in a sentence what each chunk is about, as provider:model; the sentence is "
         "searched with the chunk, never quoted. One request per chunk and one per paper, each once. none: no model is "
         "asked. The gain was not measured.",
-    )
-
-
-class PaperSummarySettings(StageSettings):
-    """The summary of each paper by a model: what was asked, done and found, and what limits it."""
-
-    model: str = Field(
-        "none",
-        description="A model that summarises each paper, as provider:model. It is asked four questions per paper, each "
-        "once for the same text; its claims are verified as those of answers. Apart from answering.model, since it "
-        "costs four requests for every paper of the corpus. none: no model is asked, and abstracts are shown instead.",
     )
 
 

@@ -157,8 +157,7 @@ class ServerSettings(StageSettings):
     receive_timeout_s: float = Field(
         30.0,
         gt=0,
-        description="Seconds a client may take to send a request, its header and its body each, and may leave a reply "
-        "unread; then it is disconnected.",
+        description="Seconds a client may take to send the body of a request; then it is refused.",
     )
 
     @property

@@ -46,7 +46,6 @@ class Paths:
     chunk_stats = _Below("cache", "chunk_stats.json")
     tokenizer_pin = _Below("cache", "tokenizer.json")
     summaries = _Below("cache", "summaries.parquet")
-    paper_summaries = _Below("cache", "paper_summaries.parquet")
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
     references = _Below("cache", "references.parquet")
@@ -60,7 +59,6 @@ class Paths:
     """What the published answers were made from."""
 
     chroma = _Below("index", "chroma")
-    lance = _Below("index", "lance")
     qdrant = _Below("index", "qdrant")
     """Record of what is published on a Qdrant server, or the storage itself when there is no server."""
     bm25 = _Below("index", "bm25")
@@ -72,8 +70,6 @@ class Paths:
     latest_evaluation = _Below("output", "eval", "latest.json")
     evaluation_history = _Below("output", "eval", "history.jsonl")
     qa_audit = _Below("logs", "qa_audit.csv")
-    feedback = _Below("logs", "feedback.jsonl")
-    """Ratings by readers, by the fingerprint of the answer."""
     raw_replies = _Below("logs", "replies")
     """Replies of models that could not be parsed, by their fingerprints."""
 

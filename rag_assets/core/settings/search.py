@@ -65,11 +65,10 @@ class QdrantSettings(StageSettings):
 class IndexingSettings(StageSettings):
     """Where the vectors are kept."""
 
-    vector_store: Literal["chroma", "lance", "qdrant"] = Field(
+    vector_store: Literal["chroma", "qdrant"] = Field(
         "chroma",
-        description="Where the vectors are kept and searched. chroma: in files below data/index. lance: the same, "
-        "searched by an approximate index, for corpora of some 100,000 passages and more; see docs/lance.md; needs pip "
-        "install 'rag_assets[lance]'. qdrant: see docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
+        description="Where the vectors are kept and searched. chroma: in files below data/index. qdrant: "
+        "for a corpus that one machine is too small for; see docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
     )
     qdrant: QdrantSettings = QdrantSettings()
 

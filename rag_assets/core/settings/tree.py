@@ -30,7 +30,6 @@ from rag_assets.core.settings.answering import AnsweringSettings, EvaluationSett
 from rag_assets.core.settings.corpus import (
     ChunkingSettings,
     EnrichmentSettings,
-    PaperSummarySettings,
     ParsingSettings,
     PassageSettings,
     SummarySettings,
@@ -70,7 +69,8 @@ REMOVED = frozenset(
     answering.thorough.max_gap_queries automation.sensor_interval_s automation.sweep_interval_s
     execution.embedding_batch execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
     indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
-    model_access.cohere model_access.query_timeout_s model_access.tei paper_summaries.context_tokens
+    model_access.cohere model_access.query_timeout_s model_access.tei paper_summaries
+    parsing.docling parsing.tables
     reading.max_memory_mb reading.timeout_s retrieval.candidates retrieval.exact_search_mb retrieval.expanded_hits
     retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight retrieval.neighbours
     retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranked retrieval.reranker_timeout_s
@@ -147,8 +147,8 @@ class Settings(BaseSettings):
     paper_list: Path | None = Field(
         None,
         description="Names the papers instead of a sweep of data/papers: a parquet file with paper_id, "
-        "parsed_xml_path, parsed_txt_path (relative paths count from its folder), a Zotero data folder, or a .bib file "
-        "with attachments. Empty: data/papers/parsed_index.parquet if there is one.",
+        "parsed_xml_path, parsed_txt_path (relative paths count from its folder), or a .bib file with attachments. "
+        "Empty: data/papers/parsed_index.parquet if there is one.",
     )
     questions: Path | None = Field(
         None,
@@ -159,7 +159,6 @@ class Settings(BaseSettings):
     enrichment: EnrichmentSettings = EnrichmentSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     summaries: SummarySettings = SummarySettings()
-    paper_summaries: PaperSummarySettings = PaperSummarySettings()
     passages: PassageSettings = PassageSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     indexing: IndexingSettings = IndexingSettings()

@@ -1,7 +1,6 @@
 """The published tables: their columns, and the way from values to rows and back. Files are in `table_files`."""
 
 from rag_assets.core.tables.rows import (
-    PaperRows,
     block_rows,
     blocks_from,
     by_paper,
@@ -11,9 +10,6 @@ from rag_assets.core.tables.rows import (
     in_parts,
     merged,
     packed,
-    paper_point_row,
-    paper_points_from,
-    papers_of,
     passage_row,
     passages_from,
     passages_version,
@@ -26,7 +22,6 @@ from rag_assets.core.tables.rows import (
 from rag_assets.core.tables.schemas import (
     BLOCKS,
     CHUNKS,
-    PAPER_SUMMARIES,
     PAPERS,
     PARSED_INDEX,
     PASSAGES,

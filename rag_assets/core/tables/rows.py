@@ -4,7 +4,7 @@ pyarrow.compute is imported where it is used: its import took a seventh of what 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -15,7 +15,6 @@ from pydantic import TypeAdapter
 from rag_assets.core.domain import (
     Block,
     Chunk,
-    PaperPoint,
     Passage,
     Record,
 )
@@ -24,25 +23,6 @@ from rag_assets.core.incremental import sorted_version
 T = TypeVar("T")
 _PART = 10_000
 """Texts that are Python objects at the same time."""
-
-
-@dataclass(frozen=True)
-class PaperRows:
-    """The rows of one paper, as they travel to a worker."""
-
-    paper_id: str
-    packed: bytes
-    fingerprint: str
-    """That the rows made of them are given."""
-
-    @property
-    def rows(self) -> pa.Table:
-        return unpacked(self.packed)
-
-
-def papers_of(table: pa.Table, fingerprints: Mapping[str, str]) -> Iterator[PaperRows]:
-    """The papers of a table sorted by paper_id, each with its rows and its fingerprint, one at a time."""
-    return (PaperRows(paper_id, packed(rows), fingerprints[paper_id]) for paper_id, rows in by_paper(table))
 
 
 def by_paper(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
@@ -126,16 +106,6 @@ def passage_row(passage: Passage, fingerprint: str) -> dict[str, Any]:
 
 def passages_from(table: pa.Table) -> list[Passage]:
     return _values(Passage, table)
-
-
-def paper_point_row(told: PaperPoint, fingerprint: str) -> dict[str, Any]:
-    told_columns = asdict(told) | {"point": str(told.point), "fingerprint": fingerprint}
-    kept = ("text", "relevance", "citations")
-    return told_columns | {"claims": [{name: claim[name] for name in kept} for claim in told_columns["claims"]]}
-
-
-def paper_points_from(table: pa.Table) -> list[PaperPoint]:
-    return _values(PaperPoint, table)
 
 
 def records_from(table: pa.Table) -> dict[str, Record]:

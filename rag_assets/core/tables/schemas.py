@@ -84,7 +84,6 @@ PARSED_INDEX = _schema(
     ("notes", pa.list_(_STRING), "What a reader should know: a fallback that was used, a repair that was made."),
     ("n_pages_unread", _INT, "Pages of a PDF where something is printed and no text was found: pictures without OCR."),
     ("n_pages_cut", _INT, "Pages of a PDF whose text layer cuts many words in two: poor OCR, and none of ours."),
-    ("words_lost", _FLOAT, "Share of words that a service's reading of the PDF, or our own, lost; null for others."),
     ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
     ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
     _FINGERPRINT,
@@ -239,34 +238,6 @@ REFERENCES = _schema(
         "Sentences that refer to it: offsets in the paper's text, and whether they tell what it says, not what the "
         "paper did.",
     ),
-    _FINGERPRINT,
-)
-
-_CITATION = pa.struct(
-    [
-        ("paper_id", _STRING),
-        ("chunk_id", _STRING),
-        ("page_start", _INT),
-        ("page_end", _INT),
-        ("page_label", _STRING),
-        ("quote", _STRING),
-        ("start", _INT),
-        ("end", _INT),
-        ("boxes", pa.list_(_BOX)),
-        ("verification", _STRING),
-        ("is_by_ocr", _BOOL),
-        ("is_generated", _BOOL),
-    ]
-)
-PAPER_SUMMARIES = _schema(
-    _PAPER_ID,
-    ("point", _STRING, "What is told: asked, done, found or limits."),
-    (
-        "claims",
-        pa.list_(pa.struct([("text", _STRING), ("relevance", _FLOAT), ("citations", pa.list_(_CITATION))])),
-        "What the paper says of it, each claim with its quotes and their places; empty where it does not say it.",
-    ),
-    ("model", _STRING, "What wrote the claims."),
     _FINGERPRINT,
 )
 

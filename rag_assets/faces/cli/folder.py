@@ -67,7 +67,7 @@ def verify(data: DataOption = None, json_: JsonOption = False) -> None:
 def papers(
     paper_id: Annotated[
         str | None,
-        typer.Argument(metavar="PAPER", help="Show the abstract of this paper, and its summary by a model."),
+        typer.Argument(metavar="PAPER", help="Show the abstract of this paper."),
     ] = None,
     find: Annotated[
         str,
@@ -85,21 +85,26 @@ def papers(
     """
     with reported():
         from rag_assets.corpus.records.published import titles_of
-        from rag_assets.faces.cli.folder_facts import paper_told, papers_listed
+        from rag_assets.faces.cli.folder_facts import abstract_of, papers_listed
 
         settings = settings_of(data, None)
         demand_papers([paper_id] if paper_id else [], titles_of(settings.paths), option="PAPER")
-        rows = papers_listed(settings, find, sort) if paper_id is None else paper_told(settings, paper_id)
+        if paper_id is not None:
+            paper = abstract_of(settings, paper_id)
+            if json_:
+                rendering.print_json(paper)
+            else:
+                title = f"{paper['title']} [{paper_id}]".lstrip()
+                rendering.print_told(title, [("abstract", "", paper["abstract"] or "none was found")])
+            return
+        rows = papers_listed(settings, find, sort)
         if json_:
             rendering.print_json(rows)
-        elif paper_id is None:
+        else:
             told = (
                 (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
             )
             rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
-        else:
-            title = f"{titles_of(settings.paths).get(paper_id, '')} [{paper_id}]".lstrip()
-            rendering.print_told(title, ((one["point"], "", one["says"], one["where"]) for one in rows))
 
 
 def _listed(row: dict[str, Any]) -> str:

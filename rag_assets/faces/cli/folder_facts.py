@@ -6,8 +6,7 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.records import read_results
-from rag_assets.answering.wording import pages_of
-from rag_assets.core.domain import Claim, PaperOrder
+from rag_assets.core.domain import PaperOrder
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_sealed
 from rag_assets.core.paper_tables import quarantined_by
@@ -20,11 +19,9 @@ from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.questions.files import unasked_files
 from rag_assets.search.indexing.stores import published_indexes
 
-NOT_TOLD = "the model found nothing that says it"
 _LISTED_CHARS = 200
 _OF_A_READING = (
     "paper_id", "file_path", "source", "n_pages", "n_headings", "n_tables", "n_pages_unread", "n_pages_cut",
-    "words_lost",
 )  # fmt: skip
 
 
@@ -81,7 +78,6 @@ def readings(settings: Settings) -> list[dict[str, Any]]:
 
 def reading_in_words(reading: Mapping[str, Any]) -> str:
     """ "pdf, 12 pages, 9 headings, 2 tables, 3 pages without text" and what else is known of one of the readings."""
-    n_lost = reading["words_lost"]
     counts = {
         "pages": reading["n_pages"],
         "headings": reading["n_headings"],
@@ -90,7 +86,7 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
         "pages with words cut in two": reading["n_pages_cut"] or None,
     }
     told = [f"{n} {name if n != 1 else name.replace('s', '', 1)}" for name, n in counts.items() if n is not None]
-    return ", ".join([reading["source"], *told, *([] if n_lost is None else [f"{n_lost:.0%} of the words lost"])])
+    return ", ".join([reading["source"], *told])
 
 
 def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
@@ -113,20 +109,10 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
     ]
 
 
-def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
-    """The abstract of one paper; its four points, quote by quote with its page, where a model told them. Raises
-    NotFound."""
-    paper = Papers(settings).one(paper_id)
-    abstract = {"point": "abstract", "says": paper.summary.abstract or "none was found", "where": ""}
-    return [abstract] + [
-        {
-            "point": told.point.in_words,
-            "says": claim.text,
-            "where": ", ".join(dict.fromkeys(map(pages_of, claim.citations))),
-        }
-        for told in paper.points
-        for claim in told.claims or (Claim(NOT_TOLD, ()),)
-    ]
+def abstract_of(settings: Settings, paper_id: str) -> dict[str, str]:
+    """A paper with its abstract. Raises NotFound."""
+    paper = Papers(settings).one(paper_id).summary
+    return {"paper_id": paper.paper_id, "title": paper.title, "abstract": paper.abstract}
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Where it goes: .md, .html, .docx, .csv or .xlsx; default: Markdown here."
+        "--out", "-o", metavar="FILE", help="Where it goes: .md, .html, .csv or .xlsx; default: Markdown here."
     ),
 ]
 
@@ -35,7 +35,7 @@ def report(
 
     Example: rag-assets report overview -o overview.html
 
-    Example: rag-assets report my_review.md -o review.docx --model openai:gpt-5-mini
+    Example: rag-assets report my_review.md -o review.html --model openai:gpt-5-mini
     """
     with reported():
         from rag_assets.reports import load_template
@@ -80,15 +80,15 @@ def cite(
         ),
     ] = None,
     style: Annotated[
-        str, typer.Option("--style", help="A CSL style (apa, nature, ieee, ...), a .csl file, bibtex, ris or csl-json.")
-    ] = "apa",
+        str, typer.Option("--style", help="author-year, numeric, bibtex, ris or csl-json.")
+    ] = "author-year",
     data: DataOption = None,
 ) -> None:
     """Print the papers that answers, or a report, cite as a list of references, or for a reference manager.
 
     Example: rag-assets cite --style bibtex > references.bib
 
-    Example: rag-assets cite overview --style nature
+    Example: rag-assets cite overview --style numeric
     """
     with reported():
         from rag_assets.corpus.records.citation_styles import bibliography
@@ -165,12 +165,8 @@ def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
         from rag_assets.reports.markdown import as_web_page
 
         return lambda report: as_web_page(report).encode()
-    if kind == ".docx":
-        from rag_assets.reports.word import as_word
-
-        return as_word
     raise typer.BadParameter(
-        f"A report is written as .md, .html, .docx, .csv or .xlsx, not as {kind or 'a file without suffix'}."
+        f"A report is written as .md, .html, .csv or .xlsx, not as {kind or 'a file without suffix'}."
     )
 
 

@@ -48,7 +48,7 @@ def run(
 
         values = _with_removal(set_, allow_removal)
         settings = settings_of(data, set_)
-        style = CitationStyle(settings)  # first: an unknown one fails before the work
+        style = CitationStyle(settings)
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
             shown = style.shown(_answers(report, configured_set(settings)))
@@ -104,7 +104,7 @@ def qa(
         from rag_assets.corpus.records.published import titles_of
 
         settings = settings_of(data, set_)
-        style = CitationStyle(settings)  # first, as in `run`
+        style = CitationStyle(settings)
         configured = configured_set(settings)
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked

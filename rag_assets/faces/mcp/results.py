@@ -101,19 +101,10 @@ def section_reply(found: SectionText, start: int) -> str:
 
 
 def paper_reply(paper: PaperDetails) -> str:
-    """The abstract of a paper, its summary where a model wrote one, and its sections in reading order."""
-    points = {
-        told.point.in_words: [
-            f'"{cited.quote}" ({pages_of(cited) or PAGE_UNKNOWN})' for claim in told.claims for cited in claim.citations
-        ]
-        or "the model found nothing in the paper that says it"
-        for told in paper.points
-    }
-    has_points = any(told.claims for told in paper.points)
+    """The abstract of a paper and its sections in reading order."""
     return _reply(
         "The paper with its sections." if paper.sections else "It has no sections that are searched.",
         **_paper(paper.summary, None),
-        summary=points if has_points else {},
         sections=list(map(_section, paper.sections)),
     )
 

@@ -25,14 +25,11 @@ from starlette.types import Scope
 from rag_assets.core.settings import Settings
 from rag_assets.faces.listening import guards
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.metrics import add_metrics
 from rag_assets.faces.server.problems import PROBLEM_TYPE, Problem, install_problem_handlers
 from rag_assets.faces.server.routes import (
     answers,
-    chat_completions,
     conversations,
     corpus,
-    feedback,
     papers,
     references,
     search,
@@ -40,8 +37,7 @@ from rag_assets.faces.server.routes import (
 )
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    module.router
-    for module in (corpus, search, answers, tables, papers, references, feedback, chat_completions, conversations)
+    module.router for module in (corpus, search, answers, tables, papers, references, conversations)
 )
 """All routes; the first that matches a request answers it."""
 
@@ -86,7 +82,6 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     add_page(app)
-    add_metrics(app)
     for layer in guards(settings.server, token):
         app.add_middleware(layer.cls, *layer.args, **layer.kwargs)
     return app

@@ -1,22 +1,18 @@
-"""Limits against clients that send too much, too slowly or too often, or do not read their replies.
+"""Limits against clients that send too much, too slowly or too often.
 
-Uvicorn waits without end for headers and for clients that do not read; h11 takes headers up to 64 kB.
+Uvicorn waits without end for headers and for clients that do not read: where strangers reach the server, a reverse
+proxy stands before it. h11 takes headers up to 64 kB.
 """
 
 import asyncio
-from asyncio import Protocol, TimerHandle, Transport
 from collections import OrderedDict
 from http import HTTPStatus
-from itertools import count
 from math import ceil
 from threading import Lock
 from time import monotonic
-from typing import Any, ClassVar
 
-from h11 import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag_assets.core.settings import ServerSettings
 from rag_assets.faces.server.problems import ProblemError
@@ -26,8 +22,6 @@ _FORM_ROOM = 64_000
 """Bytes that a form adds around an uploaded file."""
 _MAX_CLIENTS = 10_000
 """Clients that a rate remembers; those not seen for longest are forgotten first."""
-_NUMBERS = count()
-"""Numbers of connections, in the order in which they came: the clock of a loop stands still while many come at once."""
 
 
 class BodyLimits:
@@ -140,89 +134,3 @@ class RequestRate:
                 await problem.response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-class PunctualProtocol(H11Protocol):
-    """Closes connections whose header does not come, and those whose client does not read.
-
-    One client holds half of all connections at most. A further one takes the place of that client's oldest connection
-    without a request; while all of them have one, it is refused.
-    """
-
-    receive_timeout_s: ClassVar[float]
-    send_timeout_s: ClassVar[float]
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self._header_timer: TimerHandle | None = None
-        self._reading_timer: TimerHandle | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is under way."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override] # as uvicorn declares it
-        super().connection_made(transport)
-        self._number = next(_NUMBERS)
-        self._keep_share()
-        self._await_header()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timers()
-        super().connection_lost(exc)
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._await_header()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._reading_timer = self.loop.call_later(self.send_timeout_s, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._reading_timer is not None:
-            self._reading_timer.cancel()
-
-    def handle_websocket_upgrade(self, event: Request) -> None:
-        self._stop_timers()  # the websocket has times of its own
-        super().handle_websocket_upgrade(event)
-
-    def _keep_share(self) -> None:
-        own = [one for one in self.connections if _host_of(one) == _host_of(self)]
-        if self.limit_concurrency is None or len(own) <= self.limit_concurrency // 2:
-            return
-        idle = [one for one in own if isinstance(one, PunctualProtocol) and one.is_idle]
-        oldest = min(idle, key=lambda one: one._number)
-        self.connections.discard(oldest)
-        oldest.transport.abort()
-
-    def _stop_timers(self) -> None:
-        for timer in (self._header_timer, self._reading_timer):
-            if timer is not None:
-                timer.cancel()
-
-    def _await_header(self) -> None:
-        if self._header_timer is not None:
-            self._header_timer.cancel()
-        self._header_timer = self.loop.call_later(self.receive_timeout_s, self._close_if_idle)
-
-    def _close_if_idle(self) -> None:
-        if self.is_idle:
-            self.transport.abort()
-
-
-def _host_of(connection: object) -> str:
-    client = getattr(connection, "client", None)  # websockets are connections of another class
-    return client[0] if client else ""
-
-
-def punctual_protocol(settings: ServerSettings) -> type[Protocol]:
-    """The protocol with the times of these settings: uvicorn makes one for each connection, and takes a class."""
-
-    class Configured(PunctualProtocol):
-        receive_timeout_s = settings.receive_timeout_s
-        send_timeout_s = settings.receive_timeout_s
-
-    return Configured

@@ -34,7 +34,7 @@ PROTECTIVE_HEADERS = {
     "Cache-Control": "no-store",
 }
 """On every reply, unless its route sets another value."""
-GUARDED = ("/api", "/v1", "/mcp", "/metrics")
+GUARDED = ("/api", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
 _SLOWED_S = 1.0

@@ -58,11 +58,6 @@ class ProblemError(HTTPException):
         return JSONResponse(self.problem.model_dump(), self.status_code, self.headers, PROBLEM_TYPE)
 
 
-def not_found(what: str, remedy: str) -> ProblemError:
-    """what: "paper", "chunk"; remedy: a sentence."""
-    return ProblemError(HTTPStatus.NOT_FOUND, "not-found", f"No such {what}", f"There is no such {what}. {remedy}")
-
-
 def invalid_request(detail: str) -> ProblemError:
     """The request can be read, and asks for something that cannot be."""
     return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", "The request cannot be used", detail)

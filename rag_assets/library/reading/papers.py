@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import NO_RECORD, PaperOrder, PaperPoint, Point, Record, Source, Zone
+from rag_assets.core.domain import NO_RECORD, PaperOrder, Record, Source, Zone
 from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.paper_tables import manifest_file, quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
-from rag_assets.core.tables import PAPER_SUMMARIES, PAPERS, paper_points_from, records_from
+from rag_assets.core.tables import PAPERS, records_from
 from rag_assets.core.text.folding import without_accents
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
@@ -114,8 +114,6 @@ class PaperDetails:
 
     summary: PaperSummary
     sections: tuple[SectionSummary, ...]
-    points: tuple[PaperPoint, ...]
-    """What it asked, did and found, and what limits it, in this order; empty if no model summarised it."""
 
     def section(self, name: str) -> SectionSummary:
         """The first section with that id, else with that title or path in any case, else with that title behind its
@@ -147,7 +145,6 @@ class Papers:
         self._records = KeptUntilChanged(
             paths.records, lambda path: records_from(published_or_empty(path, PAPERS).table)
         )
-        self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
         self._uncut = [
             KeptUntilChanged(manifest_file(table), partial(_reasons, table)) for table in (paths.chunks, paths.passages)
@@ -163,12 +160,11 @@ class Papers:
         """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:
-            sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
-            return PaperDetails(self._summary(row), sections, self._points.get().get(paper_id, ()))
+            return PaperDetails(self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ()))))
         waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
         if waiting is None:
             raise NotFound(f"There is no paper with the id {paper_id!r}. List the papers to see their ids.")
-        return PaperDetails(_waiting(waiting), (), ())
+        return PaperDetails(_waiting(waiting), ())
 
     def titles(self) -> Mapping[str, str]:
         """Title by id of the papers that were read; empty where a paper has none."""
@@ -220,14 +216,6 @@ def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The listed columns of the chunks, by paper, in reading order."""
     rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
-
-
-def _points_by_paper(path: Path) -> dict[str, tuple[PaperPoint, ...]]:
-    points: dict[str, list[PaperPoint]] = {}
-    for told in paper_points_from(published_or_empty(path, PAPER_SUMMARIES).table):
-        points.setdefault(told.paper_id, []).append(told)
-    order = list(Point)
-    return {paper: tuple(sorted(own, key=lambda told: order.index(told.point))) for paper, own in points.items()}
 
 
 def _abstracts_by_paper(path: Path) -> dict[str, str]:

@@ -32,7 +32,7 @@ from rag_assets.pipeline.assets.sources import PAPER_FILES
 N_PAPERS_SHOWN = 50
 _PAPER_COLUMNS = (
     "paper_id", "title", "source", "page_source", "n_headings", "n_tables", "n_pages", "n_pages_unread", "n_pages_cut",
-    "words_lost", "status", "error", "notes",
+    "status", "error", "notes",
 )  # fmt: skip
 
 

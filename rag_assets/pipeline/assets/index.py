@@ -55,11 +55,11 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
     metadata={"also_reads": "passages"},
     check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
-    kinds={"chroma", "lance", "qdrant"},
+    kinds={"chroma", "qdrant"},
 )
 def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the default store, in
-    Lance (`data/index/lance/`), or in the Qdrant that `indexing.qdrant` names.
+    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the default store, or in the
+    Qdrant that `indexing.qdrant` names.
     """
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)

@@ -16,7 +16,6 @@ from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, progress, specs, write_audit_publish
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
-from rag_assets.pipeline.assets.summaries import paper_summaries
 from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
@@ -30,7 +29,7 @@ from rag_assets.reports.update import (
 
 @dg.asset(
     group_name="answers",
-    deps=[TEMPLATES, paper_summaries, index_meta],
+    deps=[TEMPLATES, index_meta],
     metadata={"also_reads": "parsed_index, papers, chunks, passages, profiles, references, chroma_index, bm25_index"},
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,

@@ -16,7 +16,6 @@ from opentelemetry import trace
 from pydantic import BaseModel
 
 from rag_assets.answering.models import require_models
-from rag_assets.answering.summarizers import model_name as paper_summary_model
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RENAMED, Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
@@ -140,8 +139,6 @@ def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
         require_query_model(settings)
     if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
         require_model(model_name(settings.summaries), settings.model_access)
-    if settings.paper_summaries.model != NO_MODEL and (assets is None or "paper_summaries" in assets):
-        require_model(paper_summary_model(settings.paper_summaries), settings.model_access)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
         open_sparse_vectors(settings)

@@ -12,7 +12,6 @@ import dagster as dg
 from rag_assets.core.settings import Settings
 from rag_assets.parsing.discovery import INDEX_NAME, library_files, manifest_hash, manifest_of
 from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
-from rag_assets.parsing.reference_libraries import file_of
 from rag_assets.reports import template_files
 
 SOURCE_NAMES = ("paper_files", "questions", "templates")
@@ -101,4 +100,4 @@ def _papers_version(settings: Settings) -> str:
         return manifest_hash(paths.papers)
     papers = find_papers(paths.papers, named, settings.parsing.limits)
     libraries = [paths.papers / name for name in library_files(paths.papers)]
-    return manifest_of([file_of(listing), *libraries, *(file.path for paper in papers for file in paper.files)])
+    return manifest_of([listing, *libraries, *(file.path for paper in papers for file in paper.files)])

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.lance_index import LanceIndex
 from rag_assets.search.indexing.protocols import (
     Index,
     IndexRow,
@@ -26,7 +25,6 @@ VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]]
     "chroma": lambda settings, source: FolderIndex(
         settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of)
     ),
-    "lance": lambda settings, source: LanceIndex(settings.paths.lance, source),
     "qdrant": lambda settings, source: QdrantIndex(
         settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval
     ),

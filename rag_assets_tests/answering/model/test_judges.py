@@ -15,7 +15,7 @@ from rag_assets.answering.model.cross_encoder_judge import CrossEncoderJudge
 from rag_assets.answering.model.judges import ClaimJudge
 from rag_assets.answering.model.second_look import JudgedSupport, open_judge
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.verification import Outcome, Unscored, VerifiedClaims
+from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, VerifiedClaims
 from rag_assets.core.domain import Claim
 from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.kept import KeptFile
@@ -23,6 +23,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.reranking.cross_encoder import HubFiles
 from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
+from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder
 
@@ -146,7 +147,9 @@ def test_a_judge_whose_files_are_missing_leaves_the_rules_alone(tmp_path: Path) 
     claim = Claim("It fell.", (), relevance=None)
     verified = VerifiedClaims((replace(TOLD, claim=claim),))
 
-    found = JudgedSupport(judge, Unscored(), KeptFile(tmp_path / "kept.sqlite3")).scores(verified, "Did it fall?")
+    found = JudgedSupport(judge, EmbeddedSupport(WordEncoder()), KeptFile(tmp_path / "kept.sqlite3")).scores(
+        verified, "?"
+    )
 
     assert "is not in" in found.unjudged
     assert "missing" in judge.identity

@@ -1,11 +1,10 @@
-"""The papers that answers cite, for reference managers and in CSL styles."""
+"""The papers that answers cite, for reference managers and in styles."""
 
 import json
 from pathlib import Path
 
 import bibtexparser
 import pytest
-from citeproc.source.bibtex import BibTeX
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
@@ -44,14 +43,6 @@ def test_what_is_exported_reads_back_the_same(style: str, name: str) -> None:
     assert second.authors == (Person("Winter Group"),)
 
 
-def test_bibtex_is_accepted_by_two_readers(tmp_path: Path) -> None:
-    """What one reader forgives breaks another."""
-    (tmp_path / "a.bib").write_text(bibliography(RECORDS, "bibtex"))
-
-    assert [one.key for one in bibtexparser.parse_file(str(tmp_path / "a.bib")).entries] == ["lund_2019", "group"]
-    assert set(BibTeX(str(tmp_path / "a.bib"))) == {"lund_2019", "group"}
-
-
 def test_an_id_in_bibtex_cannot_add_a_field(tmp_path: Path) -> None:
     """DOIs come from files of strangers."""
     record = Record(title="Iron", doi="10.1234/iron},\nnote={forged", arxiv="2206.01062\\}")
@@ -62,22 +53,21 @@ def test_an_id_in_bibtex_cannot_add_a_field(tmp_path: Path) -> None:
     assert [field.key for field in entry.fields] == ["title", "doi", "eprint", "archiveprefix"]
 
 
-@pytest.mark.parametrize(
-    ("style", "first"),
-    [
-        ("apa", "Lund, A., & van der Moe, B. (2019). Iron & {zinc} in 50% of sheep. Blood, 3(2), 1–9."),
-        ("nature", "1. Lund, A. & van der Moe, B. Iron & {zinc} in 50% of sheep. Blood 3, 1–9 (2019)."),
-        ("vancouver", "[1] Lund A, van der Moe B. Iron & {zinc} in 50% of sheep. Blood 2019;3:1–9."),
-    ],
-)
-def test_references_are_written_in_a_style(style: str, first: str) -> None:
-    """Every journal asks for another one."""
-    assert bibliography(RECORDS, style).startswith(first)
+def test_references_are_sorted_by_authors_or_numbered() -> None:
+    """What is cited by authors and year is looked up by them."""
+    lund = (
+        "Ada Lund, Bo van der Moe. Iron & {zinc} in 50% of sheep. Blood 3(2), 1-9, 2019. https://doi.org/10.1234/iron_7"
+    )
+    group = "Winter Group. Notes. 2020."
+    records = dict(reversed(RECORDS.items()))
+
+    assert bibliography(records, "author-year").splitlines() == [lund, group]
+    assert bibliography(records, "numeric").splitlines() == [f"[1] {group}", f"[2] {lund}"]
 
 
-@pytest.mark.parametrize("style", ["no-such-style", "../../etc/passwd", "missing.csl"])
+@pytest.mark.parametrize("style", ["apa", "../../etc/passwd"])
 def test_an_unknown_style_is_refused(style: str) -> None:
-    """A name of a style is no path into the file system."""
+    """Silence would pass for a list in that style."""
     with pytest.raises(InvalidSelection, match="style"):
         bibliography(RECORDS, style)
 
@@ -97,17 +87,3 @@ def test_a_name_with_a_comma_or_an_and_stays_one_name(person: Person) -> None:
 def test_csl_json_is_json() -> None:
     """Zotero imports it."""
     assert json.loads(bibliography(RECORDS, "csl-json"))[1]["author"] == [{"literal": "Winter Group"}]
-
-
-def test_a_title_in_the_place_of_authors_is_told_once() -> None:
-    """citeproc-py told it again: "Iron. (2020). Iron. Blood"."""
-    records = {"iron": Record("Iron in winter", year=2020, venue="Blood")}
-
-    assert bibliography(records, "apa") == "Iron in winter. (2020). Blood.\n"
-
-
-def test_papers_whose_ids_differ_in_case_alone_are_all_in_the_list() -> None:
-    """Each is cited by the answers."""
-    records = {"Lund": Record("Iron", (Person("Lund", "Ada"),)), "lund": Record("Zinc", (Person("Moe", "Bo"),))}
-
-    assert bibliography(records, "apa").splitlines() == ["Lund, A. (n.d.). Iron.", "Moe, B. (n.d.). Zinc."]

@@ -162,7 +162,7 @@ def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tupl
     _, result = made
 
     assert result.exit_code == 0, result.stderr
-    for asset in {*ASSETS, "paper_summaries", "qa", "reports", "smoke_eval"}:
+    for asset in {*ASSETS, "qa", "reports", "smoke_eval"}:
         assert asset in result.stdout
     assert "Ferritin fell by 12%" in " ".join(result.stdout.replace("│", " ").split())
     assert "3 of 3 papers" in result.stderr
@@ -193,7 +193,7 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
 
     assert run.job_name == "everything"
     assert run.status is dg.DagsterRunStatus.SUCCESS
-    assert materialized == {*ASSETS, "paper_summaries", "qa", "reports", "smoke_eval"}
+    assert materialized == {*ASSETS, "qa", "reports", "smoke_eval"}
 
 
 @pytest.mark.parametrize(

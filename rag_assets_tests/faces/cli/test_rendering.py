@@ -180,7 +180,7 @@ def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(capsys: pyte
     """Passages below papers in one column look as if 155 papers had been added."""
     counts = {"n_added": 10_000, "n_changed": 10_000, "n_removed": 10_000, "n_unchanged": 10_000}
     facts = [{**counts, "counted": unit, "dagster/row_count": 7} for unit in ("papers", "passages")]
-    made = tuple(AssetReport(name, one, 12.7) for name, one in zip(("chunks", "paper_summaries"), facts, strict=True))
+    made = tuple(AssetReport(name, one, 12.7) for name, one in zip(("chunks", "chroma_index"), facts, strict=True))
 
     print_run(RunReport("5e65d6d6-0", True, made, (), ()))
 
@@ -188,7 +188,7 @@ def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(capsys: pyte
     assert lines[0] == "Run 5e65d6d6"
     assert lines[1].split() == ["asset", "counted", "added", "changed", "removed", "unchanged", "seconds"]
     assert lines[2].split() == ["chunks", "papers", *["10000"] * 4, "12.7"]
-    assert lines[3].split()[:2] == ["paper_summaries", "passages"]
+    assert lines[3].split()[:2] == ["chroma_index", "passages"]
     assert all(len(line) <= 80 for line in lines)
 
 

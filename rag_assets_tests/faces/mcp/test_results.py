@@ -1,15 +1,14 @@
-"""What an assistant is told of an answer, a summary and a list of papers."""
+"""What an assistant is told of an answer, a paper and a list of papers."""
 
 from dataclasses import replace
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
-from rag_assets.core.domain import Citation, Claim, PaperPoint, Point, QAResult, Source, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult, Source, Verification
 from rag_assets.faces.mcp.results import MAX_LISTED_CHARS, answer_reply, paper_reply, papers_reply
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary
 from rag_assets_tests.faces.mcp.assistant import facts_in
 
-QUOTE = "We found that winter takes 12% of it."
 ABSTRACT = f"Iron is lost in winter. {'Much of it is lost in the snow. ' * 20}That is the end."
 
 
@@ -19,11 +18,6 @@ def cited(paper_id: str, quote: str, page: int = 3) -> Citation:
 
 def summary(abstract: str) -> PaperSummary:
     return PaperSummary("iron", "Iron in winter", Source.TEI, PaperState.READY, 4, 7, None, False, abstract)
-
-
-def details(*claims: Claim) -> PaperDetails:
-    points = tuple(PaperPoint("iron", point, claims if point is Point.FOUND else (), "m") for point in Point)
-    return PaperDetails(summary(ABSTRACT), (), points)
 
 
 def test_what_came_near_is_told_last_and_without_chat_tokens() -> None:
@@ -45,20 +39,9 @@ def test_what_came_near_is_told_last_and_without_chat_tokens() -> None:
     assert answered.index(NEAR_AN_ANSWER) > answered.index("It fell.")
 
 
-def test_a_summary_is_told_in_quotes_with_their_pages() -> None:
-    """An assistant that retells a summary without pages makes it uncheckable."""
-    told = facts_in(paper_reply(details(Claim(QUOTE, (cited("iron", QUOTE, 2),)))))["summary"]
-
-    assert told["what was found"] == [f'"{QUOTE}" (p. 2)']
-    assert told["what limits it"] == "the model found nothing in the paper that says it"
-
-
-def test_a_paper_that_no_model_summarised_shows_its_whole_abstract() -> None:
-    """Four lines that say nothing crowd out the sections."""
-    told = facts_in(paper_reply(details()))
-
-    assert told["abstract"] == ABSTRACT
-    assert "summary" not in told
+def test_a_paper_shows_its_whole_abstract() -> None:
+    """What a paper found often stands in the last sentence."""
+    assert facts_in(paper_reply(PaperDetails(summary(ABSTRACT), ())))["abstract"] == ABSTRACT
 
 
 def test_the_list_has_the_beginning_of_each_abstract_in_its_own_paper() -> None:

@@ -112,16 +112,12 @@ def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> Non
     limits = {"RAG_ASSETS_SERVER__RECEIVE_TIMEOUT_S": "0.5", "RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2"}
     with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token, **limits) as address:
         port = int(address.split(":")[2].removesuffix("/mcp"))
-        with raw.connected(port) as connection:
-            connection.sendall(b"POST /mcp HT")
-            half_header = raw.everything_of(connection)
         headers = b"Authorization: Bearer " + token.encode()
         half_body = raw.sent(port, raw.post(b"{", b"Content-Length: 9", headers, path=b"/mcp"))
         call = raw.post(b"{}", headers, path=b"/mcp")
         replies = [raw.sent(port, call) for _ in range(2)]
         wrong = [raw.sent(port, raw.post(b"{}", b"Authorization: Bearer x", path=b"/mcp")) for _ in range(21)]
 
-    assert half_header == b""
     assert half_body.startswith(b"HTTP/1.1 408 ")
     assert replies[-1].startswith(b"HTTP/1.1 429 ")
     assert b"x-request-id" in replies[-1].lower()

@@ -33,10 +33,6 @@ class Live:
     client: httpx2.Client
     """Talks to it; paths are enough as addresses."""
 
-    def n_connections(self) -> int:
-        """Connections that are open now."""
-        return len(self.server.server_state.connections)
-
     @property
     def shared(self) -> Shared:
         shared: Shared = self.app.state.shared

@@ -84,20 +84,6 @@ def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> N
     assert reply.json()["answer"]["claims"]
 
 
-def test_a_chat_program_sends_the_conversation_itself(live: Live) -> None:
-    """Such programs keep what was said; the last question alone often means nothing."""
-    chat = [
-        {"role": "user", "content": "How much did ferritin fall in runners within a month?"},
-        {"role": "assistant", "content": "Ferritin fell by 12%. (ferritin, p. 2)"},
-        {"role": "user", "content": "And in swimmers?"},
-    ]
-
-    reply = live.client.post("/v1/chat/completions", json={"model": "rag-assets", "messages": chat}).json()
-
-    asked = "And in swimmers? (How much did ferritin fall in runners within a month)"
-    assert reply["rag_assets"]["question"] == asked
-
-
 def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(world: World) -> None:
     """A model would be paid to write the same answer again; given in silence, it would pass for an answer to this."""
     again = "Where does the basalt take up water?"

@@ -224,7 +224,7 @@ def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
     }
 
     assert assets["everything"] == {asset.key.to_user_string() for asset in ASSETS}
-    assert assets["build_index"] == assets["everything"] - {"paper_summaries", "qa", "reports", "smoke_eval"}
+    assert assets["build_index"] == assets["everything"] - {"qa", "reports", "smoke_eval"}
     assert assets["nightly_qa"] == assets["build_index"] | {"qa", "smoke_eval"}
 
 

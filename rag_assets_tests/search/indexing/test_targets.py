@@ -27,7 +27,7 @@ from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
 MakeTarget = Callable[[Path], Index]
-VECTOR_INDEXES = ["chroma", "chroma graph", "lance", "lance approximate", "qdrant", "qdrant server"]
+VECTOR_INDEXES = ["chroma", "chroma graph", "qdrant", "qdrant server"]
 
 
 def settings_of(root: Path, store: str, url: str) -> Settings:
@@ -44,7 +44,7 @@ def server_url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=["chroma", "lance", "qdrant", "qdrant server", "tantivy"])
+@pytest.fixture(params=["chroma", "qdrant", "qdrant server", "tantivy"])
 def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
     """Opens the target below a folder, as a process of its own would."""
     store: str = request.param
@@ -67,13 +67,11 @@ def index(
 def _search_the_graph(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if store == "chroma graph":
         monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
-    if store == "lance approximate":
-        monkeypatch.setattr("rag_assets.search.indexing.lance_index.EXACT_UP_TO", 1)
 
 
 def test_every_store_is_held_to_this_contract() -> None:
     """A store that no test writes to loses passages for its users only."""
-    assert set(VECTOR_STORES) == {"chroma", "lance", "qdrant"}
+    assert set(VECTOR_STORES) == {"chroma", "qdrant"}
 
 
 def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[Any]) -> None:

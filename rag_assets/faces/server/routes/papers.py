@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import PaperOrder, Point
+from rag_assets.core.domain import PaperOrder
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.library.reading.page_rendering import FractionBox
 from rag_assets.library.reading.papers import PaperState, in_order
@@ -70,35 +70,7 @@ class Section(Read):
     chunk_ids: list[str] = Field(description="Its chunks in reading order.")
 
 
-class QuotedPlace(Read):
-    """A quote, and where it stands: it is the text of the chunk from `start` to `end`, in code points."""
-
-    paper_id: str
-    chunk_id: str
-    page_start: int | None
-    page_end: int | None
-    page_label: str | None
-    quote: str
-    start: int
-    end: int
-    verification: str
-
-
-class ToldClaim(Read):
-    text: str
-    citations: list[QuotedPlace]
-
-
-class ToldPoint(Read):
-    """What the paper says of one point of its summary."""
-
-    point: Point = Field(description="asked, done, found, or limits: what limits it.")
-    claims: list[ToldClaim] = Field(description="Verified; none where the paper does not say it.")
-    model: str = Field(description="What wrote the claims.")
-
-
 class PaperWithSections(PaperFacts):
-    points: list[ToldPoint] = Field(description="Its summary by a model; empty where none was asked.")
     sections: list[Section] = Field(description="In reading order.")
 
 
@@ -169,10 +141,10 @@ def papers(shared: SharedDep, find: Find = "", sort: Sort = PaperOrder.ID) -> Pa
 
 @router.get("/papers/{paper_id}")
 def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
-    """A paper with its abstract, its summary where a model wrote one, and its sections."""
+    """A paper with its abstract and its sections."""
     details = shared.reader.paper(paper_id)
     facts = PaperFacts.model_validate(details.summary).model_dump()
-    return PaperWithSections.model_validate({**facts, "points": details.points, "sections": details.sections})
+    return PaperWithSections.model_validate({**facts, "sections": details.sections})
 
 
 @router.get("/papers/{paper_id}/sections/{section}")

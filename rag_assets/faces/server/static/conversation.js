@@ -4,7 +4,7 @@ import { AnswerView } from "./answer.js";
 import { asProblem, events, getJson, Problem, request, sendJson } from "./api.js";
 import { asMarkdown, asText, copied } from "./copy.js";
 import { button, byId, el } from "./dom.js";
-import { announce, problemBlock, toast } from "./notices.js";
+import { announce, problemBlock } from "./notices.js";
 import { referencesMenu } from "./references.js";
 import { hashOf, linkTo, writeAddress } from "./view.js";
 
@@ -154,25 +154,7 @@ export class Conversation {
       quiet("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
       answer.claims.length > 0 && referencesMenu(() => [answer], "References of this answer"),
       hashOf({ conversation: this.id }) && quiet("Copy link", link),
-      el(
-        "span",
-        { class: "verdict", role: "group", "aria-label": "Your verdict" },
-        quiet("Right", (event) => this.judge(event, question, answer, "good")),
-        quiet("Wrong", (event) => this.judge(event, question, answer, "bad")),
-      ),
     );
-  }
-
-  async judge({ currentTarget }, question, answer, verdict) {
-    const { fingerprint } = answer;
-    try {
-      await sendJson("/api/feedback", { question, fingerprint, verdict, ...this.reference() });
-      for (const one of currentTarget.parentElement.children) one.removeAttribute("aria-pressed");
-      currentTarget.setAttribute("aria-pressed", "true");
-      toast("Thank you. Your verdict is kept beside the answer.");
-    } catch (error) {
-      toast(asProblem(error).message);
-    }
   }
 
   /** The field of a request that names the conversation; there is none before the first answer. */

@@ -5,7 +5,7 @@ import { button, byId, el } from "./dom.js";
 import { verificationFacts } from "./evidence.js";
 import { problemBlock } from "./notices.js";
 import { Pages } from "./pages.js";
-import { abstractOf, inText, plainText, summaryOf } from "./reader_text.js";
+import { abstractOf, inText, plainText } from "./reader_text.js";
 import { smallTable } from "./small_table.js";
 import { isPhone, showPane } from "./view.js";
 import { pageWords, titleOf } from "./words.js";
@@ -45,17 +45,14 @@ export class Reader {
     });
   }
 
-  /** A paper from its first page, with its abstract and its summary, and its sections to jump to. */
+  /** A paper from its first page, with its abstract and its sections to jump to. */
   async showPaper(paper) {
     const signal = this.begin({ paper, title: titleOf(paper), mark: null });
     await this.tried(signal, () => this.showPaper(paper), async () => {
-      const { sections = [], points = [], abstract, reason } = await getJson(this.path, { signal });
+      const { sections = [], abstract, reason } = await getJson(this.path, { signal });
       if (reason) this.notice(reason);
       else if (!paper.has_pages && sections.length) this.notice(NO_PAGES);
-      const told = summaryOf(points, (quote) => this.showSource({ ...quote, title: titleOf(paper) }, null));
-      for (const part of [abstract && abstractOf(abstract), told].filter(Boolean)) {
-        this.body.insertBefore(part, this.pages.element);
-      }
+      if (abstract) this.body.insertBefore(abstractOf(abstract), this.pages.element);
       if (sections.length) this.text.append(this.contents(sections));
       if (paper.has_pages) await this.pages.turnTo(1);
     });

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { toast } from "./notices.js";
 
 const FILES = { bibtex: ["BibTeX", "references.bib"], ris: ["RIS", "references.ris"], "csl-json": ["CSL-JSON", "references.json"] };
-const STYLES = { apa: "APA", nature: "Nature", "elsevier-vancouver": "Vancouver", ieee: "IEEE" };
+const STYLES = { "author-year": "By authors and year", numeric: "Numbered" };
 
 /** A menu that copies the references in a style, or saves them as a file. answers(): rows of qa.jsonl, or a promise of
  * them; label: what they are the references of. */

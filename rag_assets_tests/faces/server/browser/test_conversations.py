@@ -141,19 +141,6 @@ def test_markdown_keeps_the_papers_characters_from_becoming_markup(page: Page, l
     assert r"\*x\* \<b\>\[a\](javascript:b)\</b\> \# c" in markdown
 
 
-def test_a_verdict_on_an_answer_is_sent(page: Page, live_shelf: Live) -> None:
-    """Verdicts are what the next measurement is made of; one that gets lost is worse than none asked for."""
-    open_page(page, live_shelf)
-    turn = ask(page, HERON_QUESTION)
-
-    with page.expect_response("**/api/feedback") as reply:
-        turn.get_by_role("button", name="Wrong").click()
-
-    assert reply.value.ok
-    expect(turn.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".toast")).to_contain_text("Thank you")
-
-
 def test_the_history_can_be_read_on_a_phone(page: Page, own_shelf: Live) -> None:
     """Beside three buttons a question would be a column of single words."""
     page.set_viewport_size({"width": 390, "height": 844})

@@ -1,6 +1,5 @@
-"""PDFs that GROBID or Docling reads: what is sent, what is kept, and what happens when the server fails."""
+"""PDFs that GROBID reads: what is sent, what is kept, and what happens when the server fails."""
 
-import json
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,29 +8,25 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core import tables
 from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
-from rag_assets.core.incremental import UpdatePlan, file_sha256
+from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.corpus import update_parsed_index
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.promises import PARSED_INDEX_PROMISES
 from rag_assets.parsing.store import DocumentStore
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
-from rag_assets_testing.papers.pdf import lines, page_of, prose, write_pdf
+from rag_assets_testing.papers.pdf import page_of, prose, write_pdf
 from rag_assets_testing.papers.tei import tei
 from rag_assets_tests.kept_entries import contents
-from rag_assets_tests.parsing.services.reading_server import PROSE, ReadingServer, Said, reading_server
+from rag_assets_tests.parsing.reading_server import PROSE, ReadingServer, Said, reading_server
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_assets.parsing.services.server._WAIT_S", 0.0)
-    monkeypatch.setattr("rag_assets.parsing.services.protocols._POLL_S", 0.0)
+    monkeypatch.setattr("rag_assets.parsing.grobid._WAIT_S", 0.0)
 
 
 @pytest.fixture
@@ -116,43 +111,6 @@ def test_grobid_is_told_to_look_nothing_up_elsewhere(corpus: Corpus, server: Rea
 
     [form] = server.forms
     assert [form[f"consolidate{what}"] for what in ("Header", "Citations", "Funders")] == [[b"0"]] * 3
-
-
-def test_docling_reads_a_pdf_as_a_job(corpus: Corpus, server: ReadingServer) -> None:
-    """A PDF takes minutes there: the job is asked after until it is done."""
-    corpus.run(docling=server.address)
-
-    row = corpus.row()
-    assert (row["source"], row["page_source"], row["file_path"], row["title"]) == (
-        "docling",
-        "parser",
-        "a.pdf",
-        "Iron in Winter",
-    )
-    job = "job-1%2F..%2Fx"
-    assert server.asked[2:] == [
-        "POST /v1/convert/file/async",
-        *[f"GET /v1/status/poll/{job}"] * 2,
-        f"GET /v1/result/{job}",
-    ]
-    assert server.forms[0]["to_formats"] == [b"json"]
-    assert server.forms[0]["files"] == [(corpus.papers / "a.pdf").read_bytes()]
-
-
-@pytest.mark.parametrize(
-    ("states", "result"), [(("pending", "failure"), "success"), (("success",), "partial_success"), (("odd",), "")]
-)
-def test_a_job_that_does_not_end_well_leaves_the_pdf_to_our_reader(
-    corpus: Corpus, server: ReadingServer, states: tuple[str, ...], result: str
-) -> None:
-    """A document that lost pages would replace a whole one."""
-    server.job_states, server.result_status = states, result
-
-    corpus.run(docling=server.address)
-
-    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
-    assert "a.pdf was not read by Docling: the job ended as" in corpus.notes()
-    assert corpus.readings() == {}
 
 
 def test_nothing_is_sent_without_the_setting_nor_beside_a_better_file(corpus: Corpus, server: ReadingServer) -> None:
@@ -276,17 +234,6 @@ def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server
     assert "GROBID 0.9.1's reading of a.pdf is TEI without text" in corpus.notes()
 
 
-def test_what_one_service_could_not_read_goes_to_the_next(corpus: Corpus, server: ReadingServer) -> None:
-    """GROBID reads no scans, Docling does; sending it all would take the double time."""
-    corpus.put_pdf("b", "forest")
-    with reading_server() as grobid:
-        grobid.says.append(Said(500, b"[NO_BLOCKS]"))
-        corpus.run(grobid=grobid.address, docling=server.address, services=ServiceSettings(max_concurrent=1))
-
-    assert (grobid.n_pdfs, server.n_pdfs) == (2, 1)
-    assert sorted(corpus.index["source"].to_pylist()) == ["docling", "tei"]
-
-
 def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus: Corpus, server: ReadingServer) -> None:
     """One after the other takes a night; all at once only fills the server."""
     for number in range(6):
@@ -356,15 +303,12 @@ def test_a_server_that_is_down_is_named_with_its_setting_and_the_remedy(corpus: 
     )
 
 
-@pytest.mark.parametrize(("setting", "told"), [("grobid", "not alive"), ("docling", "not ready")])
-def test_a_server_that_is_not_ready_is_no_server(
-    corpus: Corpus, server: ReadingServer, setting: str, told: str
-) -> None:
+def test_a_server_that_is_not_ready_is_no_server(corpus: Corpus, server: ReadingServer) -> None:
     """GROBID loads its models for a minute before it reads anything."""
     server.is_alive = False
 
-    with pytest.raises(ServiceUnavailable, match=rf"\(parsing\.{setting}\).*{told}"):
-        corpus.run(**{setting: server.address})
+    with pytest.raises(ServiceUnavailable, match=r"\(parsing\.grobid\).*not alive"):
+        corpus.run(grobid=server.address)
 
 
 def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
@@ -385,8 +329,8 @@ def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
 @pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://host", "http://user:secret@host:8070", "http://"])
 def test_an_invalid_address_is_named_by_its_setting_and_not_shown(corpus: Corpus, address: str) -> None:
     """A password in an address would go into logs."""
-    with pytest.raises(InvalidSettings, match=r"^parsing\.docling is not an address\.") as raised:
-        corpus.run(docling=address)
+    with pytest.raises(InvalidSettings, match=r"^parsing\.grobid is not an address\.") as raised:
+        corpus.run(grobid=address)
 
     assert "secret" not in str(raised.value)
 
@@ -400,122 +344,3 @@ def test_pdfs_go_through_no_proxy_of_the_environment(
     corpus.run(grobid=server.address)
 
     assert corpus.row()["source"] == "tei"
-
-
-def test_a_reading_that_lost_many_words_is_warned_about(corpus: Corpus, server: ReadingServer) -> None:
-    """GROBID drops paragraphs of some papers: what is not there can be neither found nor cited."""
-    corpus.run(grobid=server.address)
-    [promise] = [one for one in PARSED_INDEX_PROMISES if one.name == "readings_agree"]
-
-    checked = promise.check(corpus.index)
-
-    assert promise.severity == "warning"
-    [offender] = checked.offenders
-    assert offender["paper_id"] == "a"
-    assert offender["words_lost"] == pytest.approx(corpus.row()["words_lost"])
-    assert corpus.row()["words_lost"] > 0.7
-    whole = f"<p>{' '.join(prose('desert', 8))}</p><p>{PROSE}</p>"
-    server.version, server.by_default = "0.9.2", Said(body=tei(whole).encode())
-    corpus.run(grobid=server.address)
-    assert corpus.row()["words_lost"] == 0
-    assert promise.check(corpus.index).is_kept
-
-
-def test_a_pdf_that_our_reader_cannot_read_is_read_by_docling(corpus: Corpus, server: ReadingServer) -> None:
-    """A scan is what Docling is asked for; there is nothing to compare then."""
-    write_pdf(corpus.papers / "a.pdf", [lambda canvas: canvas.rect(100, 100, 50, 50)])
-
-    corpus.run(docling=server.address)
-
-    assert (corpus.row()["status"], corpus.row()["words_lost"]) == ("parsed", None)
-
-
-def test_what_the_server_replies_is_what_is_kept(corpus: Corpus, server: ReadingServer) -> None:
-    """A DoclingDocument of the job's result, and not the envelope around it."""
-    corpus.run(docling=server.address)
-
-    assert json.loads(corpus.store.readings.get(*corpus.readings()) or b"")["schema_name"] == "DoclingDocument"
-
-
-@pytest.fixture
-def with_table(corpus: Corpus) -> dict[str, Any]:
-    """A table in the PDF, and what Docling makes of it: a value tells that it is Docling's."""
-
-    def draw(canvas: Canvas) -> None:
-        top = lines(canvas, prose("glacier", 6), top=100)
-        top = lines(canvas, ["Table 1. Iron by group."], top=220)
-        for row in ("Group Iron", "Men 12", "Women 15"):
-            for n, word in enumerate(row.split()):
-                lines(canvas, [word], left=60 + 150 * n, top=top)
-            top += 14
-        lines(canvas, prose("desert", 6), top=340)
-
-    write_pdf(corpus.papers / "a.pdf", [draw, page_of(PROSE)])
-    writer = DoclingWriter()
-    caption = writer.text("caption", "Table 1. Iron by group.", prov=[prov(1, 20, 296, 133, 288)])
-    rows = [("Group", "Iron"), ("Men", "12.0"), ("Women", "15.0")]
-    cells = [
-        cell(row, col, word, column_header=row == 0) for row, words in enumerate(rows) for col, word in enumerate(words)
-    ]
-    refs = {"captions": [{"$ref": caption["self_ref"]}], "data": {"table_cells": cells}}
-    writer.add("tables", label="table", prov=[prov(1, 20, 286, 133, 262)], **refs)
-    return writer.json
-
-
-def texts_on_page(corpus: Corpus, page: int) -> list[str]:
-    [kept_as] = corpus.index["fingerprint"].to_pylist()
-    return [block.text for block in corpus.store.get(kept_as).blocks if block.page_start == page]
-
-
-@pytest.mark.parametrize("is_file", [True, False])
-def test_tables_are_doclings_in_the_text_of_our_own_reader(
-    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any], is_file: bool
-) -> None:
-    """Docling is the better one at tables, and not at everything."""
-    if is_file:
-        (corpus.papers / "a.docling.json").write_text(json.dumps(with_table))
-    server.document = with_table
-
-    for _ in range(2):
-        corpus.run(tables="docling", source_order=("pdf", "docling"), docling="" if is_file else server.address)
-
-    row = corpus.row()
-    assert (row["source"], row["file_path"], row["used_fallback"]) == ("pdf", "a.pdf", False)
-    assert row["sha256"] == file_sha256(corpus.papers / "a.pdf")
-    before, table, after = texts_on_page(corpus, 1)
-    assert (before[:11], after[:10]) == ("The glacier", "The desert")
-    assert table.splitlines() == ["Group | Iron", "Men | 12.0", "Women | 15.0"]
-    assert "Tables by Docling: 1." in corpus.notes()
-    assert server.n_pdfs == (0 if is_file else 1)
-
-
-def test_tables_are_doclings_in_the_text_of_grobid(
-    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any]
-) -> None:
-    """Each of the two reads what it is best at."""
-    server.document = with_table
-
-    corpus.run(tables="docling", grobid=server.address, docling=server.address)
-
-    assert corpus.row()["source"] == "tei"
-    assert texts_on_page(corpus, 1)[-1].splitlines()[1:] == ["Men | 12.0", "Women | 15.0"]
-    assert PROSE in texts_on_page(corpus, 2)
-
-
-def test_where_docling_fails_the_tables_are_our_own_and_the_paper_says_so(
-    corpus: Corpus, server: ReadingServer, with_table: dict[str, Any]
-) -> None:
-    """A table that is not the one asked for must not look as if it were."""
-    server.result_status = "failure"
-    settings = {"tables": "docling", "source_order": ("pdf", "docling"), "docling": server.address}
-
-    corpus.run(**settings)
-
-    assert any("Men" in text for text in texts_on_page(corpus, 1))
-    told = "No tables could be taken from Docling: a.pdf was not read by Docling: the job ended as 'failure'."
-    assert told in corpus.notes()
-
-    server.result_status, server.document = "success", with_table
-    corpus.run(**settings)
-
-    assert "Tables by Docling: 1." in corpus.notes()

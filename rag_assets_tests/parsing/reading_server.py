@@ -1,5 +1,4 @@
-"""A local server that speaks the protocols of GROBID and docling-serve as far as PDFs are read, and says what it is
-told to say."""
+"""A local server that speaks the protocol of GROBID as far as PDFs are read, and says what it is told to say."""
 
 import json
 import threading
@@ -14,7 +13,6 @@ from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from rag_assets_testing.papers.docling import DoclingWriter, prov
 from rag_assets_testing.papers.tei import SURFACES, tei
 
 PROSE = "Ferritin fell in the treated group while the control group kept its level over the whole winter term."
@@ -24,14 +22,6 @@ TEI = tei(
     "</p></div>",
     facsimile=SURFACES,
 )
-
-
-def docling_json() -> dict[str, Any]:
-    """What docling makes of a PDF with a title and a sentence on its second page."""
-    writer = DoclingWriter()
-    writer.text("title", "Iron in Winter", prov=[prov(1, 20, 380, 180, 360)])
-    writer.text("text", PROSE, prov=[prov(2, 20, 300, 180, 280)])
-    return writer.json
 
 
 @dataclass(frozen=True)
@@ -57,10 +47,6 @@ class ReadingServer:
     """Method and path of all requests."""
     forms: list[dict[str, list[bytes]]] = field(default_factory=list)
     """What came with each PDF, by field."""
-    job_states: tuple[str, ...] = ("pending", "started", "success")
-    result_status: str = "success"
-    document: dict[str, Any] = field(default_factory=docling_json)
-    """What Docling makes of each PDF."""
     n_together: int = 0
     """So many PDFs must be there at once before one is replied to."""
     most_at_once: int = 0
@@ -70,7 +56,6 @@ class ReadingServer:
         self.lock = threading.Lock()
         self.are_together = threading.Event()
         self.n_at_once = 0
-        self.jobs: dict[str, deque[str]] = {}
 
     @property
     def n_pdfs(self) -> int:
@@ -91,22 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
         self.state.asked.append(f"GET {path}")
-        name = path.rpartition("/")[2]
         match path.split("/")[1:]:
             case ["api", "isalive"]:
                 self.send(Said(200, b"true" if self.state.is_alive else b"false"))
             case ["api", "version"]:
                 self.send_json({"version": self.state.version, "revision": "unknown"})
-            case ["health"]:
-                self.send_json({"status": "ok"}, 200 if self.state.is_alive else 503)
-            case ["version"]:
-                self.send_json({"docling-serve": self.state.version, "docling": "2.60.0"})
-            case ["v1", "status", "poll", _]:
-                states = self.state.jobs[name]
-                self.send_json({"task_id": name, "task_status": states.popleft() if len(states) > 1 else states[0]})
-            case ["v1", "result", _]:
-                document = {"filename": "paper.pdf", "json_content": self.state.document}
-                self.send_json({"document": document, "status": self.state.result_status, "errors": []})
             case _:
                 self.send(Said(404, b"no such path"))
 
@@ -133,13 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(said.slow_s)
         with state.lock:
             state.n_at_once -= 1
-        if self.path == "/v1/convert/file/async" and said == Said():
-            job = f"job-{state.n_pdfs}/../x"  # must not lead to another path
-            states = deque(state.job_states)
-            state.jobs["job-" + str(state.n_pdfs) + "%2F..%2Fx"] = states
-            self.send_json({"task_id": job, "task_status": states.popleft()})
-        else:
-            self.send(said)
+        self.send(said)
 
     def send_json(self, value: Any, status: int = 200) -> None:
         self.send(Said(status, json.dumps(value).encode()))
