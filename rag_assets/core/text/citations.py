@@ -1,17 +1,21 @@
 """How a running text cites a paper: "Lund & Moe (2019)"."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from string import ascii_lowercase
+from textwrap import shorten
 
 from rag_assets.core.domain import Person, Record
 
+_SUBTITLE = re.compile(r"[:?.] | [-–—] ")
 
 def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
     """Each paper as a text cites it, by id: by its authors and year, "Lund et al. (2019)".
 
-    Papers that would be cited alike get a letter in the order of their ids, "Lund (2019a)"; one whose authors are not
-    known is cited by its id.
+    Papers that would be cited alike are cited with the main part of their titles, "Lund, “Iron in winter” (2019)"; or
+    by letters in the order of their ids, "Lund (2019a)", where those do not tell them apart. A paper whose authors are
+    not known is cited by its id.
     """
     alike: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for paper_id in sorted(records):
@@ -20,9 +24,20 @@ def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
             alike[_authors(record.authors), str(record.year or "n.d.")].append(paper_id)
     named = {paper_id: paper_id for paper_id in records}
     for (authors, year), papers in alike.items():
+        titles = {_main_title(records[paper_id].title or "") for paper_id in papers}
         for nth, paper_id in enumerate(papers):
-            named[paper_id] = f"{authors} ({year}{letters(nth) if len(papers) > 1 else ''})"
+            if len(papers) == 1:
+                named[paper_id] = f"{authors} ({year})"
+            elif len(titles - {""}) == len(papers):
+                named[paper_id] = f"{authors}, “{_main_title(records[paper_id].title or '')}” ({year})"
+            else:
+                named[paper_id] = f"{authors} ({year}{letters(nth)})"
     return named
+
+
+def _main_title(title: str) -> str:
+    """The title up to its subtitle, with at most 60 characters."""
+    return shorten(_SUBTITLE.split(title, 1)[0], 60, placeholder=" …")
 
 
 def _authors(authors: tuple[Person, ...]) -> str:

@@ -182,8 +182,9 @@ class PagePlace:
     boxes: tuple[Box, ...]
     """In reading order; empty if only the page is known."""
     is_exact: bool
-    """Whether the boxes are the lines of the quote, found in the PDF's own text or by OCR, and the figure whose caption
-    it is; else they are those of its paragraph or table, as the source gives them."""
+    """Whether the boxes are those of the quote: its lines, found in the PDF's own text or by OCR, the figure whose
+    caption it is, or its paragraph where that is quoted whole. Else they are those of the paragraph or table that holds
+    it, as the source gives them."""
 
 
 class Places:
@@ -201,7 +202,9 @@ class Places:
             return ()
         labels = _labels(chunk.spans)
         boxes = self._lines(chunk, start, end, pages)
-        is_exact = bool(boxes) or all(span.is_by_ocr for span in spans)
+        # the lines were found, or what the source gives is all of the quote and nothing else
+        is_whole = start <= spans[0].start and spans[-1].end <= end
+        is_exact = bool(boxes) or is_whole or all(span.is_by_ocr for span in spans)
         boxes = (*boxes, *_pictures(chunk, start, spans)) if boxes else all_boxes(spans)
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(

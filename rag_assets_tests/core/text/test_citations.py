@@ -30,6 +30,22 @@ def test_a_paper_is_cited_by_authors_and_year() -> None:
     }
 
 
+def test_papers_of_the_same_authors_and_year_are_told_apart_by_their_titles() -> None:
+    """ "Lund (2019b)" tells a reader nothing without a list of references."""
+    titles = {
+        "a": "Iron in Winter: A Study of Sheep",
+        "b": "Iron in summer",
+        "c": f"Zinc{' and iron' * 9}",
+    }
+    records = {paper: Record(authors=(LUND,), year=2019, title=title) for paper, title in titles.items()}
+
+    assert cited_names(records) == {
+        "a": "Lund, “Iron in Winter” (2019)",
+        "b": "Lund, “Iron in summer” (2019)",
+        "c": f"Lund, “Zinc{' and iron' * 6} …” (2019)",
+    }
+
+
 def test_versions_of_one_work_are_found() -> None:
     """A preprint and its published version would count as two papers that agree."""
     title, abstract = "Iron in mountain sheep", "Iron fell in all sheep by winter, more so in lambs."

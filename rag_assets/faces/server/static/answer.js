@@ -115,7 +115,9 @@ export class AnswerView {
     const cited = sources.map(({ citation, title, number }) => {
       const place = placeWords(citation);
       const isMarked = markWords(citation, number) === place;
-      return el("span", { class: "cited" }, el("span", { class: "cited-title" }, title), isMarked ? "" : place);
+      const isNamed = citation.cited_as && citation.cited_as !== citation.paper_id;
+      const words = isMarked ? title : isNamed ? place : `${title}, ${place}`;
+      return el("span", { title }, words);
     });
     this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
   }

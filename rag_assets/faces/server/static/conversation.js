@@ -9,6 +9,7 @@ import { referencesMenu } from "./references.js";
 import { hashOf, linkTo, writeAddress } from "./view.js";
 
 const STOPPED = "Stopped. What stands here was verified; the rest was not made.";
+const BEING_ADDED = "Papers are being added or removed; this answer was made before that was done. Ask again afterwards.";
 const CUT_OFF = "The server closed it before the answer was complete.";
 
 /** scope(): what of the corpus is asked; titleOf: paper id -> title; open(source, mark): shows it in the reader. */
@@ -103,6 +104,7 @@ export class Conversation {
 
   done(view, question, data) {
     view.finish(data);
+    if (byId("runs").querySelector("progress")) view.below.prepend(el("p", { class: "flag" }, BEING_ADDED));
     this.id = data.conversation_id ?? this.id;
     this.finishTurn(view, question, data);
     if (data.offered) view.below.prepend(this.offer(data.offered));

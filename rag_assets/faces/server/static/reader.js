@@ -11,7 +11,7 @@ import { isPhone, showPane } from "./view.js";
 import { pageWords, titleOf } from "./words.js";
 
 const HINT = "Click the number behind a sentence of an answer: its page is shown here, with the sentence marked.";
-const BLOCK_MARKED = "The sentence could not be told apart on the page; the paragraph that holds it is marked.";
+const BLOCK_MARKED = "The quoted words could not be told apart on the page; the paragraph or table that holds them is marked.";
 const NOT_MARKED = "The sentence stands on this page; where on it is not known.";
 const ONLY_READ = "This was read for the answer; no sentence of it is quoted here";
 const NO_IMAGE = "There is no image of this page: the paper has no PDF. This is its text.";
