@@ -440,6 +440,7 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) 
     expect(table.get_by_role("columnheader")).to_have_text(["Paper", "Fall", "Where do herons winter?"])
     row = table.get_by_role("row", name="Ferritin in athletes")
     expect(row).to_contain_text("Ferritin fell by 12%")
+    expect(table.get_by_role("columnheader").last).to_be_in_viewport(ratio=1)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as Excel").click()
     assert download.value.path().read_bytes().startswith(b"PK")

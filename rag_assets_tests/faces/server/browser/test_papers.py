@@ -48,6 +48,9 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     page.get_by_role("button", name="Remove Herons at the winter coast").click()
     toast = page.locator(".toast")
     expect(toast).to_contain_text("was removed")
+    assert toast.bounding_box()["y"] < 200 < page.locator("#question").bounding_box()["y"]  # type: ignore[index]
+    asked_meanwhile = ask(page, HERON_QUESTION)
+    expect(asked_meanwhile.locator(".flag").first).to_contain_text("Papers are being added or removed")
     expect(page.locator("#runs")).to_be_empty(timeout=RUN_PATIENCE_MS)
     expect(paper).to_have_count(0)
     gone = ask(page, HERON_QUESTION)
