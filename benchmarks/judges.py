@@ -153,7 +153,8 @@ def main() -> None:
             shared = one.agreement
             print(
                 f"{one.judge}: agreement {shared.mean:.3f} ({shared.low:.3f} to {shared.high:.3f}), "
-                f"kappa {one.kappa:.2f}, {one.n_wrong_passed} wrong passed, {one.n_right_lost} right lost, {one.n_untold} untold"
+                f"kappa {one.kappa:.2f}, {one.n_wrong_passed} wrong passed, {one.n_right_lost} right lost, "
+                f"{one.n_untold} untold"
             )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rag_assets.core.incremental import CHECKSUM_KEY, keep_aside, sealed, unsealed, write_atomically
+from rag_assets.core.incremental import keep_aside, sealed, unsealed, write_atomically
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floors
@@ -41,14 +41,8 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """One evaluation; None for a damaged line. Lines of earlier versions have no checksum."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    return unsealed(line) if CHECKSUM_KEY in found else found
+    """One evaluation; None for a damaged line."""
+    return unsealed(line)
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
