@@ -1,8 +1,5 @@
 """The file that keeps replies, vectors, documents and images: what stays in it, and what damage does."""
 
-import hashlib
-import json
-import logging
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.incremental import sealed
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets_tests.kept_entries import age, contents, damage
 
@@ -187,27 +183,3 @@ def test_a_file_that_may_only_be_read_is_read(path: Path) -> None:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         assert database.execute("SELECT content FROM entries").fetchall() == [(b"image",)]
     assert [one.name for one in path.parent.iterdir()] == [path.name], "no file beside it is needed to read it"
-
-
-def test_what_earlier_versions_kept_is_taken_over_with_one_line(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Replies were paid for; an upgrade must not ask for them again, nor leave their folders behind."""
-    old = path.parent
-    for folder in ("answers", "queries/parts", "documents/ab", "page_images/cd"):
-        (old / folder).mkdir(parents=True)
-    (old / "answers" / "a.json").write_text(json.dumps(sealed({"reply": "fell"})), "utf-8")
-    (old / "answers" / "b.json").write_text(json.dumps(sealed({"reply": "rose"}))[:-9], "utf-8")
-    (old / "queries" / "parts" / "c.json").write_text(json.dumps(sealed({"reply": ["one"]})), "utf-8")
-    (old / "documents" / "ab" / "d.document").write_bytes(hashlib.sha256(b"packed").digest() + b"packed")
-    (old / "documents" / "ab" / "e.document").write_bytes(hashlib.sha256(b"packed").digest() + b"torn")
-    (old / "page_images" / "cd" / "f.png").write_bytes(b"image")
-
-    with caplog.at_level(logging.WARNING):
-        found = [KeptFile(path).replies("answers", str).get(key) for key in "ab"]
-
-    assert found == ["fell", None]
-    assert KeptFile(path).replies("queries/parts", list[str]).get("c") == ["one"]
-    assert contents(path, "documents") == {"d": b"packed"}
-    assert [one.name for one in old.iterdir()] == [path.name]
-    assert caplog.messages == [
-        f"{path} replaces the folders answers, documents, page_images, queries; 3 entries were taken over."
-    ]

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from rag_assets.evaluation.benchmarks import BENCHMARKS, write_papers
+from benchmarks.public.corpora import BENCHMARKS, write_papers
 from rag_assets.questions import Question
 
 DEMO = Path(__file__).parents[2] / "data"

@@ -5,11 +5,9 @@ What is put is committed at once, so a killed run loses nothing that was finishe
 one counts as absent. A file that cannot be read or written costs time and money, but raises no error here.
 """
 
-import hashlib
 import json
 import logging
 import os
-import shutil
 import sqlite3
 import time
 import zlib
@@ -24,7 +22,6 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
-from rag_assets.core.incremental import unsealed
 from rag_assets.core.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -51,33 +48,8 @@ _MARK_AFTER_S = 60.0
 _BYTES_PER_MB = 1_000_000
 _AT_ONCE = 1000
 """Entries that are read with one statement."""
-Entry = tuple[str, str, bytes]
-"""Kind, key and content."""
 _guard = Lock()
 _locks: WeakValueDictionary[tuple[Path, str, str], Lock] = WeakValueDictionary()
-
-_REPLIES = tuple(
-    "answers verdicts summaries paper_summaries queries/parts queries/wordings plans/plans plans/other_words".split()
-)
-_OTHERS = {"documents": ".document", "query_vectors": ".vector"}
-"""Suffix of the files, which begin with the SHA-256 of the rest."""
-_DIGEST_BYTES = 32
-
-
-_FOLDERS = tuple(sorted({kind.partition("/")[0] for kind in (*_REPLIES, *_OTHERS, "page_images")}))
-
-
-def _earlier_entries(folder: Path) -> Iterator[Entry]:
-    """Every undamaged entry of version 0.1, which kept a small file for each; page images are left out."""
-    for kind in _REPLIES:
-        for path in sorted((folder / kind).glob("*.json")):
-            if (found := unsealed(path.read_bytes())) is not None:
-                yield kind, path.stem, json.dumps(found["reply"]).encode()
-    for kind, suffix in _OTHERS.items():
-        for path in sorted((folder / kind).rglob(f"*{suffix}")):
-            sealed = path.read_bytes()
-            if hashlib.sha256(content := sealed[_DIGEST_BYTES:]).digest() == sealed[:_DIGEST_BYTES]:
-                yield kind, path.stem, content
 
 
 @dataclass(frozen=True)
@@ -87,10 +59,6 @@ class KeptFile:
     path: Path
     max_mb: float | None = None
     """MB (10^6 bytes) of each kind; entries that were not used for longest go first. None: all are kept."""
-    earlier: Callable[[Path], Iterable[Entry]] = _earlier_entries
-    """What earlier versions kept in folders beside the file, which is taken over when the file is made."""
-    earlier_folders: tuple[str, ...] = _FOLDERS
-    """Names of those folders, which are deleted then."""
     is_as_left: bool = False
     """Whether nothing wrote it since all entries were sound: then they are not read to see if they are there."""
 
@@ -140,15 +108,8 @@ class KeptFile:
         database.execute("BEGIN IMMEDIATE")
         for statement in _SCHEMA:
             database.execute(statement)
-        database.executemany(_PUT, (_row(*entry) for entry in self.earlier(self.path.parent)))
-        (n_taken,) = database.execute("SELECT COUNT(*) FROM entries").fetchone()
         database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")
-        if found := [name for name in self.earlier_folders if (self.path.parent / name).is_dir()]:
-            for name in found:
-                shutil.rmtree(self.path.parent / name, ignore_errors=True)
-            names = ", ".join(found)
-            logger.warning("%s replaces the folders %s; %d entries were taken over.", self.path, names, n_taken)
 
     def _set_aside(self, inode: int | None) -> None:
         """Move the damaged file away, unless another process did so in the meantime."""

@@ -236,7 +236,7 @@ class Engine:
     def _reranker(self) -> SkippingReranker | None:
         """The same for all publications, so that it warns only once."""
         settings = self._settings
-        means = Means(self._tokens, self._connections, settings.paths.models, settings.execution.n_workers)
+        means = Means(self._tokens, settings.paths.models, settings.execution.n_workers)
         opened = open_reranker(settings.retrieval.reranker, means)
         return SkippingReranker(opened) if opened else None
 

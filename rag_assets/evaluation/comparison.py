@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.metrics import METRICS, RIGHT, Metric, gains
+from rag_assets.evaluation.metrics import METRICS, RIGHT, Metric
 from rag_assets.evaluation.runs import Run
 from rag_assets.evaluation.statistics import Difference, Estimate, difference, estimate, mcnemar
 
@@ -97,17 +97,6 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", str(value)
-
-
-def changed_questions(before: Run, now: Run) -> list[tuple[str, Mapping[str, float]]]:
-    """Ids of the questions with a metric that changed, worst first, with the gain of each; time and money left out."""
-    old, new = before.values(), now.values()
-    found = []
-    for key in old:
-        changed = gains(new[key], old[key])
-        if changed or before.cases[key].result.answer != now.cases[key].result.answer:
-            found.append((key, changed))
-    return sorted(found, key=lambda one: sum(one[1].values()))
 
 
 def _groups(cases: Sequence[Case]) -> list[str]:

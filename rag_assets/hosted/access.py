@@ -156,31 +156,6 @@ PROVIDERS = {
 Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is stated for Vertex and
 kept here too. openai, API reference of `embeddings`, "input". ollama has no limit; this one bounds the loss by a fault.
 """
-_PLAIN_HTTP = Sdk("", "")
-"""No SDK: `Connection.post` sends the requests."""
-RERANK_PROVIDERS = {
-    "cohere": Provider(
-        key_variables=("CO_API_KEY", "COHERE_API_KEY"),
-        base_url_variable="CO_API_URL",
-        base_url="https://api.cohere.com/v2",
-        sdk=_PLAIN_HTTP,
-        own_server_sdk=_PLAIN_HTTP,
-        when_not_found=f"{_CHECK_NAME}: /rerank is added to it.",
-    ),
-    "tei": Provider(
-        key_variables=("TEI_API_KEY",),
-        base_url_variable="TEI_BASE_URL",
-        base_url="http://localhost:8080",
-        sdk=_PLAIN_HTTP,
-        needs_key=False,
-        is_free=True,
-        when_not_found=f"{_CHECK_NAME}: /rerank is added to it.",
-        when_down="Check that the server runs where {variable} says",
-    ),
-}
-"""Providers of rerankers. cohere: Cohere's own API, and servers with the same API (vLLM, Infinity), which need no key.
-tei: Text Embeddings Inference, whose requests look different."""
-ALL_PROVIDERS = PROVIDERS | RERANK_PROVIDERS
 EMBEDDING_REQUESTS = {name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request}
 
 
@@ -226,12 +201,12 @@ class Access:
     def server(self) -> str:
         """Hash of the address if it is not the provider's own, else empty: another server may give the same name to
         another model."""
-        return "" if self.base_url == ALL_PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
+        return "" if self.base_url == PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
 
     @property
     def sdk(self) -> Sdk:
         """The classes that reach the server."""
-        provider = ALL_PROVIDERS[self.provider]
+        provider = PROVIDERS[self.provider]
         return provider.own_server_sdk if provider.own_server_sdk and self.server else provider.sdk
 
     def model_id(self, model: ModelName) -> str:
@@ -256,7 +231,7 @@ def require_access(provider: str) -> Access:
 
     Raises MissingKey if a key is needed and no variable has one, InvalidSettings for an invalid address.
     """
-    facts, variables = ALL_PROVIDERS[provider], environment()
+    facts, variables = PROVIDERS[provider], environment()
     key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rag_assets.core.domain import Usage, summed
 from rag_assets.core.errors import BudgetExhausted, InvalidSettings, QuestionBudgetExhausted
 from rag_assets.core.settings import ModelAccessSettings, ThoroughSettings
-from rag_assets.hosted.access import ALL_PROVIDERS, Access, ModelName, require_access
+from rag_assets.hosted.access import PROVIDERS, Access, ModelName, require_access
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
@@ -157,7 +157,7 @@ def require_price(model: ModelName, access: Access) -> None:
 
 
 def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
-    if ALL_PROVIDERS[model.provider].is_free:
+    if PROVIDERS[model.provider].is_free:
         return 0.0
     if access.server:
         return None

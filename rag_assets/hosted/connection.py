@@ -8,10 +8,9 @@ account, not for one request. The HTTP client follows no redirects and reads bou
 import json
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from http import HTTPStatus
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +18,6 @@ import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from opentelemetry import trace
-from pydantic_ai import exceptions as theirs
 from pydantic_ai.models import create_async_httpx2_client
 
 from rag_assets.core.domain import Usage
@@ -99,14 +97,6 @@ logger = logging.getLogger(__name__)
 _tracer = trace.get_tracer("rag_assets")
 _MINUTE_S = 60.0
 _NO_KEY = "none-needed"
-_CATEGORIES: dict[int, Any] = {
-    HTTPStatus.UNAUTHORIZED: theirs.ModelAuthenticationError,
-    HTTPStatus.PAYMENT_REQUIRED: theirs.ModelQuotaExceededError,
-    HTTPStatus.FORBIDDEN: theirs.ModelAuthenticationError,
-    HTTPStatus.NOT_FOUND: theirs.ModelNotFoundError,
-    HTTPStatus.TOO_MANY_REQUESTS: theirs.ModelRateLimitError,
-}
-"""The errors of pydantic-ai's own models by status; any other status is final below 500."""
 Result = TypeVar("Result")
 
 
@@ -156,24 +146,6 @@ class Connection:
         if hasattr(opened.client, "max_retries"):
             opened.client.max_retries = 0
         return opened
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Post JSON to `path` below the provider's address and return the JSON of the reply.
-
-        Call it inside `guarded`, which translates its errors.
-        """
-        access = self.access
-        headers = {"Authorization": f"Bearer {access.key.get_secret_value()}"} if access.key else {}
-        reply = await self._client.post(f"{access.base_url}{path}", json=body, headers=headers)
-        if reply.is_success:
-            return reply.json()
-        raise theirs.ModelHTTPError.for_category(
-            _CATEGORIES.get(reply.status_code),
-            status_code=reply.status_code,
-            model_name=access.provider,
-            body=_said(reply),
-            headers=dict(reply.headers),
-        )
 
     def run(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
         """Send one request, from any thread; see `guarded`."""
@@ -245,14 +217,6 @@ async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
     with anyio.move_on_after(budget.seconds_left):
         return await work()
     raise budget.out_of_time()
-
-
-def _said(reply: httpx2.Response) -> object:
-    """The body of an error, parsed if it is JSON."""
-    try:
-        return reply.json()
-    except ValueError:
-        return reply.text
 
 
 def _is_not_about_two_keys(record: logging.LogRecord) -> bool:

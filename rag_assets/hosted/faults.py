@@ -20,7 +20,7 @@ from rag_assets.core.errors import (
     RequestRejected,
     SchemaRefused,
 )
-from rag_assets.hosted.access import ALL_PROVIDERS, Access
+from rag_assets.hosted.access import PROVIDERS, Access
 
 MAX_DETAIL_CHARS = 300
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ def _fault(error: Exception, access: Access) -> ModelFault:
             f"{name}: the question with its sources is longer than the model reads. Lower retrieval.budget_tokens."
         )
     if isinstance(error, theirs.ModelAuthenticationError):
-        variables = " or ".join(ALL_PROVIDERS[name].key_variables)
+        variables = " or ".join(PROVIDERS[name].key_variables)
         return AccessDenied(f"{name} refuses the key{_status(error)}. Check {variables}.")
     if isinstance(error, theirs.ModelQuotaExceededError):
         return AccessDenied(
@@ -90,7 +90,7 @@ def _fault(error: Exception, access: Access) -> ModelFault:
     if isinstance(error, theirs.ModelNotFoundError):
         return AccessDenied(
             f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. "
-            + ALL_PROVIDERS[name].when_not_found.format(variable=_variable(access))
+            + PROVIDERS[name].when_not_found.format(variable=_variable(access))
         )
     if isinstance(error, Redirected):
         return AccessDenied(f"{name} redirects to {_detail(error, access)}. Let {_variable(access)} lead there.")
@@ -103,7 +103,7 @@ def _fault(error: Exception, access: Access) -> ModelFault:
 
 
 def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
-    check = ALL_PROVIDERS[access.provider].when_down or ("Check {variable}" if access.server else "")
+    check = PROVIDERS[access.provider].when_down or ("Check {variable}" if access.server else "")
     remedy = f"{check.format(variable=_variable(access))}, or run again later" if check else "Run again later"
     what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
     fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
@@ -113,7 +113,7 @@ def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
 
 
 def _variable(access: Access) -> str:
-    return ALL_PROVIDERS[access.provider].base_url_variable
+    return PROVIDERS[access.provider].base_url_variable
 
 
 def _code(error: Exception) -> int:

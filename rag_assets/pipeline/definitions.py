@@ -1,18 +1,17 @@
 """Everything that Dagster loads, as lists; `build_defs` puts them together."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.errors import InvalidSettings, MissingExtra
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule, weekly_verification
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
-from rag_assets.pipeline.assets.health import health_sensors
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, index_meta
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.records import papers
@@ -22,6 +21,7 @@ from rag_assets.pipeline.assets.resources import run_engine, run_models, run_set
 from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
 from rag_assets.pipeline.assets.summaries import summaries
 from rag_assets.pipeline.assets.vectors import embeddings
+from rag_assets.pipeline.notifications import failure_sensors
 
 logger = logging.getLogger(__name__)
 SOURCES = [PAPER_FILES, QUESTIONS, TEMPLATES]
@@ -54,7 +54,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=[*JOBS, verification],
-        sensors=[corpus_sensor(overrides), *health_sensors(overrides)],
+        sensors=[corpus_sensor(overrides), *_failure_sensors(now.automation.notify)],
         schedules=[nightly_schedule(now.automation, overrides), weekly],
         resources={
             "settings": run_settings(now, overrides),
@@ -73,6 +73,14 @@ def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:
     except InvalidSettings as error:
         logger.warning("%s", error)
         return Settings.model_construct()
+
+
+def _failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
+    try:
+        return failure_sensors(targets)
+    except (InvalidSettings, MissingExtra) as error:
+        logger.warning("Nobody is told of runs that fail: %s", error)
+        return []
 
 
 defs = build_defs()

@@ -1,112 +1,70 @@
-"""Tells people what went wrong: by email, in Slack, to a webhook. `assets.health` decides what is told, and when.
+"""Sensors of Dagster that tell people of runs that fail, by email or in Slack, as `automation.notify` says.
 
-Addresses of Slack and of a webhook are secrets, as the password of a mail server is: they come from the environment or
-`.env`, and no message of an error repeats them.
+The settings are read when the definitions load. Passwords and tokens are secrets, in the environment or `.env`.
 """
 
-import logging
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from html import escape
 from urllib.parse import unquote, urlsplit
 
-from rag_assets.core.errors import InvalidSettings
+import dagster as dg
+
+from rag_assets.core.errors import InvalidSettings, MissingExtra
 from rag_assets.core.settings import environment
 
-logger = logging.getLogger(__name__)
-SLACK_VARIABLE, WEBHOOK_VARIABLE, SMTP_VARIABLE = "SLACK_WEBHOOK_URL", "ALERT_WEBHOOK_URL", "SMTP_URL"
-_TIMEOUT_S = 10.0
-_SMTP_PORT, _SMTPS_PORT = 587, 465
-_ADDRESS = re.compile(r"[^@\s<>,;:]+@[^@\s<>,;:]+")
+SMTP_VARIABLE, SLACK_VARIABLE = "SMTP_URL", "SLACK_TOKEN"
+_TYPES = {"smtp": "STARTTLS", "smtps": "SSL"}
 
 
-@dataclass(frozen=True)
-class Notice:
-    """What people are told of one run."""
+def failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
+    """One sensor for all email addresses and one for each channel of Slack.
 
-    title: str
-    lines: tuple[str, ...]
-    run_id: str
-    status: str
-    """failed or warned."""
-
-    @property
-    def text(self) -> str:
-        return "\n".join([self.title, *(f"- {line}" for line in self.lines), f"Run {self.run_id} in the Dagster UI."])
-
-
-def tell(notice: Notice, targets: Sequence[str]) -> list[str]:
-    """Send a notice to every target of the setting `automation.notify`; the targets that could not be reached.
-
-    Raises InvalidSettings, before anything is sent, for an unknown target or one whose variable is not set.
+    Raises InvalidSettings for an unknown target, or one whose secret is not set; MissingExtra for Slack without
+    dagster-slack.
     """
-    sends = [(target, _sender(target, environment())) for target in targets]
-    missed = []
-    for target, send in sends:
-        try:
-            send(notice)
-        except Exception as error:  # whatever a server does: the others are told all the same
-            logger.warning("%s could not be told of run %s: %s", target, notice.run_id, type(error).__name__)
-            missed.append(target)
-    return missed
+    named = [target.partition(":")[::2] for target in targets]
+    if wrong := [kind for kind, place in named if kind not in ("email", "slack") or not place]:
+        raise InvalidSettings(f"automation.notify: {wrong[0]!r} is neither email:NAME@HOST nor slack:CHANNEL.")
+    addresses = [place for kind, place in named if kind == "email"]
+    channels = [place for kind, place in named if kind == "slack"]
+    return [*([_email_sensor(addresses)] if addresses else []), *map(_slack_sensor, channels)]
 
 
-def _sender(target: str, variables: Mapping[str, str]) -> Callable[[Notice], None]:
-    kind, _, address = target.partition(":")
-    if target == "slack":
-        url = _url(target, SLACK_VARIABLE, variables, ("http", "https"))
-        return lambda notice: _post(url, {"text": notice.text})
-    if target == "webhook":
-        url = _url(target, WEBHOOK_VARIABLE, variables, ("http", "https"))
-        return lambda notice: _post(url, {**asdict(notice), "text": notice.text})
-    if kind == "email" and _ADDRESS.fullmatch(address):
-        url = _url(target, SMTP_VARIABLE, variables, ("smtp", "smtps"))
-        return lambda notice: _mail(url, address, notice)
-    raise InvalidSettings(f"automation.notify: {target!r} is none of slack, webhook and email:NAME@HOST.")
-
-
-def _url(target: str, variable: str, variables: Mapping[str, str], schemes: Sequence[str]) -> str:
-    url = variables.get(variable, "")
-    try:
-        scheme = urlsplit(url).scheme
-    except ValueError:  # "http://[bad"
-        scheme = ""
-    if scheme not in schemes:
-        example = f"{schemes[-1]}://..."
+def _email_sensor(addresses: Sequence[str]) -> dg.SensorDefinition:
+    server = urlsplit(environment().get(SMTP_VARIABLE, ""))
+    user, password = unquote(server.username or ""), unquote(server.password or "")
+    if server.scheme not in _TYPES or not (server.hostname and user and password):
         raise InvalidSettings(
-            f"automation.notify names {target}: set {variable} in the environment or .env ({example})."
+            f"automation.notify names an email address: set {SMTP_VARIABLE} in the environment or .env "
+            "(smtps://user:password@host, or smtp:// with STARTTLS)."
         )
-    return url
+    return dg.make_email_on_run_failure_sensor(
+        email_from=user if "@" in user else addresses[0],
+        email_password=password,
+        email_to=addresses,
+        email_body_fn=lambda context: escape(context.failure_event.message or "The run failed."),
+        smtp_host=server.hostname,
+        smtp_type=_TYPES[server.scheme],
+        smtp_port=server.port,
+        smtp_user=user,
+        name="email_on_run_failure",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
 
 
-def _post(url: str, content: Mapping[str, object]) -> None:
-    import httpx2
-
-    httpx2.post(url, json=dict(content), timeout=_TIMEOUT_S, follow_redirects=False).raise_for_status()
-
-
-def _mail(url: str, address: str, notice: Notice) -> None:
-    """smtp://user:password@host:port; the password is sent over an encrypted connection only."""
-    import smtplib
-    import ssl
-    from email.message import EmailMessage
-
-    place = urlsplit(url)
-    message = EmailMessage()
-    message["Subject"] = " ".join(notice.title.split())
-    message["From"] = unquote(place.username) if place.username and "@" in unquote(place.username) else address
-    message["To"] = address
-    message.set_content(notice.text)
-    host, secure = place.hostname or "", ssl.create_default_context()
-    if place.scheme == "smtps":
-        server: smtplib.SMTP = smtplib.SMTP_SSL(host, place.port or _SMTPS_PORT, timeout=_TIMEOUT_S, context=secure)
-    else:
-        server = smtplib.SMTP(host, place.port or _SMTP_PORT, timeout=_TIMEOUT_S)
-    with server:
-        if place.scheme == "smtp":
-            server.ehlo()
-            if place.username or server.has_extn("starttls"):
-                server.starttls(context=secure)
-        if place.username:
-            server.login(unquote(place.username), unquote(place.password or ""))
-        server.send_message(message)
+def _slack_sensor(channel: str) -> dg.SensorDefinition:
+    try:
+        from dagster_slack import make_slack_on_run_failure_sensor
+    except ModuleNotFoundError:
+        raise MissingExtra.named("slack", purpose=f"automation.notify = slack:{channel}") from None
+    token = environment().get(SLACK_VARIABLE, "")
+    if not token:
+        raise InvalidSettings(f"automation.notify names slack:{channel}: set {SLACK_VARIABLE} to the token of a bot.")
+    named = "".join(char if char.isalnum() else "_" for char in channel.strip("#"))
+    sensor: dg.SensorDefinition = make_slack_on_run_failure_sensor(
+        channel=channel,
+        slack_token=token,
+        name=f"slack_{named}_on_run_failure",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    return sensor

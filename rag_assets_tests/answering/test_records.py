@@ -76,7 +76,7 @@ def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
 
 
 def test_answers_without_the_place_of_their_quotes_are_made_anew(tmp_path: Path) -> None:
-    """Rows of earlier versions have no `start` and `end`; an error here would stop every later run."""
+    """A row that somebody edited would stop every later run."""
     path = tmp_path / "qa.jsonl"
     write_results([RESULT], path)
     row = json.loads(path.read_text("utf-8"))

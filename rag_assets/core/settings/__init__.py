@@ -30,7 +30,6 @@ from rag_assets.core.settings.search import EmbeddingSettings, QdrantSettings, Q
 from rag_assets.core.settings.stage import StageSettings
 from rag_assets.core.settings.tree import (
     DATA_DIR_VARIABLE,
-    RENAMED,
     SERVER_TOKEN_VARIABLE,
     Settings,
     environment,

@@ -38,7 +38,8 @@ class JudgeSettings(StageSettings):
 
 
 Effort = Literal["quick", "thorough"]
-AUTHOR_YEAR, NUMERIC = "author-year", "numeric"
+AUTHOR_YEAR: Literal["author-year"] = "author-year"
+NUMERIC: Literal["numeric"] = "numeric"
 """Styles of citing; answers are stored in the first."""
 
 

@@ -22,8 +22,9 @@ class AutomationSettings(StageSettings):
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
     notify: tuple[str, ...] = Field(
         (),
-        description="Who is told of failed runs and checks: slack, webhook, email:NAME@HOST. Their addresses are "
-        "secrets in the environment or `.env`: SLACK_WEBHOOK_URL, ALERT_WEBHOOK_URL, SMTP_URL.",
+        description="Who is told of runs that fail while the UI runs: email:NAME@HOST, by the mail server of SMTP_URL "
+        "(smtps://user:password@host, or smtp:// with STARTTLS); slack:CHANNEL, with SLACK_TOKEN and pip install "
+        "'rag_assets[slack]'. Both are secrets in the environment or `.env`.",
     )
 
 
@@ -32,9 +33,6 @@ class ProviderLimits(StageSettings):
 
     max_concurrent: int = Field(4, gt=0, description="Requests under way at once.")
     requests_per_minute: int = Field(60, gt=0, description="Requests begun in a minute, evenly spaced.")
-
-
-_RERANKERS = {"cohere": ProviderLimits(), "tei": ProviderLimits(max_concurrent=1, requests_per_minute=600)}
 
 
 class ModelAccessSettings(StageSettings):
@@ -76,8 +74,8 @@ class ModelAccessSettings(StageSettings):
         return round(self.timeout_s / 6, 3)
 
     def limits_of(self, provider: str) -> ProviderLimits:
-        """The limits of a provider by its name; those of rerankers are not settings."""
-        limits: ProviderLimits = _RERANKERS[provider] if provider in _RERANKERS else getattr(self, provider)
+        """The limits of a provider by its name."""
+        limits: ProviderLimits = getattr(self, provider)
         return limits
 
 

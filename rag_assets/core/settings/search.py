@@ -127,8 +127,7 @@ class RetrievalSettings(StageSettings):
         description="Who looks at the best candidates once more. local:late-interaction compares the words of question "
         "and passage one by one with the packaged model; see benchmarks/README.md for what it brings. "
         "none leaves the fused order. fastembed: a cross-encoder, e.g. "
-        "fastembed:Xenova/ms-marco-MiniLM-L-6-v2, fetched once from its hub; folder: one on disk; cohere: Cohere's API "
-        "or a server that speaks it (CO_API_URL); tei: Text Embeddings Inference (TEI_BASE_URL).",
+        "fastembed:Xenova/ms-marco-MiniLM-L-6-v2, fetched once from its hub; folder: one on disk.",
     )
     min_score: Share = Field(
         0.0,

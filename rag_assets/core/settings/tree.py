@@ -7,7 +7,7 @@ anything but the settings themselves.
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
@@ -55,30 +55,8 @@ EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
 DOTENV_FILE = Path(".env")
 _ENCODING = "utf-8-sig"
 """UTF-8, with a byte order mark or without."""
-RENAMED = {
-    "limits": "parsing.limits",
-    "extractive": "answering.extractive",
-    "judging": "answering.judge",
-    "parsed_index": "paper_list",
-    "reading.kept_images_mb": "execution.kept_mb",
-}
-"""Settings and groups by the names of earlier versions, with those of today."""
-REMOVED = frozenset(
-    """
-    answering.extractive.diversity answering.retry_extra_k answering.thorough.decompose
-    answering.thorough.max_gap_queries automation.sensor_interval_s automation.sweep_interval_s
-    execution.embedding_batch execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
-    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
-    model_access.cohere model_access.query_timeout_s model_access.tei paper_summaries
-    parsing.docling parsing.tables
-    reading.max_memory_mb reading.timeout_s retrieval.candidates retrieval.exact_search_mb retrieval.expanded_hits
-    retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight retrieval.neighbours
-    retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranked retrieval.reranker_timeout_s
-    retrieval.rrf_k retrieval.search_headings retrieval.store_token_vectors server.heartbeat_s server.max_connections
-    server.max_question_chars server.send_timeout_s server.shutdown_s summaries.document_chars summaries.max_chars
-    """.split()
-)
-"""Settings of earlier versions whose default holds for everybody now."""
+REMOVED = frozenset({"paper_summaries", "parsing.docling", "parsing.tables"})
+"""Settings and groups that are no settings any more."""
 
 
 class ShortNames(PydanticBaseSettingsSource):
@@ -205,10 +183,12 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     Raises InvalidSettings with one line per wrong setting.
     """
     if unknown := _unknown_variables():
+        if gone := [name for name in unknown if _group_of(name) in REMOVED]:
+            raise InvalidSettings(f"The environment or .env sets {gone[0]}, which is no setting any more; delete it.")
         known = [ANSWER_MODEL_VARIABLE, *(_variable(name) for name in Settings.model_fields)]
         raise InvalidSettings(
             f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
-            f"(and __FIELD behind a group).{_new_variables(unknown)}"
+            "(and __FIELD behind a group)."
         )
     config = os.environ.get(CONFIG_FILE_VARIABLE)
     if config and not Path(config).is_file():
@@ -232,8 +212,6 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 def _problem(setting: str, kind: str, message: str) -> str:
     if kind != "extra_forbidden":
         return f"{setting}: {message}"
-    if setting in RENAMED:
-        return f"{setting}: is called {RENAMED[setting]} now"
     if setting in REMOVED:
         return f"{setting}: is no setting any more; delete it"
     known = setting_names(Settings)
@@ -262,18 +240,13 @@ def _unknown_variables() -> list[str]:
         for name in environment()
         if name.startswith(ENV_PREFIX)
         and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE, SERVER_TOKEN_VARIABLE}
-        and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
+        and _group_of(name).upper() not in known
     )
 
 
-def _new_variables(unknown: Iterable[str]) -> str:
-    """A sentence for each variable that carries the name of an earlier version."""
-    new = {_variable(old): _variable(name) for old, name in RENAMED.items()}
-    return "".join(
-        f" {variable} is called {new[old]}{variable.removeprefix(old)} now."
-        for variable in unknown
-        if (old := variable.partition("__")[0]) in new
-    )
+def _group_of(variable: str) -> str:
+    """The setting, or the group of settings, that an environment variable is about."""
+    return variable.removeprefix(ENV_PREFIX).partition("__")[0].lower()
 
 
 def _variable(setting: str) -> str:

@@ -1,4 +1,4 @@
-"""Commands that evaluate: `rag-assets eval`. They ask the index as it is; only a benchmark builds one, of its own."""
+"""Commands that evaluate: `rag-assets eval`. They ask the index as it is."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,6 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
 
 if TYPE_CHECKING:
-    from rag_assets.evaluation.agreement import Agreement
     from rag_assets.evaluation.comparison import Compared, Summary
     from rag_assets.evaluation.runs import Run
     from rag_assets.questions import Question
@@ -47,47 +46,6 @@ def eval_run(
         _print_run(run, path, json_=json_)
 
 
-def eval_benchmark(
-    name: Annotated[str, typer.Argument(help="Which benchmark; `rag-assets eval benchmarks` lists them.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Your copy of its files.")],
-    out: OutOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many questions, always the same.")] = None,
-    data: DataOption = None,
-    set_: SetOption = None,
-    json_: JsonOption = False,
-) -> None:
-    """Build the corpus of a public benchmark in a data folder of its own, and run its questions.
-
-    Example: rag-assets eval benchmark covidqa ~/covidqa --data covidqa-data --limit 100
-    """
-    with reported():
-        from rag_assets.evaluation.benchmarks import drawn, prepare
-        from rag_assets.faces.cli.options import overrides_of
-        from rag_assets.faces.cli.steps import UP_TO_INDEX
-        from rag_assets.pipeline.runs.materialize import materialize
-        from rag_assets.questions import load_questions
-
-        target = data or Path(f"benchmark-{name}")
-        file = prepare(name, folder, target)
-        report = materialize(UP_TO_INDEX, overrides_of(target, set_), started_by="rag-assets eval benchmark")
-        if not report.is_success:
-            rendering.print_run(report)
-            rendering.print_failure(report)
-            raise typer.Exit(1)
-        run, path = _run(settings_of(target, set_), drawn(load_questions(file), limit), name, out, None)
-        _print_run(run, path, json_=json_)
-
-
-def eval_benchmarks() -> None:
-    """List the public benchmarks that can be read, and where to get each.
-
-    Example: rag-assets eval benchmarks
-    """
-    from rag_assets.evaluation.benchmarks import BENCHMARKS
-
-    rendering.print_told("benchmarks", [(name, one.source, one.files) for name, one in BENCHMARKS.items()])
-
-
 def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = False) -> None:
     """Compare two runs of the same questions over the same corpus: differences, intervals, p-values.
 
@@ -105,48 +63,6 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
         rendering.print_columns(_columns(rows), title=f"{before} → {now}")
         for name, old, new in changed:
             rendering.print_line(f"{name}: {old} → {new}")
-
-
-def eval_report(
-    run: RunArgument,
-    against: Annotated[
-        Path | None, typer.Option("--against", metavar="RUN", help="An earlier run to compare it with.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: beside the run.")] = None,
-) -> None:
-    """Write a run, or two compared, as one HTML file with plots, answers, quotes, pages and contexts.
-
-    Example: rag-assets eval report reranked.jsonl --against plain.jsonl -o why.html
-    """
-    with reported():
-        from rag_assets.core.incremental import write_atomically
-        from rag_assets.evaluation.report import comparison_report, run_report
-        from rag_assets.evaluation.runs import read_run
-
-        place = out or run.with_suffix(".html")
-        page = comparison_report(read_run(against), read_run(run)) if against else run_report(read_run(run))
-        write_atomically(place, page.encode())
-        rendering.print_line(str(place))
-
-
-def eval_judges(
-    labelled: Annotated[Path, typer.Argument(metavar="FILE", help="Claims with quotes, each labelled by a person.")],
-    data: DataOption = None,
-    set_: SetOption = None,
-    json_: JsonOption = False,
-) -> None:
-    """Compare judges of claims with people: the rules, the second look at answers, and the judge of evaluations.
-
-    Example: rag-assets eval judges labelled.jsonl --set evaluation.judge=google:gemini-2.5-flash
-    """
-    with reported():
-        from rag_assets.evaluation.agreement import agreements, open_judges, read_labelled_claims
-        from rag_assets.hosted.connections import Connections
-
-        settings, claims = settings_of(data, set_), read_labelled_claims(labelled)
-        with Connections(settings.model_access) as connections:
-            rows = [_agreement_row(one) for one in agreements(claims, open_judges(settings, connections))]
-        rendering.print_json(rows) if json_ else rendering.print_columns(_columns(rows), title=str(labelled))
 
 
 def questions_suggest(
@@ -212,21 +128,6 @@ def _summary_row(one: "Summary") -> dict[str, Any]:
     told = one.told
     facts = {"mean": round(told.mean, 4), "low": round(told.low, 4), "high": round(told.high, 4), "questions": told.n}
     return {"metric": one.metric.name, **facts}
-
-
-def _agreement_row(one: "Agreement") -> dict[str, Any]:
-    shared = one.agreement
-    return {
-        "judge": one.judge,
-        "agreement": round(shared.mean, 4),
-        "low": round(shared.low, 4),
-        "high": round(shared.high, 4),
-        "kappa": round(one.kappa, 4),
-        "wrong passed": one.n_wrong_passed,
-        "right lost": one.n_right_lost,
-        "untold": one.n_untold,
-        "claims": shared.n + one.n_untold,
-    }
 
 
 def _compared_row(one: "Compared") -> dict[str, Any]:

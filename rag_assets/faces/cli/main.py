@@ -14,11 +14,7 @@ from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.asking import ask, retrieve
 from rag_assets.faces.cli.chat import chat
 from rag_assets.faces.cli.evaluating import (
-    eval_benchmark,
-    eval_benchmarks,
     eval_compare,
-    eval_judges,
-    eval_report,
     eval_run,
     questions_suggest,
 )
@@ -91,13 +87,9 @@ _index.command("build", cls=SettingsCommand)(index_build)
 _index.command("stats")(index_stats)
 app.add_typer(_index, name="index")
 
-_eval = typer.Typer(no_args_is_help=True, help="Measure answers to a question file or a benchmark; compare two runs.")
+_eval = typer.Typer(no_args_is_help=True, help="Measure answers to a question file; compare two runs.")
 _eval.command("run", cls=SettingsCommand)(eval_run)
 _eval.command("compare")(eval_compare)
-_eval.command("report")(eval_report)
-_eval.command("judges", cls=SettingsCommand)(eval_judges)
-_eval.command("benchmark", cls=SettingsCommand)(eval_benchmark)
-_eval.command("benchmarks")(eval_benchmarks)
 app.add_typer(_eval, name="eval")
 
 _questions = typer.Typer(no_args_is_help=True, help="Question files.")

@@ -154,7 +154,7 @@ def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
 
 def history_table(history: Sequence[Mapping[str, Any]]) -> str:
     """One row per metric that was measured, one column per evaluation, newest first; the Plots tab draws the same."""
-    newest = {_when(entry, age): entry for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))}
+    newest = {_when(entry): entry for entry in reversed(history[-N_RUNS_SHOWN:])}
     verdicts = {when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()}
     rows = [{"metric": "verdict", **verdicts}]
     for metric in METRICS:
@@ -164,12 +164,9 @@ def history_table(history: Sequence[Mapping[str, Any]]) -> str:
     return markdown_table(rows, n_shown=len(rows))
 
 
-def _when(entry: Mapping[str, Any], age: int) -> str:
+def _when(entry: Mapping[str, Any]) -> str:
     """Time and run: two runs may end in one second."""
-    time = entry.get("timestamp")
-    if not time:
-        return f"time not recorded, {age} before"
-    return f"{str(time)[:_TO_THE_SECOND].replace('T', ' ')}, run {str(entry.get('run_id', ''))[:8]}"
+    return f"{str(entry['timestamp'])[:_TO_THE_SECOND].replace('T', ' ')}, run {str(entry['run_id'])[:8]}"
 
 
 def _shown(value: float | str | None) -> str:

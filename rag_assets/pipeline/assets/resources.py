@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from rag_assets.answering.models import require_models
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.settings import RENAMED, Settings, load_settings
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.core.workforce.seam import Workforce, open_workforce
 from rag_assets.corpus.summaries.update import NO_MODEL, model_name
@@ -202,7 +202,7 @@ def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
         else:
             config_type = _config_type(info.annotation, path)
             fields[name] = dg.Field(config_type, default_value=values[name], description=info.description)
-    return fields | _former_names(above)
+    return fields
 
 
 def _config_type(annotation: Any, path: str) -> Any:
@@ -226,17 +226,3 @@ def _config_type(annotation: Any, path: str) -> Any:
 
 def _enum(path: str, values: Any) -> dg.Enum:
     return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
-
-
-def _former_names(above: str) -> dict[str, dg.Field]:
-    """Setting names of earlier versions. Their type is an empty enumeration whose name, which Dagster's error message
-    shows, contains the new name."""
-    return {
-        old.removeprefix(above): dg.Field(
-            _enum(f"is_called_{new}_now", []),
-            is_required=False,
-            description=f"Is called {new} now.",
-        )
-        for old, new in RENAMED.items()
-        if old.rpartition(".")[0] == above.rstrip(".")
-    }

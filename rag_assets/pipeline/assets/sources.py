@@ -76,16 +76,14 @@ def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, st
     for name in SOURCE_NAMES:
         records = instance.fetch_materializations(dg.AssetKey(name), limit=_LOOKED_BACK).records
         made = [record.asset_materialization for record in records]
-        versions = [
-            one.tags["dagster/data_version"] for one in made if one and one.tags and _folder_of(one) in (None, own)
-        ]
+        versions = [one.tags["dagster/data_version"] for one in made if one and one.tags and _folder_of(one) == own]
         if versions:
             known[name] = versions[0]
     return known
 
 
 def _folder_of(event: dg.AssetMaterialization) -> str | None:
-    """The data folder of a report; None for one of an earlier version, which is taken for any folder's."""
+    """The data folder of a report."""
     named = event.metadata.get(_DATA_DIR)
     return str(named.value) if named else None
 

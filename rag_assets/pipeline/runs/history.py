@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # finding the folder needs no Dagster, and importing it takes
 logger = logging.getLogger(__name__)
 HOME_VARIABLE = "DAGSTER_HOME"
 _CONFIG_NAME = "dagster.yaml"
-_FORMER_HOME = Path(".dagster")
 _READERS = ("dagster", "dagster_shared", "yaml")
 """Packages whose errors, of many classes, tell that the configuration cannot be used."""
 
@@ -40,14 +39,6 @@ def dagster_home(paths: Paths) -> Path:
     chosen = os.environ.get(HOME_VARIABLE)
     home = (Path(chosen) if chosen else paths.dagster).absolute()
     config = home / _CONFIG_NAME
-    if not chosen and not home.exists() and (_FORMER_HOME / "history").is_dir():
-        logger.info(
-            "Dagster's history is kept in %s from now on. The runs of earlier versions stay in %s: to see them, set "
-            "%s to that folder.",
-            home,
-            _FORMER_HOME.absolute(),
-            HOME_VARIABLE,
-        )
     ours = files("rag_assets").joinpath(_CONFIG_NAME).read_bytes()
     with full_disk_told(home):
         try:

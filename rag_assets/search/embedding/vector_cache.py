@@ -5,21 +5,17 @@ committed as a whole, so a kill loses the running batch at most. `keep_only` and
 longer wanted: nothing may remain of a deleted paper. Making what is missing is in `missing_vectors`.
 """
 
-import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
 from rag_assets.core.full_disk import demand_room
-from rag_assets.core.incremental import fingerprint, unsealed
-from rag_assets.core.kept import Entry, Kept, KeptFile
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors
 
 logger = logging.getLogger(__name__)
@@ -30,12 +26,11 @@ _PAPERS = "papers of models"
 _BYTES_PER_MB = 1_000_000
 _MOST_MB = 2000.0
 _LENGTH_TOLERANCE = 1e-3
-_EARLIER_FOLDERS = ("embeddings", "sparse_vectors", "token_vectors")
 
 
 def vector_file(path: Path) -> KeptFile:
-    """The file of a data folder. It takes over the vectors that earlier versions kept in folders beside it."""
-    return KeptFile(path, None, _earlier_vectors, _EARLIER_FOLDERS)
+    """The file of a data folder, which keeps everything."""
+    return KeptFile(path)
 
 
 class MadeOfTexts(Generic[Value]):
@@ -155,21 +150,3 @@ def prune_other_models(
 def _notes(file: KeptFile) -> Kept[dict[str, dict[str, list[str]]]]:
     """Keys by paper_id, by kind."""
     return file.replies(_PAPERS, dict[str, dict[str, list[str]]])
-
-
-def _earlier_vectors(folder: Path) -> Iterator[Entry]:
-    """The vectors of passages of version 0.1, which kept a folder per model with shards and a list of papers.
-    Sparse and token vectors come from models that run here, and are made again."""
-    papers = {}
-    for model in sorted((folder / _EARLIER_FOLDERS[0]).glob("*/"), key=lambda one: one.stat().st_mtime_ns):
-        kind = f"{_VECTORS} {model.name}"
-        for path in sorted(model.rglob("*.parquet")):
-            with suppress(pa.ArrowException, OSError, ValueError, KeyError):
-                with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
-                    table = file.read()
-                vectors = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
-                yield from ((kind, str(key), row.tobytes()) for key, row in zip(table["key"], vectors, strict=True))
-        with suppress(OSError):
-            papers[kind] = (unsealed(model.with_name(f"{model.name}.papers.json").read_bytes()) or {}).get("keys", {})
-    if papers:
-        yield _PAPERS, _PAPERS, json.dumps(papers).encode()

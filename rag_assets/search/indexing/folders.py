@@ -40,8 +40,8 @@ def read_manifest(folder: Path) -> IndexManifest | None:
     try:
         identity = IndexIdentity(**found["identity"])
         n_passages, n_changed = int(found["n_passages"]), int(found["n_changed"])
-        return IndexManifest(identity, str(found["passages"]), n_passages, n_changed, tuple(found.get("without", ())))
-    except (TypeError, KeyError):  # of an earlier version
+        return IndexManifest(identity, str(found["passages"]), n_passages, n_changed, tuple(found["without"]))
+    except (TypeError, KeyError):
         return None
 
 

@@ -1,6 +1,6 @@
 """What a reranker is: it looks at a question and a few candidate passages together, and gives them new scores.
 
-Adapters are in `late_interaction`, `cross_encoder` and `rerank_api`; `rerankers` decides which one a setting means, and
+Adapters are in `late_interaction` and `cross_encoder`; `rerankers` decides which one a setting means, and
 `retrieval.ranking` how a search uses the scores.
 """
 
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.domain import Passage
-from rag_assets.core.errors import BudgetExhausted, MissingKey, MissingModel, ModelFault, RerankingTooSlow
+from rag_assets.core.errors import MissingModel, RerankingTooSlow
 
 Scores = npt.NDArray[np.float64]
 TIMEOUT_S = 10.0
-"""Most seconds a cross-encoder or a reranker behind an API may take for one question."""
+"""Most seconds a cross-encoder may take for one question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Reranker(Protocol):
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         """The scores of at least one candidate.
 
-        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when there is no judgement.
+        Raises MissingModel or RerankingTooSlow when there is no judgement.
         """
         ...
 
@@ -88,21 +88,21 @@ class SkippingReranker:
         """
         try:
             return self._reranker.identity
-        except (MissingModel, MissingKey) as error:
+        except MissingModel as error:
             self._is_missing = True
             self._warn(error)
             return "unavailable"
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement | None:
-        """The reranker's judgement; None when it has none to give. A missing model or key is not asked for again."""
+        """The reranker's judgement; None when it has none to give. A missing model is not asked for again."""
         if self._is_missing or not candidates:
             return None
         try:
             return self._reranker.judge(question, candidates)
-        except (MissingModel, MissingKey) as error:
+        except MissingModel as error:
             self._is_missing = True
             self._warn(error)
-        except (ModelFault, BudgetExhausted, RerankingTooSlow) as error:
+        except RerankingTooSlow as error:
             self._warn(error)
         return None
 

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.reranking.base import Reranker
 from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, FolderFiles, HubFiles
 from rag_assets.search.reranking.late_interaction import LateInteraction
-from rag_assets.search.reranking.rerank_api import REQUESTS, HostedReranker
 
 NO_RERANKER = "none"
 
@@ -21,7 +18,6 @@ class Means:
     """What a reranker may use."""
 
     tokens: PassageTokens
-    connections: Connections
     models_folder: Path
     n_threads: int
 
@@ -46,10 +42,6 @@ def _local(model: str, means: Means) -> Reranker:
     return LateInteraction(means.tokens)
 
 
-def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
-    return lambda model, means: HostedReranker(ModelName(provider, model), means.connections)
-
-
 RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "local": ("late-interaction", _local),
     "fastembed": (
@@ -60,6 +52,5 @@ RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
         "<a folder with model.onnx and tokenizer.json>",
         lambda place, means: CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads),
     ),
-    **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
 }
 """By provider: its models, for messages, and the function that opens one."""

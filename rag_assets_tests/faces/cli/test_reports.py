@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import sealed
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
@@ -92,7 +93,7 @@ def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> 
 def test_the_last_evaluation_is_shown(settings: Settings) -> None:
     """Not the best, and not the first."""
     settings.paths.evaluation.mkdir(parents=True)
-    lines = [{"metrics": {"mrr": value}, "inputs": "", "accepted": True} for value in (0.9, 0.7)]
+    lines = [sealed({"metrics": {"mrr": value}, "inputs": "", "accepted": True}) for value in (0.9, 0.7)]
     (settings.paths.evaluation / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     assert status_facts(settings)["last_evaluation"] == {"mrr": 0.7}

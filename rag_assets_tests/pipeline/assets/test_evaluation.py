@@ -33,15 +33,6 @@ def test_two_evaluations_that_end_in_one_second_have_a_column_each() -> None:
     assert history_table(same_second).splitlines()[-1] == "| paper_mrr | 0.750 | 0.500 |"
 
 
-def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
-    """The history may hold entries of an earlier version."""
-    old = {"accepted": True, "metrics": {"paper_mrr": 0.5}}
-
-    heading = history_table([old, old]).splitlines()[0]
-
-    assert heading == "| metric | time not recorded, 0 before | time not recorded, 1 before |"
-
-
 def test_a_way_to_search_is_shown_by_what_was_measured() -> None:
     """Empty columns push the others out of sight."""
     modes = [

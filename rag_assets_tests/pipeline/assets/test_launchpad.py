@@ -31,8 +31,6 @@ def refusal(config: dict[str, Any]) -> str:
         ({"chunking": {"max_tokens": "many"}}, 'is not valid for expected type "Int"'),
         ({"retrieval": {"fusion": "convx"}}, "not in enum type retrieval_fusion got convx"),
         ({"parsing": {"source_order": ["pdf", "tex"]}}, "not in enum type parsing_source_order got tex"),
-        ({"limits": {"max_pages": 5}}, "is_called_parsing_limits_now"),
-        ({"parsed_index": "list.parquet"}, "is_called_paper_list_now"),
         ({"data_dir": "elsewhere"}, 'Received unexpected config entry "data_dir"'),
     ],
 )

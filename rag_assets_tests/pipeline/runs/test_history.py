@@ -154,21 +154,6 @@ def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         dagster_home(Paths(tmp_path / "data"))
 
 
-def test_the_history_of_an_earlier_version_is_left_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """After an upgrade the UI is empty; its owner must learn where the old runs are."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".dagster" / "history").mkdir(parents=True)
-
-    with caplog.at_level("INFO", "rag_assets"):
-        dagster_home(Paths(Path("data")))
-        dagster_home(Paths(Path("data")))
-
-    (message,) = caplog.messages
-    assert f"stay in {tmp_path / '.dagster'}" in message
-
-
 def test_finding_the_history_needs_no_dagster() -> None:
     """Its import takes a second, and a busy port should be told at once."""
     code = "import sys, rag_assets.faces.dagster_ui; sys.exit('dagster' in sys.modules)"

@@ -1,9 +1,6 @@
 """Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go with their paper."""
 
-import io
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
-from rag_assets.core.incremental import fingerprint, sealed
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.vector_cache import VectorCache, note_papers, prune_other_models, vector_file
 from rag_assets_tests.kept_entries import all_contents, damage
@@ -203,27 +197,3 @@ def test_vectors_of_which_no_paper_is_known_are_not_kept(tmp_path: Path) -> None
     used(tmp_path, NEW, PAPERS)
 
     assert n_missing(tmp_path, OLD) == 90
-
-
-def test_vectors_of_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
-    """Vectors were paid for: an upgrade must not ask for them again, nor forget whose they are, nor leave folders."""
-    shards = tmp_path / "embeddings" / fingerprint(OLD.identity)
-    (shards / "pending").mkdir(parents=True)
-    (tmp_path / "token_vectors").mkdir()
-    for path, texts in ((shards / "0.parquet", PAPERS["jones"]), (shards / "pending" / "b.parquet", PAPERS["smith"])):
-        numbers = pa.array(OLD.embed_passages(texts).ravel())
-        vectors = pa.FixedSizeListArray.from_arrays(numbers, OLD.facts.dimension)
-        sink = io.BytesIO()
-        pq.write_table(pa.table({"key": [opened(tmp_path / "any").key_of(t) for t in texts], "vector": vectors}), sink)
-        path.write_bytes(sink.getvalue())
-    (shards / "f.parquet").write_bytes(b"torn")
-    keys = {paper: [opened(tmp_path / "any").key_of(text) for text in PAPERS[paper]] for paper in ("jones", "smith")}
-    shards.with_name(f"{shards.name}.papers.json").write_text(json.dumps(sealed({"keys": keys})))
-    shutil.rmtree(tmp_path / "any", ignore_errors=True)
-
-    assert n_missing(tmp_path, OLD) == 30
-    assert np.array_equal(opened(tmp_path).load(PAPERS["smith"]), OLD.embed_passages(PAPERS["smith"]))
-    assert [path.name for path in tmp_path.iterdir()] == ["vectors.sqlite3"]
-    used(tmp_path, NEW, {"jones": PAPERS["jones"]})
-    assert n_missing(tmp_path, OLD, {"jones": PAPERS["jones"]}) == 0
-    assert n_missing(tmp_path, OLD, {"smith": PAPERS["smith"]}) == 30

@@ -1,22 +1,18 @@
 """A setting names a reranker."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, RetrievalSettings
-from rag_assets.hosted.connections import Connections
+from rag_assets.core.settings import EmbeddingSettings, RetrievalSettings
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.search.reranking.rerankers import Means, open_reranker
 
 
 @pytest.fixture
-def means(tmp_path: Path) -> Iterator[Means]:
-    with Connections(ModelAccessSettings()) as connections:
-        tokens = PassageTokens(open_token_encoder(EmbeddingSettings(), tmp_path))
-        yield Means(tokens, connections, tmp_path, 1)
+def means(tmp_path: Path) -> Means:
+    return Means(PassageTokens(open_token_encoder(EmbeddingSettings(), tmp_path)), tmp_path, 1)
 
 
 def test_the_default_needs_neither_key_nor_download(means: Means, tmp_path: Path) -> None:
@@ -33,7 +29,7 @@ def test_none_switches_the_step_off(means: Means) -> None:
     assert open_reranker("none", means) is None
 
 
-@pytest.mark.parametrize("name", ["late-interaction", "local:", "local:colbert", "", "fastembed", "unknown:model"])
+@pytest.mark.parametrize("name", ["late-interaction", "local:", "local:colbert", "", "fastembed", "cohere:rerank-v4"])
 def test_a_name_that_does_not_exist_is_refused(name: str, means: Means) -> None:
     """A misspelt name that meant "none" would go unnoticed."""
     with pytest.raises(InvalidSettings, match=r"^retrieval\.reranker = ") as caught:

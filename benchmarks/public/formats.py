@@ -1,6 +1,6 @@
 """The files of public benchmarks as they are published, read as papers and rows of a question file.
 
-An adapter gives the papers, as text or as files to copy, and the questions. Where they go is decided in `benchmarks`.
+An adapter gives the papers, as text or as files to copy, and the questions. Where they go is decided in `corpora`.
 """
 
 import json

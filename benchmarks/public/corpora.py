@@ -1,7 +1,7 @@
 """Public benchmarks: a local copy of their files becomes papers and a question file. Nothing is fetched.
 
-docs/evaluation.md has the protocol. How each is published is known by `benchmark_formats`; how questions are asked and
-measured is that of any question file.
+benchmarks/README.md has the protocol. How each is published is known by `formats`; how questions are asked and measured
+is that of any question file.
 """
 
 import shutil
@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from rag_assets.core.errors import InvalidQuestions, InvalidSettings, MissingInput
-from rag_assets.core.incremental import write_atomically
-from rag_assets.evaluation.benchmark_formats import (
+from benchmarks.public.formats import (
     Paper,
     Row,
     covidqa,
@@ -25,6 +23,8 @@ from rag_assets.evaluation.benchmark_formats import (
     qasper,
     scifact,
 )
+from rag_assets.core.errors import InvalidQuestions, InvalidSettings, MissingInput
+from rag_assets.core.incremental import write_atomically
 from rag_assets.questions import Question
 
 
@@ -39,8 +39,10 @@ class Benchmark:
     read: Callable[[Path], tuple[Iterable[Paper], Iterable[Row]]]
 
 
-def prepare(name: str, folder: Path, data: Path) -> Path:
+def prepare(name: str, folder: Path, data: Path, limit: int | None = None) -> Path:
     """Write the papers and the question file of a benchmark below a data folder; its question file.
+
+    limit: so many questions, see `drawn`.
 
     Raises InvalidSettings for a name that no benchmark has, MissingInput when the files are not there, InvalidQuestions
     when they are not as published.
@@ -53,7 +55,8 @@ def prepare(name: str, folder: Path, data: Path) -> Path:
         raise InvalidSettings(f"{data} holds other papers. Name a data folder for the benchmark: --data DIR")
     try:
         papers, rows = benchmark.read(folder)
-        lines = [Question.model_validate(row).model_dump_json(exclude_defaults=True) for row in rows]
+        questions = drawn([Question.model_validate(row) for row in rows], limit)
+        lines = [one.model_dump_json(exclude_defaults=True) for one in questions]
         write_papers(papers, data / "papers")
     except FileNotFoundError as error:
         raise MissingInput(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from benchmarks.public.corpora import BENCHMARKS, drawn, prepare
 from rag_assets.core.errors import InvalidQuestions, InvalidSettings, MissingInput
-from rag_assets.evaluation.benchmarks import BENCHMARKS, drawn, prepare
 from rag_assets.questions import Question, load_questions
 
 QASPER = {

@@ -1,9 +1,17 @@
 """How far judges of claims agree with people: the same labelled claims are put to each.
 
+    python -m benchmarks.judges LABELLED.jsonl [--set evaluation.judge=google:gemini-2.5-flash ...]
+
+A line of the file is {"question": ..., "claim": ..., "quotes": [...], "carried": true or false}. Printed are, for the
+rules alone, for the second look at answers (`answering.judge.model`) and for the judge of evaluations: share of equal
+verdicts with its interval, kappa, wrong claims passed, right claims lost, claims it cannot tell. A model is asked once
+per claim.
+
 Kappa is Cohen's (1960, "A Coefficient of Agreement for Nominal Scales"): agreement beyond that of two who say "carried"
 as often, but at random.
 """
 
+import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +27,10 @@ from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain.answers import FULL_SUPPORT_FROM
 from rag_assets.core.errors import InvalidQuestions, MissingInput
-from rag_assets.core.settings import Settings
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.statistics import Estimate, estimate
+from rag_assets.faces.cli.options import overrides_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions.files import NonEmpty
 
@@ -65,7 +74,7 @@ class Agreement:
 def read_labelled_claims(path: Path) -> list[LabelledClaim]:
     """Raises MissingInput, or InvalidQuestions naming all lines that cannot be used."""
     if not path.is_file():
-        raise MissingInput(f"There is no file {path}. docs/evaluation.md shows what a line of it looks like.")
+        raise MissingInput(f"There is no file {path}. benchmarks/judges.py says what a line of it looks like.")
     found: list[LabelledClaim] = []
     problems: list[str] = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
@@ -131,3 +140,23 @@ def agreements(claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opin
             sum(one.carried and not verdict for one, verdict in told),
             len(claims) - len(told),
         )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("labelled", type=Path)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
+    given = parser.parse_args()
+    claims, settings = read_labelled_claims(given.labelled), load_settings(overrides_of(None, given.set))
+    with Connections(settings.model_access) as connections:
+        for one in agreements(claims, open_judges(settings, connections)):
+            shared = one.agreement
+            print(
+                f"{one.judge}: agreement {shared.mean:.3f} ({shared.low:.3f} to {shared.high:.3f}), "
+                f"kappa {one.kappa:.2f}, {one.n_wrong_passed} wrong passed, {one.n_right_lost} right lost, "
+                f"{one.n_untold} untold"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.judges import LabelledClaim, agreements, open_judges, read_labelled_claims
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import load_settings
-from rag_assets.evaluation.agreement import LabelledClaim, agreements, open_judges, read_labelled_claims
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest

@@ -1,0 +1,1 @@
+"""Public benchmarks as papers and question files of a data folder."""
