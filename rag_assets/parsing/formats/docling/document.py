@@ -173,4 +173,4 @@ def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
         for table in sequence(parsed.get("tables"))
         for cell in sequence(mapping(mapping(table).get("data")).get("table_cells"))
     ]
-    return sum(len(text_field(item.get("text"))) for item in [*body, *cells])
+    return sum(len(Items.text_of(item)) for item in [*body, *cells])
