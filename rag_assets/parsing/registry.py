@@ -19,7 +19,7 @@ from rag_assets.parsing.shared.files.raw import RawFile, decoded
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
-PARSER_VERSION = 18
+PARSER_VERSION = 19
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
@@ -56,7 +56,7 @@ FORMATS = (
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
         "tei.document:parse_tei",
         "tei.sniffing:looks_like_tei",
-        version=6,
+        version=5,
     ),
     Format(
         Source.DOCLING,
@@ -64,7 +64,7 @@ FORMATS = (
         "docling.document:parse_docling",
         "docling.document:looks_like_docling",
         b"{",
-        version=5,
+        version=4,
     ),
     Format(
         Source.DOCLING,
@@ -73,7 +73,7 @@ FORMATS = (
         "docling.document:looks_like_html",
         b"<",
         needs="docling",
-        version=4,
+        version=3,
     ),
     Format(
         Source.DOCLING,
@@ -82,7 +82,7 @@ FORMATS = (
         "docling.document:looks_like_docx",
         b"PK",
         needs="docling",
-        version=4,
+        version=3,
     ),
     Format(
         Source.ADE,
@@ -90,10 +90,10 @@ FORMATS = (
         "ade.document:parse_ade",
         "ade.document:looks_like_ade",
         b"{",
-        version=5,
+        version=4,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=9),
-    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=8),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=8),
+    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=7),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)

@@ -55,7 +55,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
         file_path=file.path,
         blocks=tuple(blocks),
         page_source=PageSource.NONE,
-        n_source_chars=sum(len(block.text) for block in blocks if block.zone is not Zone.BACK),
+        n_source_chars=sum(block.n_chars for block in blocks if block.zone is not Zone.BACK),
         notes=source.notes,
         header=header,
     )

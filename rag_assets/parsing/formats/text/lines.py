@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_assets.core.domain import n_text_chars
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued
 from rag_assets.parsing.shared.table_rows import plain_rows
@@ -38,7 +39,7 @@ class Paragraph:
     """(offset in `text`, page) where each page begins; the first offset is 0."""
     n_lines: int
     n_source_chars: int
-    """Characters of its lines before they were joined, a line end counted as one."""
+    """Characters of its lines before they were joined."""
 
 
 def lines_of(text: str) -> list[list[TextLine]]:
@@ -129,4 +130,4 @@ def _joined(run: Sequence[TextLine], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)
+    return Paragraph(text, tuple(pages), len(run), sum(n_text_chars(line.text) for line in run))

@@ -85,7 +85,7 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: P
 
     assert texts(document.blocks) == ["Ferritin fell."]
     assert document.n_dropped_running == 3
-    assert document.n_source_chars == len("Ferritin fell.")
+    assert document.n_source_chars == len("Ferritinfell.")
     assert document.margins == ("Iron 12, 2019",), "the margin of the first page tells journal and year"
 
 
