@@ -5,7 +5,6 @@ checksum: a damaged line is kept aside, and costs none of the others.
 """
 
 import csv
-import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, write_atomically
-from rag_assets.core.text.display import no_formula
+from rag_assets.core.text.display import csv_bytes, no_formula
 
 logger = logging.getLogger(__name__)
 CHECKSUM_COLUMN = "row_checksum"
@@ -156,7 +155,7 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
     if rows:
         values = [_with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in [*earlier, *rows]]
-        write_atomically(path, _encoded([AUDIT_COLUMNS, *values]))
+        write_atomically(path, csv_bytes([AUDIT_COLUMNS, *values]))
 
 
 def _asked(row: Mapping[str, object]) -> tuple[str, str]:
@@ -186,24 +185,23 @@ def _cell(value: object) -> str:
     return no_formula("" if value is None else " ".join(str(value).splitlines()))
 
 
-def _encoded(rows: Sequence[Sequence[str]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
-
-
 def _set_damaged_aside(path: Path) -> None:
-    header = _encoded([AUDIT_COLUMNS]).rstrip(b"\n")
     lines = [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
     whole = [line for line in lines if _is_whole(line)]
-    if lines and (lines[0] == header or whole) and len(whole) < len(lines) - (lines[0] == header):
-        damaged = [line for line in lines if line != header and not _is_whole(line)]
-        keep_aside(path, damaged, kept=[header, *whole])
+    if whole and (damaged := [line for line in lines if not _is_whole(line)]):
+        rows = [line for line in whole if _values(line) != [*AUDIT_COLUMNS]]
+        keep_aside(path, damaged, kept=[csv_bytes([AUDIT_COLUMNS]).rstrip(b"\n"), *rows])
+
+
+def _values(line: bytes) -> list[str]:
+    (values,) = csv.reader([line.decode("utf-8-sig")])
+    return values
 
 
 def _is_whole(line: bytes) -> bool:
+    """Whether it is the header, or a row as it was written."""
     try:
-        (values,) = csv.reader([line.decode("utf-8-sig")])
+        values = _values(line)
     except (ValueError, csv.Error):
         return False
-    return len(values) > 1 and fingerprint(values[:-1]) == values[-1]
+    return values == [*AUDIT_COLUMNS] or (len(values) > 1 and fingerprint(values[:-1]) == values[-1])
