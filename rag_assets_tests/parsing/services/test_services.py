@@ -276,6 +276,18 @@ def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server
     assert "GROBID 0.9.1's reading of a.pdf is TEI without text" in corpus.notes()
 
 
+def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
+    """A server that mixes up its answers would put one paper's findings under the name of another."""
+    corpus.put_pdf()
+    other = "Zebrafish larvae swam toward dim lamps. Their speed doubled within six days. Nobody fed them by hand."
+    server.by_default = Said(body=tei(f"<p>{other}</p>").encode())
+
+    corpus.run(grobid=server.address)
+
+    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
+    assert "GROBID 0.9.1's reading of a.pdf is of another paper" in corpus.notes()
+
+
 def test_what_one_service_could_not_read_goes_to_the_next(corpus: Corpus, server: ReadingServer) -> None:
     """GROBID reads no scans, Docling does; sending it all would take the double time."""
     corpus.put_pdf("b", "forest")
