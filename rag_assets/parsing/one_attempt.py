@@ -194,7 +194,7 @@ def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettin
         return
     read = letters_of(document.text)
     step = max(len(read) // _N_STRETCHES, _STRETCH)
-    found = [read[at : at + _STRETCH] in printed for at in range(0, len(read), step)]
+    found = [read[at : at + _STRETCH] in printed for at in range(0, len(read) - _STRETCH + 1, step)]
     if len(printed) > _LEAST_PRINTED and sum(found) < _LEAST_SHARED * len(found):
         raise UnreadableDocument("is of another paper: hardly any of its words are in the PDF.")
 
