@@ -13,6 +13,7 @@ from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
 from rag_assets.parsing.formats.markdown.front_matter import stated_record
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
+from rag_assets.parsing.shared.contents import lines_of_contents
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
@@ -26,6 +27,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _NOT_PROSE = re.compile(r"\s{4}|\t|\s*[|<>]|\s*[-*+]\s|\s*(?:-{2,}|={2,})\s*$")
 """Code, tables, HTML, quotes, items and the underlines of headings."""
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _EMPHASIS = re.compile(r"\*\*|__")
 _HIDDEN = "(no prose)"
 _MAX_NAME_CHARS = 80
@@ -41,7 +43,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     title = header.title or ""
     body = text[front_matter.end() :] if front_matter else text
     try:
-        parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
+        parts = [part for part in markdown_parts(_with_marked_headings(_without_contents(body)), "file") if part.text]
     except RecursionError as error:
         raise DocumentLimit("has Markdown nested too deep to read. Flatten its lists or quotes.") from error
     if not parts:
@@ -102,6 +104,15 @@ def _block(part: MarkdownPart) -> Block:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _without_contents(text: str) -> str:
+    """`text` without tables of contents; code is left as it is."""
+    lines = text.split("\n")
+    pairs = zip(lines, _seen(lines), strict=True)
+    is_code = [seen == _HIDDEN and not _ITEM.match(line) for line, seen in pairs]
+    of_contents = lines_of_contents([_HIDDEN if code else line for line, code in zip(lines, is_code, strict=True)])
+    return "\n".join(line for at, line in enumerate(lines) if at not in of_contents)
 
 
 def _with_marked_headings(text: str) -> str:
