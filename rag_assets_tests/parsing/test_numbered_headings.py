@@ -191,7 +191,11 @@ CONTENTS = {
 @pytest.mark.parametrize("read", [from_markdown, from_text])
 def test_a_table_of_contents_is_not_read(tmp_path: Path, read: Read, lines: list[str]) -> None:
     """Its entries have every word of a question about a section, and answer none."""
-    body = [("1 Flock", paragraph("sheep")), ("1.1 Iron Diet", paragraph("iron")), ("2 Long Winters", paragraph("snow"))]
+    body = [
+        ("1 Flock", paragraph("sheep")),
+        ("1.1 Iron Diet", paragraph("iron")),
+        ("2 Long Winters", paragraph("snow")),
+    ]
 
     document = read(tmp_path, [("Sheep at High Altitude", []), ("", ["\n".join(lines)]), *body])
 

@@ -5,14 +5,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.records.retractions import retraction_lists
+from rag_assets.corpus.records.retractions import is_retraction_list, retraction_lists
 from rag_assets.parsing.bibliographies import Entry, content_of, entries_in
-from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
+from rag_assets.parsing.discovery import library_files
 from rag_assets.parsing.reference_libraries import entries_of, is_reference_library
 
 _MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
@@ -27,8 +27,6 @@ class Libraries:
     """(file, problem) of what could not be read, the problem with its line."""
     retracted: Mapping[str, str] = field(default_factory=dict)
     """The list, by each DOI that is in one."""
-    n_listed: Mapping[str, int] = field(default_factory=dict)
-    """How many DOIs were read of each list."""
 
     @classmethod
     def of(
@@ -46,14 +44,13 @@ class Libraries:
             problems.extend({"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
 
         for relative in library_files(papers):
-            if PurePosixPath(relative).name.lower() in RETRACTION_LISTS:
+            if is_retraction_list(relative):
                 continue
             if isinstance(content := content_of(papers / relative), bytes):
                 bibliographies[relative] = content
             else:
                 tell(relative, [content])
-        lists = retraction_lists(papers)
-        for relative, (dois, wrong) in lists.items():
+        for relative, (dois, wrong) in retraction_lists(papers).items():
             retracted = dict.fromkeys(dois, relative) | retracted
             tell(relative, wrong)
         read = {file[0]: made for file, made in spread(entries_in, bibliographies.items())}
@@ -66,5 +63,4 @@ class Libraries:
             found, wrong = entries_of(paper_list, papers, limits)
             entries += found
             tell(paper_list.name, wrong)
-        n_listed = {relative: len(dois) for relative, (dois, _) in lists.items()}
-        return cls(tuple(entries), tuple(problems), retracted, n_listed)
+        return cls(tuple(entries), tuple(problems), retracted)

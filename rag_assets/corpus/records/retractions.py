@@ -24,8 +24,11 @@ _NO_RETRACTION = re.compile("correct|corrigend|errat|concern|reinstat", re.IGNOR
 
 def retraction_lists(papers: Path) -> dict[str, tuple[set[str], list[str]]]:
     """What `read_retractions` finds in each list below the folder `papers`, by its relative path."""
-    lists = (one for one in library_files(papers) if PurePosixPath(one).name.lower() in RETRACTION_LISTS)
-    return {relative: read_retractions(papers / relative) for relative in lists}
+    return {one: read_retractions(papers / one) for one in library_files(papers) if is_retraction_list(one)}
+
+
+def is_retraction_list(relative: str) -> bool:
+    return PurePosixPath(relative).name.lower() in RETRACTION_LISTS
 
 
 def read_retractions(path: Path) -> tuple[set[str], list[str]]:

@@ -45,8 +45,8 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                 quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
                 rendering.print_told("\nQuarantined files", quarantined)
             if lists:
-                counts = (f"DOIs read: {one['n_dois']:,}, papers here among them: {one['n_papers']:,}" for one in lists)
-                told = ((one["file"], "", n, one["problem"]) for one, n in zip(lists, counts, strict=True))
+                of_list = "DOIs read: {n_dois:,}, papers here among them: {n_papers:,}".format_map
+                told = ((one["file"], "", of_list(one), one["problem"]) for one in lists)
                 rendering.print_told("\nLists of retracted papers", told)
             if shown := read[: max(sum(one["is_doubtful"] for one in read), _READINGS_SHOWN)]:
                 told = ((one["file_path"], one["paper_id"], reading_in_words(one), one["notes"]) for one in shown)

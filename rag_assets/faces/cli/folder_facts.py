@@ -69,10 +69,10 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 
 
 def lists_of_retracted(settings: Settings) -> list[dict[str, Any]]:
-    """How many DOIs can be read of each list of retracted papers, how many papers it names, and what is wrong with it."""
-    retracted = Counter(published_or_empty(settings.paths.records, PAPERS).table["retracted"].to_pylist())
+    """How many DOIs are in each list of retracted papers, how many papers it names, and what is wrong with it."""
+    n_papers = Counter(published_or_empty(settings.paths.records, PAPERS).table["retracted"].to_pylist())
     return [
-        {"file": file, "n_dois": len(dois), "n_papers": retracted[file], "problem": " ".join(wrong)}
+        {"file": file, "n_dois": len(dois), "n_papers": n_papers[file], "problem": " ".join(wrong)}
         for file, (dois, wrong) in retraction_lists(settings.paths.papers).items()
     ]
 

@@ -49,7 +49,7 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     before = published.columns(PAPERS.names)
     updated, plan = update_papers(before, index, libraries, DocumentStore(paths.kept), look_up)
     n_matched = Counter(updated["retracted"].to_pylist())
-    for file, n in libraries.n_listed.items():
+    for file, n in Counter(libraries.retracted.values()).items():
         logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
 
     def audit(_: PaperTable) -> TableAudit:
@@ -70,5 +70,5 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         {"records": RECORDS_VERSION},
         PAPERS_PROMISES,
         audit,
-        follows_from=[len(libraries.entries), list(libraries.problems), dict(libraries.n_listed)],
+        follows_from=[len(libraries.entries), list(libraries.problems)],
     )

@@ -27,7 +27,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _NOT_PROSE = re.compile(r"\s{4}|\t|\s*[|<>]|\s*[-*+]\s|\s*(?:-{2,}|={2,})\s*$")
 """Code, tables, HTML, quotes, items and the underlines of headings."""
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _EMPHASIS = re.compile(r"\*\*|__")
 _HIDDEN = "(no prose)"
 _MAX_NAME_CHARS = 80
@@ -41,9 +40,11 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     front_matter = _FRONT_MATTER.match(text)
     header = stated_record(front_matter[0]) if front_matter else NO_RECORD
     title = header.title or ""
-    body = text[front_matter.end() :] if front_matter else text
+    lines = (text[front_matter.end() :] if front_matter else text).split("\n")
+    of_contents = lines_of_contents(lines)
+    body = "\n".join(line for at, line in enumerate(lines) if at not in of_contents)
     try:
-        parts = [part for part in markdown_parts(_with_marked_headings(_without_contents(body)), "file") if part.text]
+        parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
         raise DocumentLimit("has Markdown nested too deep to read. Flatten its lists or quotes.") from error
     if not parts:
@@ -104,15 +105,6 @@ def _block(part: MarkdownPart) -> Block:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _without_contents(text: str) -> str:
-    """`text` without tables of contents; code is left as it is."""
-    lines = text.split("\n")
-    pairs = zip(lines, _seen(lines), strict=True)
-    is_code = [seen == _HIDDEN and not _ITEM.match(line) for line, seen in pairs]
-    of_contents = lines_of_contents([_HIDDEN if code else line for line, code in zip(lines, is_code, strict=True)])
-    return "\n".join(line for at, line in enumerate(lines) if at not in of_contents)
 
 
 def _with_marked_headings(text: str) -> str:

@@ -8,6 +8,7 @@ is made of it, and anchors, by which a small file can grow without end, are not 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import yaml
 from nameparser import HumanName
@@ -24,10 +25,13 @@ _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _BETWEEN_NAMES = re.compile(r"\s*(?:[;&\n]|\\and\b|,?\s\band\b)\s*")
 _ASIDE = re.compile(r"\^\[[^\]]*\]|\^[\d,*]+\^|<[^<>]*>|\\\w+\{[^{}]*\}|\([^()]*\)")
 """Notes, addresses and what stands in brackets behind a name."""
-_MARKS = " \"*†‡§,:0123456789¹²³⁴⁵⁶⁷⁸⁹"
-_FAMILY = ("family", "familyname", "familynames", "surname", "last", "lastname")
-_GIVEN = ("given", "givenname", "givennames", "first", "firstname", "forename")
-_WHOLE = ("name", "literal", "fullname", "text")
+_MARKS = ' "*†‡§,:0123456789¹²³⁴⁵⁶⁷⁸⁹'
+_PARTS = (
+    ("family", "familyname", "familynames", "surname", "last", "lastname"),
+    ("given", "givenname", "givennames", "first", "firstname", "forename"),
+    ("name", "literal", "fullname", "text"),
+)
+"""What tools call the family name, the given name and the whole."""
 
 
 def stated_record(front_matter: str) -> Record:
@@ -40,7 +44,7 @@ def stated_record(front_matter: str) -> Record:
     keywords = keywords if isinstance(keywords, list) else re.split("[;,]", str(keywords))
     return Record(
         title=_text(stated.get("title")),
-        authors=tuple(_persons(stated.get("authors") or stated.get("author")))[:_MOST_AUTHORS],
+        authors=tuple(map(_person, islice(_names(stated.get("authors") or stated.get("author")), _MOST_AUTHORS))),
         year=int(year[0]) if year else None,
         venue=_text(journal),
         doi=_text(stated.get("doi")),
@@ -79,34 +83,30 @@ def _loaded(field: str) -> Mapping[object, object]:
         return {name.strip("\"' \t"): words} if _WORDS.match(rest) else {}
 
 
-def _persons(value: object, *, may_list: bool = True) -> Iterator[Person]:
-    """Persons as text, as mappings of a name or of its parts, or as a list of these.
+def _names(value: object, *, may_list: bool = True) -> Iterator[str]:
+    """Names of persons that are stated as text, as mappings of a name or of its parts, or as a list of these.
 
     may_list: commas may part persons, "Ada Lund, Bo Moe"; in the item of a list they stand within a name.
     """
-    if isinstance(value, str):
-        yield from (_person(name) for name in _names(value, may_list=may_list))
-    elif isinstance(value, list):
+    if isinstance(value, list):
         for one in value:
-            yield from _persons(one, may_list=False)
+            yield from _names(one, may_list=False)
     elif isinstance(value, dict):
         parts = {re.sub("[-_]", "", str(name)).lower(): part for name, part in value.items()}
-        family, given = (next((parts[name] for name in names if parts.get(name)), "") for names in (_FAMILY, _GIVEN))
+        family, given, whole = (next((parts[name] for name in names if parts.get(name)), "") for names in _PARTS)
         if family:
-            particle = parts.get("nondroppingparticle") or parts.get("particle")
-            yield Person(" ".join(filter(None, map(_text, (particle, family)))), _text(given) or "")
-        elif whole := next((parts[name] for name in _WHOLE if parts.get(name)), None):
-            yield from _persons(whole, may_list=False)
-        elif len(value) == 1:  # the name as the key: "Ada Lund: {institute: ...}"
-            yield from _persons(*map(str, value), may_list=False)
-
-
-def _names(text: str, *, may_list: bool) -> Iterator[str]:
-    for piece in _BETWEEN_NAMES.split(_ASIDE.sub("", text)):
-        parts = [part for one in piece.split(",") if (part := plain_line(one).strip(_MARKS))]
-        are_whole = all(" " in part for part in parts)
-        size = 1 if may_list and are_whole else 2 if may_list and len(parts) > 2 and len(parts) % 2 == 0 else len(parts)
-        yield from (", ".join(parts[at : at + size]) for at in range(0, len(parts), size or 1))
+            yield ", ".join(filter(None, (f"{parts.get('nondroppingparticle', '')} {family}".strip(), given)))
+        elif whole or len(value) == 1:  # "Ada Lund: {institute: ...}"
+            yield from _names(whole or str(*value), may_list=False)
+    else:
+        for piece in _BETWEEN_NAMES.split(_ASIDE.sub("", str(value or ""))):
+            pieces = [part for one in piece.split(",") if (part := plain_line(one).strip(_MARKS))]
+            size = len(pieces) or 1
+            if may_list and all(" " in part for part in pieces):
+                size = 1
+            elif may_list and size > 2 and size % 2 == 0:  # "Lund, Ada, Moe, Bo"
+                size = 2
+            yield from (", ".join(pieces[at : at + size]) for at in range(0, len(pieces), size))
 
 
 def _person(name: str) -> Person:

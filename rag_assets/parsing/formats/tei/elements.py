@@ -87,7 +87,7 @@ def is_unread(element: etree._Element, name: str) -> bool:
     """Whether an element's content is not the paper's own text: running headers, the reference list, pictures, what was
     deleted or struck out and not restored, and the list of grants that GROBID makes of the statements (all 274 grants
     of 106 files stand in their text as well)."""
-    if name in _DELETED or (name == "hi" and any(map(_STRUCK.search, element.attrib.values()))):
+    if name in _DELETED or (name == "hi" and _STRUCK.search(" ".join(map(str, element.attrib.values())))):
         above = element.getparent()
         return above is None or name_of(above) != "restore"
     if name in RUNNING or name in REFERENCES or name in _SILENT:

@@ -371,12 +371,11 @@ def test_what_is_struck_out_is_not_read(tmp_path: Path) -> None:
     ]
 
 
-def test_links_to_the_sections_are_not_read_and_code_is(tmp_path: Path) -> None:
-    """A list of links repeats the headings; the same lines in code are the paper's own."""
-    code = "```\nFlock ..... 1\nDiet ..... 2\nSnow ..... 3\n```"
+def test_links_to_the_sections_are_not_read(tmp_path: Path) -> None:
+    """A list of links repeats the headings, and is nearest to every question that has their words."""
     links = "- [Flock](#flock)\n- [Diet](#diet)\n  - [Snow](#snow)\n"
-    sections = f"## Flock\n\nSheep.\n\n## Diet\n\nIron.\n\n## Snow\n\n{code}\n"
+    sections = "## Flock\n\nSheep.\n\n## Diet\n\nIron.\n\n## Snow\n\n- [Ice](#diet)\n"
 
     blocks = parsed(tmp_path, f"# Sheep\n\n{links}\n{sections}").blocks
 
-    assert [block.text for block in blocks if block.kind is not BlockKind.HEADING] == ["Sheep.", "Iron.", code[4:-4]]
+    assert [block.text for block in blocks if block.kind is not BlockKind.HEADING] == ["Sheep.", "Iron.", "- Ice"]
