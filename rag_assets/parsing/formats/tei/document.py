@@ -87,8 +87,8 @@ def _n_text_chars(root: etree._Element) -> int:
     """Characters of abstract, front, body, annexes and statements.
 
     Left out are the reference list, running headers, deleted text and further readings of a `choice`. Labels and
-    captions that GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses nothing hold
-    between 0.95 and 1.1 times this number.
+    captions that GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses
+    nothing hold between 0.95 and 1.1 times this number.
     """
     parts: list[str] = []
     for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):
