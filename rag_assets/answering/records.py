@@ -5,7 +5,6 @@ checksum: a damaged line is kept aside, and costs none of the others.
 """
 
 import csv
-import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, log_lines, write_atomically
-from rag_assets.core.text.display import no_formula
+from rag_assets.core.text.display import csv_bytes, no_formula
 
 logger = logging.getLogger(__name__)
 CHECKSUM_COLUMN = "row_checksum"
@@ -56,7 +55,6 @@ AUDIT_COLUMNS = (
     "left_out",
     CHECKSUM_COLUMN,
 )
-_HEADER = ",".join(AUDIT_COLUMNS).encode()
 _RESULT = TypeAdapter(QAResult)
 
 
@@ -157,7 +155,7 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
     if rows:
         values = [_with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in [*earlier, *rows]]
-        write_atomically(path, _encoded([AUDIT_COLUMNS, *values]))
+        write_atomically(path, csv_bytes([AUDIT_COLUMNS, *values]))
 
 
 def _asked(row: Mapping[str, object]) -> tuple[str, str]:
@@ -187,28 +185,28 @@ def _cell(value: object) -> str:
     return no_formula("" if value is None else " ".join(str(value).splitlines()))
 
 
-def _encoded(rows: Sequence[Sequence[str]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
-
-
 def damaged_rows(path: Path) -> list[bytes]:
     """The lines of an audit that do not fit their checksums; empty for a file that is no audit."""
     lines = log_lines(path)
-    damaged = [line for line in lines if line != _HEADER and not _is_whole(line)]
+    damaged = [line for line in lines if not _is_whole(line)]
     return damaged if len(damaged) < len(lines) else []
 
 
 def _set_damaged_aside(path: Path) -> None:
     if damaged := damaged_rows(path):
-        whole = [line for line in log_lines(path) if _is_whole(line)]
-        keep_aside(path, damaged, kept=[_HEADER, *whole])
+        rows = [line for line in log_lines(path) if _is_whole(line) and _values(line) != [*AUDIT_COLUMNS]]
+        keep_aside(path, damaged, kept=[csv_bytes([AUDIT_COLUMNS]).rstrip(b"\n"), *rows])
+
+
+def _values(line: bytes) -> list[str]:
+    (values,) = csv.reader([line.decode("utf-8-sig")])
+    return values
 
 
 def _is_whole(line: bytes) -> bool:
+    """Whether it is the header, or a row as it was written."""
     try:
-        (values,) = csv.reader([line.decode("utf-8-sig")])
+        values = _values(line)
     except (ValueError, csv.Error):
         return False
-    return len(values) > 1 and fingerprint(values[:-1]) == values[-1]
+    return values == [*AUDIT_COLUMNS] or (len(values) > 1 and fingerprint(values[:-1]) == values[-1])

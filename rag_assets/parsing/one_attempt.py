@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.text.folding import letters_of
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.examination import is_pdf
@@ -15,6 +16,10 @@ from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.store import demand_promises, packed_document
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
+_STRETCH, _N_STRETCHES, _LEAST_PRINTED = 20, 200, 200
+_LEAST_SHARED = 0.1
+"""Of stretches of 20 letters. Measured on 13 pairs of TEI and PDF: .78 or more of a paper's own, .03 or less of any
+other's."""
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
 
@@ -100,6 +105,8 @@ def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocumen
     _demand_text(document)
     if file.read_by:
         document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
+        if files.pdf:
+            _demand_same_paper(document, files.pdf, settings)
     if pdf := files.file if is_pdf(file) else files.pdf:
         document = _with_front(document, pdf, settings)
     notes = list(attempt.failures)
@@ -141,6 +148,21 @@ def _demand_text(document: Document) -> None:
         raise UnreadableDocument(
             "holds no text besides headings, statements and back matter. Replace it with the full paper."
         )
+
+
+def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettings) -> None:
+    """Raise UnreadableDocument where almost no stretch of a server's reading is in the PDF: it is another paper's."""
+    from rag_assets.parsing.formats.pdf.file import text_layer  # loads the PDF engine
+
+    try:
+        printed = letters_of(text_layer(pdf.content, settings.limits.max_pages))
+    except UnreadableDocument:
+        return
+    read = letters_of(document.text)
+    step = max(len(read) // _N_STRETCHES, _STRETCH)
+    found = [read[at : at + _STRETCH] in printed for at in range(0, len(read) - _STRETCH + 1, step)]
+    if len(printed) > _LEAST_PRINTED and sum(found) < _LEAST_SHARED * len(found):
+        raise UnreadableDocument("is of another paper: hardly any of its words are in the PDF.")
 
 
 def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:

@@ -7,13 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Zone
 from rag_assets.core.promises import Promise
 
 PARSED = "parsed"
 QUARANTINED = "quarantined"
-_LEAST_KEPT_SHARE = 0.98
-_NEGLIGIBLE_LOSS_CHARS = 20
 
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
@@ -38,35 +35,6 @@ def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
     return joined.filter(pc.fill_null(is_outside, fill_value=False)).sort_by(
         [("paper_id", "ascending"), ("ordinal", "ascending")]
     )
-
-
-def measured(blocks: pa.Table) -> pa.Table:
-    """(paper_id, zone, kind, n_chars, length) of blocks: what `text_lost` counts, without the texts.
-
-    length: characters of text and title, and the blank between them.
-    """
-    length = pc.add(pc.add(pc.utf8_length(blocks["text"]), pc.utf8_length(blocks["title"])), 1)
-    return blocks.select(["paper_id", "zone", "kind", "n_chars"]).append_column("length", length)
-
-
-def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
-    """(paper_id, n_source_chars, n_block_chars) of papers whose blocks hold less than 98 % of the source's text.
-
-    blocks: `measured`. Back matter and title pages count on neither side; a table's or figure's caption counts with its
-    text. In a paper of a few words a hyphen that was mended is 2 % already, so a few characters are never a loss.
-    """
-    is_added = pc.is_in(blocks["zone"], value_set=pa.array([str(Zone.BACK), str(Zone.TITLE_PAGE)]))
-    read = blocks.filter(pc.invert(is_added))
-    by_paper = read.group_by("paper_id").aggregate([("length", "sum")])
-    parsed = index.filter(pc.equal(index["status"], PARSED)).select(["paper_id", "n_source_chars"])
-    joined = parsed.join(by_paper.rename_columns(["paper_id", "n_block_chars"]), "paper_id")
-    n_kept = pc.fill_null(joined["n_block_chars"], 0)
-    n_lost = pc.subtract(joined["n_source_chars"], n_kept)
-    is_lost = pc.and_(
-        pc.less(n_kept, pc.multiply(joined["n_source_chars"], _LEAST_KEPT_SHARE)),
-        pc.greater(n_lost, _NEGLIGIBLE_LOSS_CHARS),
-    )
-    return joined.set_column(2, "n_block_chars", n_kept).filter(is_lost).sort_by("paper_id")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """The tables of a report for spreadsheets: one row per paper; beside each answer its page and the quote it rests on."""
 
-import csv
 from collections.abc import Iterator, Sequence
-from io import BytesIO, StringIO
+from io import BytesIO
 
 from openpyxl import Workbook
 
 from rag_assets.answering.wording import pages_of
-from rag_assets.core.text.display import legible, no_formula
+from rag_assets.core.text.display import csv_bytes, legible, no_formula
 from rag_assets.reports.markdown import searched_in_vain
 from rag_assets.reports.report import CitedClaim, Report, Row, WrittenSection
 
@@ -18,12 +17,8 @@ _NOT_IN_SHEET_NAMES = str.maketrans(dict.fromkeys("[]:*?/\\", " "))
 
 
 def as_csv(report: Report) -> bytes:
-    """The tables of a report one below the other, each with its header; UTF-8."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for section in _tables(report):
-        writer.writerows(_rows(section, report))
-    return text.getvalue().encode()
+    """The tables of a report one below the other, each with its header."""
+    return csv_bytes(row for section in _tables(report) for row in _rows(section, report))
 
 
 def as_xlsx(report: Report) -> bytes:

@@ -187,15 +187,15 @@ def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
         append_audit(path, rows)
 
     written = pd.read_csv(path, dtype=str)
-    assert list(written["question"]) == [f"'{sign}1+1" for sign in signs]
-    assert list(written["question_id"]) == [f"'{sign}1" for sign in signs]
+    assert list(written["question"]) == ["'=1+1", "'+1+1", "'-1+1", "'@1+1", "'\t'=1+1"]
+    assert list(written["question_id"]) == ["'=1", "'+1", "'-1", "'@1", "'\t'=1"]
 
 
 def test_rows_that_began_like_a_formula_before_are_no_damage(tmp_path: Path) -> None:
     """Earlier versions wrote them as they were asked; their answers would vanish from the audit."""
     path = tmp_path / "qa_audit.csv"
     append_audit(path, [audit_row(TRACE, RUN, verdict="published")])
-    header, values = csv.reader(path.read_text("utf-8").splitlines())
+    header, values = csv.reader(path.read_text("utf-8-sig").splitlines())
     values[1] = "-5 degrees: what was seen?"
     values[-1] = fingerprint(values[:-1])
     with path.open("w", newline="") as file:
@@ -217,7 +217,7 @@ def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Pat
     append_audit(path, [row])
     append_audit(path, [])
 
-    assert path.read_text().startswith(ADR_0004_COLUMNS)
+    assert path.read_text("utf-8-sig").replace('"', "").startswith(ADR_0004_COLUMNS)
     table = pd.read_csv(path)
     assert len(table) == 3
     assert table["question"].tolist() == ["Fall, or not?"] * 3

@@ -59,7 +59,7 @@ def run(
 
 
 def audit(paths: Paths) -> list[dict[str, str]]:
-    with paths.qa_audit.open(encoding="utf-8", newline="") as file:
+    with paths.qa_audit.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -62,7 +62,7 @@ def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing
     assert world.answers()["r"]["answer"] == REFUSAL
     assert world.bytes_of(world.paths.qa, world.paths.qa_audit) == before
     assert again.counts["qa"] == (0, 0, 0, 2)
-    with world.paths.qa_audit.open(encoding="utf-8", newline="") as file:
+    with world.paths.qa_audit.open(encoding="utf-8-sig", newline="") as file:
         steps = {row["question_id"]: row["steps"] for row in csv.DictReader(file)}
     assert steps["q"].split("; ")[:3] == ["plan", "answer", "answer"]
     assert "other words" in steps["r"], "what nothing answered was searched for again"

@@ -22,7 +22,7 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.one_attempt import Attempt, parse_files
-from rag_assets.parsing.promises import measured, pages_outside, quarantined, repeated_paper_ids, text_lost
+from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import Updated, updated
@@ -483,29 +483,11 @@ def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
     corpus.put(a__txt="Iron is scarce.\n\n\fSheep know.\n", b__txt=TEXT.format("x"))
     corpus.update()
     index, blocks = corpus.index, corpus.blocks()
-    assert [
-        audit.num_rows
-        for audit in (repeated_paper_ids(index), pages_outside(blocks, index), text_lost(measured(blocks), index))
-    ] == [0] * 3
+    assert [audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index))] == [0] * 2
 
     twice = pa.concat_tables([index, index.slice(1)])
     one_page = index.set_column(index.schema.get_field_index("n_pages"), "n_pages", pa.array([1, None], pa.int32()))
-    shortened = blocks.filter(pa.array([True, True, True, False]))
 
     assert repeated_paper_ids(twice).to_pylist() == [{"paper_id": "b", "n_rows": 2}]
     (outside,) = pages_outside(blocks, one_page).to_pylist()
     assert (outside["paper_id"], outside["page_end"], outside["n_pages"]) == ("a", 2, 1)
-    assert text_lost(measured(shortened), index)["paper_id"].to_pylist() == ["b"]
-    assert text_lost(measured(blocks.slice(0, 0)), index)["n_block_chars"].to_pylist() == [0, 0]
-
-
-def test_a_mended_hyphen_in_a_few_words_is_no_lost_text(corpus: Corpus) -> None:
-    """An audit that cries wolf over two characters is not read when a table is missing."""
-    corpus.put(tiny__txt="A diag-\nnosis of iron-\ndeficiency.", long__txt=TEXT.format("ferritin " * 40))
-    corpus.update()
-    blocks = corpus.blocks()
-
-    assert text_lost(measured(blocks), corpus.index).to_pylist() == []
-    assert text_lost(measured(blocks.filter(pc.not_equal(blocks["ordinal"], 1))), corpus.index)[
-        "paper_id"
-    ].to_pylist() == ["long"]

@@ -234,6 +234,18 @@ def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server
     assert "GROBID 0.9.1's reading of a.pdf is TEI without text" in corpus.notes()
 
 
+def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
+    """A server that mixes up its answers would put one paper's findings under the name of another."""
+    corpus.put_pdf()
+    other = "Zebrafish larvae swam toward dim lamps. Their speed doubled within six days. Nobody fed them by hand."
+    server.by_default = Said(body=tei(f"<p>{other}</p>").encode())
+
+    corpus.run(grobid=server.address)
+
+    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
+    assert "GROBID 0.9.1's reading of a.pdf is of another paper" in corpus.notes()
+
+
 def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus: Corpus, server: ReadingServer) -> None:
     """One after the other takes a night; all at once only fills the server."""
     for number in range(6):

@@ -177,3 +177,28 @@ def test_a_single_numbered_line_is_no_heading(tmp_path: Path, read: Read, item: 
 
     assert path_of(document, "probe number 1") == ["Introduction"]
     assert any(item.split(" ", 1)[1] in block.text and block.kind is not BlockKind.HEADING for block in document.blocks)
+
+
+CONTENTS = {
+    "named": ["Contents", "1 Flock    2", "1.1 Iron Diet    3", "2 Long Winters    9"],
+    "points": ["1 Flock ..... 2", "1.1 Iron Diet ..... 3", "2 Long Winters ..... 9"],
+    "without pages": ["Contents", "1 Flock", "1.1 Iron Diet", "2 Long Winters"],
+    "other numbers": ["Table of Contents", "Flock . . . . 2", "Iron Diet . . . . 3", "Long Winters . . . . 9"],
+}
+
+
+@pytest.mark.parametrize("lines", CONTENTS.values(), ids=CONTENTS)
+@pytest.mark.parametrize("read", [from_markdown, from_text])
+def test_a_table_of_contents_is_not_read(tmp_path: Path, read: Read, lines: list[str]) -> None:
+    """Its entries have every word of a question about a section, and answer none."""
+    body = [
+        ("1 Flock", paragraph("sheep")),
+        ("1.1 Iron Diet", paragraph("iron")),
+        ("2 Long Winters", paragraph("snow")),
+    ]
+
+    document = read(tmp_path, [("Sheep at High Altitude", []), ("", ["\n".join(lines)]), *body])
+
+    texts = [block.text for block in document.blocks]
+    assert sum("Iron Diet" in text for text in texts) == sum("Long Winters" in text for text in texts) == 1
+    assert path_of(document, "iron number 1") == ["1 Flock", "1.1 Iron Diet"]

@@ -127,12 +127,12 @@ def test_a_spreadsheet_has_beside_each_answer_its_page_and_quote_or_the_reason_w
     report: Report,
 ) -> None:
     """A cell that begins like a formula would be computed."""
-    titled = replace(report, titles={"iron": "=cmd()", "runners": "Runners"})
-    header, iron, runners = csv.reader(as_csv(titled).decode().splitlines())
+    titled = replace(report, titles={"iron": "=cmd();=cmd()", "runners": "Runners"})
+    header, iron, runners = csv.reader(as_csv(titled).decode("utf-8-sig").splitlines())
     (sheet,) = load_workbook(BytesIO(as_xlsx(titled))).worksheets
 
     assert header == ["paper", "title", "Sample", "Sample: page", "Sample: quote, or why none"]
-    assert iron == ["iron", "'=cmd()", "Forty took part.", "p. 3", "Forty took part."]
+    assert iron == ["iron", "'=cmd();'=cmd()", "Forty took part.", "p. 3", "Forty took part."]
     assert runners == ["runners", "Runners", "", "", 'Searched in vain for "How many took part?"']
     assert [[cell or "" for cell in row] for row in sheet.iter_rows(values_only=True)] == [header, iron, runners]
     assert sheet.title == "1 Studies"

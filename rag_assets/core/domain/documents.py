@@ -193,7 +193,7 @@ class Document:
     page_labels: tuple[str | None, ...] = ()
     """Printed label of each physical page (index 0 is page 1), where the source has them."""
     n_source_chars: int = 0
-    """Characters of text in the source that should have reached the blocks (back matter aside)."""
+    """Characters of text in the source that should have reached the blocks (back matter aside), by `n_text_chars`."""
     n_dropped_running: int = 0
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()

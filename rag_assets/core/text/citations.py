@@ -10,6 +10,7 @@ from rag_assets.core.domain import Person, Record
 
 _SUBTITLE = re.compile(r"[:?.] | [-–—] ")
 
+
 def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
     """Each paper as a text cites it, by id: by its authors and year, "Lund et al. (2019)".
 

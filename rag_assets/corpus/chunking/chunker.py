@@ -22,7 +22,7 @@ from rag_assets.corpus.chunking.planned_chunks import PATH_SEPARATOR, PlannedChu
 from rag_assets.corpus.chunking.sections import Run, read_runs
 from rag_assets.corpus.chunking.units import Unit
 
-CHUNKER_VERSION = 15
+CHUNKER_VERSION = 16
 """Raise it when the same blocks and settings give other chunks than before."""
 
 
@@ -76,7 +76,7 @@ def chunk_paper(
                     spans=made.spans,
                     fingerprint=fingerprint,
                     own_start=made.own_start,
-                    n_own_chars=sum(_n_chars(unit, document) for unit in one.units[planned.first : planned.last]),
+                    n_own_chars=sum(_n_chars(one.units, at, document) for at in range(planned.first, planned.last)),
                     sections=made.sections,
                     units=made.units,
                 )
@@ -84,11 +84,15 @@ def chunk_paper(
     return chunks
 
 
-def _n_chars(unit: Unit, document: str) -> int:
-    """Characters of the paper that a unit represents: those of its lines for a row, 0 for a heading."""
+def _n_chars(units: Sequence[Unit], at: int, document: str) -> int:
+    """Characters of the paper that a unit represents, 0 for a heading. For a row of a table these are its line and the
+    lines since the row before, whose names it repeats."""
+    unit, before = units[at], units[at - 1] if at else None
     if unit.kind is BlockKind.HEADING:
         return 0
-    return n_text_chars(unit.text if unit.is_caption else document[unit.start : unit.end])
+    is_next_row = unit.is_linearised and before and before.is_linearised and before.block == unit.block
+    start = before.end if before and is_next_row else unit.start
+    return n_text_chars(unit.text if unit.is_caption else document[start : unit.end])
 
 
 def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> str:

@@ -4,7 +4,7 @@ Characters are counted by `domain.n_text_chars` when a paper's blocks and chunks
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -81,15 +81,18 @@ def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> d
     }
 
 
-_COUNTS = ("n_in_blocks", "n_heading", "n_back_matter")
+_COUNTS = ("n_in_blocks", "n_heading", "n_back_matter", "n_title_page")
+_MOST_LOST_SHARE, _NEGLIGIBLE_CHARS = 0.02, 20
+"""In a paper of a few words a hyphen that was mended is 2 % already."""
 
 
 def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
     """One row per paper that was read, the one that lost the largest share first.
 
-    n_source: what the parser counted in the source, white space included, back matter aside. n_in_blocks: text of
-    the blocks that belongs into chunks; n_heading, n_back_matter: text of the other blocks. n_running: blocks that were
-    dropped as running headers and footers. n_in_chunks: text that is in a chunk, repeats aside.
+    n_source: what the parser counted in the source, back matter and title page aside. n_in_blocks: text of the blocks
+    that belongs into chunks, n_title_page of it from the title page; n_heading, n_back_matter: text of the other
+    blocks. n_running: blocks that were dropped as running headers and footers. n_in_chunks: text that is in a chunk,
+    repeats aside. n_lost: what is missing in blocks, and of these in chunks.
     """
     in_blocks = _block_counts(blocks)
     summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
@@ -97,30 +100,26 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
     parsed = index.filter(pc.equal(index["status"], "parsed")).select(
         ["paper_id", "n_source_chars", "n_dropped_running"]
     )
-    rows = [
-        {
-            "paper_id": paper["paper_id"],
-            "n_source": paper["n_source_chars"],
-            **in_blocks.get(paper["paper_id"], dict.fromkeys(_COUNTS, 0)),
-            "n_running": paper["n_dropped_running"],
-            "n_in_chunks": in_chunks.get(paper["paper_id"], 0),
-        }
-        for paper in parsed.to_pylist()
-    ]
-
-    def share_kept(row: dict[str, Any]) -> float:
-        return float(row["n_in_chunks"] / row["n_in_blocks"]) if row["n_in_blocks"] else 1.0
-
-    return sorted(rows, key=lambda row: (share_kept(row), row["paper_id"]))
+    rows = []
+    for paper in parsed.to_pylist():
+        paper_id, n_source = paper["paper_id"], paper["n_source_chars"]
+        counts = in_blocks.get(paper_id, dict.fromkeys(_COUNTS, 0))
+        n_chunked = in_chunks.get(paper_id, 0)
+        n_before = n_source - (counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"])
+        n_lost = max(n_before, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
+        account = {"n_running": paper["n_dropped_running"], "n_in_chunks": n_chunked, "n_lost": n_lost}
+        rows.append({"paper_id": paper_id, "n_source": n_source, **counts, **account})
+    return sorted(rows, key=lambda row: (-share_lost(row), row["paper_id"]))
 
 
-def lost_text(accounts: Sequence[dict[str, Any]], lost_before: pa.Table) -> list[dict[str, Any]]:
-    """The accounts of papers whose chunks lack text of their blocks, or whose blocks lack text of the source.
+def share_lost(account: Mapping[str, Any]) -> float:
+    """Share of a paper's text, 0 to 1, that did not come from its source into its chunks."""
+    return float(account["n_lost"] / max(account["n_source"], account["n_lost"], 1))
 
-    lost_before: papers of the latter kind, with the column paper_id.
-    """
-    lost = set(lost_before["paper_id"].to_pylist())
-    return [row for row in accounts if row["n_in_chunks"] < row["n_in_blocks"] or row["paper_id"] in lost]
+
+def lost_text(accounts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The accounts of papers that lost more than 2 % of their text."""
+    return [row for row in accounts if share_lost(row) > _MOST_LOST_SHARE and row["n_lost"] > _NEGLIGIBLE_CHARS]
 
 
 def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
@@ -131,4 +130,5 @@ def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
         name = "n_back_matter" if row["zone"] == Zone.BACK else kind
         own = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
         own[name] += row["n_chars_sum"]
+        own["n_title_page"] += row["n_chars_sum"] if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks" else 0
     return counts

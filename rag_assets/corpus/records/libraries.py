@@ -5,14 +5,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.records.retractions import read_retractions
+from rag_assets.corpus.records.retractions import is_retraction_list, retraction_lists
 from rag_assets.parsing.bibliographies import Entry, content_of, entries_in
-from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
+from rag_assets.parsing.discovery import library_files
 from rag_assets.parsing.reference_libraries import entries_of, is_reference_library
 
 _MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
@@ -44,14 +44,15 @@ class Libraries:
             problems.extend({"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
 
         for relative in library_files(papers):
-            if PurePosixPath(relative).name.lower() in RETRACTION_LISTS:
-                dois, wrong = read_retractions(papers / relative)
-                retracted = dict.fromkeys(dois, relative) | retracted
-                tell(relative, wrong)
-            elif isinstance(content := content_of(papers / relative), bytes):
+            if is_retraction_list(relative):
+                continue
+            if isinstance(content := content_of(papers / relative), bytes):
                 bibliographies[relative] = content
             else:
                 tell(relative, [content])
+        for relative, (dois, wrong) in retraction_lists(papers).items():
+            retracted = dict.fromkeys(dois, relative) | retracted
+            tell(relative, wrong)
         read = {file[0]: made for file, made in spread(entries_in, bibliographies.items())}
         for relative in bibliographies:
             made = read[relative]

@@ -21,12 +21,19 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
     Example: rag-assets status
     """
     with reported():
-        from rag_assets.faces.cli.folder_facts import quarantined_files, reading_in_words, readings, status_facts
+        from rag_assets.faces.cli.folder_facts import (
+            lists_of_retracted,
+            quarantined_files,
+            reading_in_words,
+            readings,
+            status_facts,
+        )
 
         settings = settings_of(data, None)
         facts, files, read = status_facts(settings), quarantined_files(settings), readings(settings)
+        lists = lists_of_retracted(settings)
         if json_:
-            rendering.print_json({**facts, "quarantined": files, "readings": read})
+            rendering.print_json({**facts, "quarantined": files, "retraction_lists": lists, "readings": read})
         else:
             measured = facts.pop("last_evaluation") or {"last_evaluation": None}
             shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
@@ -37,6 +44,10 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             if files:
                 quarantined = ((one["file"], one["paper_id"], one["reason"]) for one in files)
                 rendering.print_told("\nQuarantined files", quarantined)
+            if lists:
+                of_list = "DOIs read: {n_dois:,}, papers here among them: {n_papers:,}".format_map
+                told = ((one["file"], "", of_list(one), one["problem"]) for one in lists)
+                rendering.print_told("\nLists of retracted papers", told)
             if shown := read[: max(sum(one["is_doubtful"] for one in read), _READINGS_SHOWN)]:
                 told = ((one["file_path"], one["paper_id"], reading_in_words(one), one["notes"]) for one in shown)
                 rendering.print_told(f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told)

@@ -12,7 +12,8 @@ from rag_assets.core.incremental import read_sealed
 from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty
-from rag_assets.core.tables import PARSED_INDEX, PASSAGES
+from rag_assets.core.tables import PAPERS, PARSED_INDEX, PASSAGES
+from rag_assets.corpus.records.retractions import retraction_lists
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers, in_order
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
@@ -64,6 +65,15 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
         for paper in quarantined_by(table)
     ]
     return unread + uncut
+
+
+def lists_of_retracted(settings: Settings) -> list[dict[str, Any]]:
+    """How many DOIs are in each list of retracted papers, how many papers it names, and what is wrong with it."""
+    n_papers = Counter(published_or_empty(settings.paths.records, PAPERS).table["retracted"].to_pylist())
+    return [
+        {"file": file, "n_dois": len(dois), "n_papers": n_papers[file], "problem": " ".join(wrong)}
+        for file, (dois, wrong) in retraction_lists(settings.paths.papers).items()
+    ]
 
 
 def readings(settings: Settings) -> list[dict[str, Any]]:

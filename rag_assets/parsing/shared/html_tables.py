@@ -16,7 +16,7 @@ from rag_assets.parsing.tables import without_empty_rows
 
 _TAGS = (
     "table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|br|sup|sub|b|i|em|strong|u|s|span|p|a|ul|ol|li|div|"
-    "input|img|hr|small|code|del|mark|font"
+    "input|img|hr|small|code|del|ins|strike|mark|font"
 )
 _STRAY_LESS_THAN = re.compile(rf"<(?!/?(?:{_TAGS})(?:\s[^<>]*)?/?>)", re.IGNORECASE)
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
@@ -74,6 +74,8 @@ def _table(html: str) -> HtmlTable:
     clean = _STRAY_AMPERSAND.sub("&amp;", _STRAY_LESS_THAN.sub("&lt;", html)).replace("\x00", "")
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
     root = lxml_html.fragment_fromstring(clean.encode("utf-8", "replace"), create_parent="div", parser=parser)
+    for struck in root.xpath("//del|//s|//strike"):
+        struck.drop_tree()
     table = next(root.iter("table"), root)
     placed = _placed(table)
     rows_with_text = {cell.row for cell, _ in placed if cell.text}

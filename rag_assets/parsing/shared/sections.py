@@ -119,7 +119,7 @@ def with_sections(blocks: Sequence[LevelledBlock]) -> list[Block]:
 
 def n_chars_of_back(blocks: Sequence[Block]) -> int:
     """Characters of the back matter, which no count of a source's text includes."""
-    return sum(len(block.text) for block in blocks if block.zone is Zone.BACK)
+    return sum(block.n_chars for block in blocks if block.zone is Zone.BACK)
 
 
 def _with_abstract(blocks: Sequence[Block]) -> list[Block]:

@@ -30,7 +30,6 @@ from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_acco
 from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
-from rag_assets.parsing.promises import measured, text_lost
 from rag_assets.pipeline.assets import corpus
 from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
@@ -96,8 +95,8 @@ def _audit(
     quarantined = draft.manifest.quarantined
     used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
     counted, back = [], []
-    for part in blocks.parts(["paper_id", "zone", "kind", "n_chars", "char_start", "text", "title"]):
-        counted.append(measured(part))
+    for part in blocks.parts(["paper_id", "zone", "kind", "n_chars", "char_start", "text"]):
+        counted.append(part.select(["paper_id", "zone", "kind", "n_chars"]))
         back.append(part.filter(pc.equal(part["zone"], str(Zone.BACK))))
     chunks, in_blocks = draft.columns(_COUNTED).sort_by("paper_id"), pa.concat_tables(counted)
     accounts = text_accounts(chunks, in_blocks, used)
@@ -111,7 +110,6 @@ def _audit(
         settings.chunking,
         quarantined,
         accounts,
-        text_lost(in_blocks, used),
     )
     first = next(draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])).slice(0, 5)
     return TableAudit(

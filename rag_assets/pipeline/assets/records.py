@@ -1,5 +1,8 @@
 """The asset `papers`: the bibliographic record of every paper."""
 
+import logging
+from collections import Counter
+
 import dagster as dg
 import pyarrow.compute as pc
 
@@ -20,6 +23,7 @@ from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_da
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, specs
 
+logger = logging.getLogger(__name__)
 _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "status"]
 
 
@@ -44,6 +48,9 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
 
     before = published.columns(PAPERS.names)
     updated, plan = update_papers(before, index, libraries, DocumentStore(paths.kept), look_up)
+    n_matched = Counter(updated["retracted"].to_pylist())
+    for file, n in Counter(libraries.retracted.values()).items():
+        logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
 
     def audit(_: PaperTable) -> TableAudit:
         columns = ["paper_id", "title", "authors", "year", "venue", "doi"]

@@ -111,27 +111,41 @@ def test_half_a_character_in_csl_json_is_replaced() -> None:
     assert (entry.record.title, entry.record.authors[0].family, problems) == ("Iron \ufffd", "Lund\ufffd", [])
 
 
+RETRACTED = "10.1234/a"
+
+
 @pytest.mark.parametrize(
-    ("table", "dois", "is_told"),
+    "table",
     [
-        (
-            "RetractionDOI;OriginalPaperDOI;RetractionNature\n10.1/r;10.1234/a;Retraction\n-;10.1234/b;Correction\n",
-            1,
-            False,
-        ),
-        ("RetractionDOI, OriginalPaperDOI, RetractionNature\n10.1/r, 10.1234/a, Retraction\n", 1, False),
-        ("OriginalPaperDOI|RetractionNature\n10.1234/a|Retraction\n", 0, True),
+        "RetractionDOI;OriginalPaperDOI;RetractionNature\n10.1/r;10.1234/a;Retraction\n-;10.1234/b;Correction\n",
+        "RetractionDOI, OriginalPaperDOI, RetractionNature\n10.1/r, 10.1234/a, Retraction\n",
+        "OriginalPaperDOI|RetractionNature\n10.1234/a|Retraction\n",
+        "DOI,Title\n10.1234/a,Iron\n",
+        'Title,Retracted DOI,Notice DOI\n"Iron, in ""winter""",https://doi.org/10.1234/A,10.1/r\nZinc,,\n',
+        "10.1234/a,Iron\n",
+        "10.1234/a;Iron in winter\n",
+        "doi\ttitle\n10.1234/a\tIron\n",
+        "Article DOI,Update type\n10.1234/a,retraction\n10.1234/b,Expression of concern\n",
+        "paper\ndoi:10.1234/a\n",
     ],
 )
-def test_a_table_of_retractions_with_other_separators_is_read_or_told(
-    tmp_path: Path, table: str, dois: int, is_told: bool
-) -> None:
-    """A spreadsheet that saves the table again may write semicolons; that must not end the run."""
-    (tmp_path / "retractions.csv").write_text(table, "utf-8")
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_list_of_retractions_is_read_as_programs_save_it(tmp_path: Path, table: str, encoding: str) -> None:
+    """A list that is misread without a word leaves retracted papers unmarked."""
+    (tmp_path / "retracted.csv").write_bytes(table.encode(encoding))
 
-    found, problems = read_retractions(tmp_path / "retractions.csv")
+    assert read_retractions(tmp_path / "retracted.csv") == ({RETRACTED}, [])
 
-    assert (found, bool(problems)) == ({"10.1234/a"} if dois else set(), is_told)
+
+@pytest.mark.parametrize("content", [b"Title;PMID\nIron in winter;123456\n", b"", b"\x00\x01PK\x03"])
+def test_a_list_without_a_doi_is_told_by_its_name(tmp_path: Path, content: bytes) -> None:
+    """It marks nothing, and its owner believes that it does."""
+    (tmp_path / "retracted.csv").write_bytes(content)
+
+    found = Libraries.of(tmp_path, in_place)
+
+    assert found.retracted == {}
+    assert [problem["file"] for problem in found.problems] == ["retracted.csv"]
 
 
 @pytest.mark.parametrize(

@@ -669,7 +669,8 @@ def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) ->
 def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     """The first command after "why is my paper not cited?"."""
     (rag_assets.data / "papers" / "broken.tei.xml").write_text("not a paper")
-    rag_assets("chunk")
+    (rag_assets.data / "papers" / "retracted.csv").write_text("DOI;Title\n10.1234/a;Iron\n", "utf-16")
+    made = rag_assets("chunk")
 
     shown, record = rag_assets("status"), rag_assets("status", "--json")
 
@@ -678,6 +679,9 @@ def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     (quarantined,) = facts["quarantined"]
     assert quarantined["file"] == "broken.tei.xml"
     assert "broken" in shown.stdout
+    assert facts["retraction_lists"] == [{"file": "retracted.csv", "n_dois": 1, "n_papers": 0, "problem": ""}]
+    assert "DOIs read: 1, papers here among them: 0" in shown.stdout
+    assert "retracted.csv: DOIs read: 1, papers here among them: 0" in " ".join(made.stderr.split())
 
 
 def test_status_shows_numbers_a_reader_can_take_in(read_only: CommandLine) -> None:

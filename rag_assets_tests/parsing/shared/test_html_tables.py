@@ -151,3 +151,12 @@ def test_spans_cover_the_lines_of_the_text() -> None:
 
     assert block.text == "| b\nc | 1"
     assert [(span.start, span.end) for span in block.spans] == [(0, 4), (4, 9)]
+
+
+def test_what_is_struck_out_in_a_cell_is_not_its_value() -> None:
+    """Both values of a corrected cell read as one number that nobody wrote."""
+    table = only_table(
+        "<table><tr><td>Tide</td><td><del><b>4.9</b></del><ins>5.3</ins> m <strike>!</strike></td></tr></table>"
+    )
+
+    assert [cell.text for cell in table.cells] == ["Tide", "5.3 m"]

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from statistics import median
 
-from rag_assets.core.domain import BlockKind, Document, PageSource, Source
+from rag_assets.core.domain import BlockKind, Document, PageSource, Source, n_text_chars
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.section_names import is_section_name, starts_abstract
@@ -70,7 +70,7 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
         page_labels=sift.page_labels,
         margins=sift.margins,
-        n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
+        n_source_chars=sum(n_text_chars(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
         n_dropped_running=sift.n_dropped,
         notes=(f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",) if ade.failed_pages else (),
     )

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
-from rag_assets.core.domain import Document, PageSource, Source
+from rag_assets.core.domain import Document, PageSource, Source, n_text_chars
 from rag_assets.core.errors import DocumentLimit, MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth
@@ -173,4 +173,4 @@ def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
         for table in sequence(parsed.get("tables"))
         for cell in sequence(mapping(mapping(table).get("data")).get("table_cells"))
     ]
-    return sum(len(text_field(item.get("text"))) for item in [*body, *cells])
+    return sum(n_text_chars(Items.text_of(item)) for item in [*body, *cells])

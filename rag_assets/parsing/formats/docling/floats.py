@@ -15,6 +15,7 @@ from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text
 from rag_assets.parsing.shared.table_rows import span_over, table_block
 
 _MAX_SPAN = 1000
+_MAX_DEPTH_OF_CELL = 5
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,18 @@ class Items:
 
     @staticmethod
     def text_of(item: Item) -> str:
-        """An item's text; of formulas that were not decoded the original characters."""
+        """An item's text, unless it is struck out; of formulas that were not decoded the original characters."""
+        if mapping(item.get("formatting")).get("strikethrough") is True:
+            return ""
         return text_field(item.get("text")) or text_field(item.get("orig"))
+
+    def texts_below(self, reference: Any, depth: int = 0) -> Iterator[Item]:
+        """The items with text below an item, and itself."""
+        _, item = self.item(reference)
+        if text_field(item.get("text")):
+            yield item
+        for child in sequence(item.get("children")) if depth < _MAX_DEPTH_OF_CELL else ():
+            yield from self.texts_below(child, depth + 1)
 
     def attached_text(self, owner: Item, name: str) -> str:
         """The captions or footnotes of an item as one line."""
@@ -58,7 +69,7 @@ class Items:
 
 def table_blocks(table: Item, items: Items) -> Iterator[Block]:
     """A table, titled by its caption, and its footnotes; only the caption of a table without cells."""
-    cells = _cells(mapping(table.get("data")), table, items.pages)
+    cells = _cells(mapping(table.get("data")), table, items)
     if cells:
         title, title_boxes = items.attached_text(table, "captions"), items.attached_boxes(table, "captions")
         block = table_block(cells, title, items.pages.boxes(table), title_boxes)
@@ -72,7 +83,7 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     """The caption, the descriptions, the chart's data and the footnotes of a picture."""
     boxes = items.pages.boxes(picture)
     caption = items.attached_text(picture, "captions")
-    stated = [(chart, _cells(mapping(chart.get("chart_data")), {}, items.pages)) for chart in _charts(picture)]
+    stated = [(chart, _cells(mapping(chart.get("chart_data")), {}, items)) for chart in _charts(picture)]
     charts = [(chart, cells) for chart, cells in stated if cells]
     if not charts:
         yield from items.attached_blocks(picture, "captions", BlockKind.FIGURE)
@@ -102,12 +113,15 @@ def _charts(picture: Item) -> list[Item]:
     return [newer] if newer else [entry for entry in older if entry.get("kind") == "tabular_chart_data"]
 
 
-def _cells(data: Item, table: Item, pages: Pages) -> list[Cell]:
-    """The cells of a table, one per grid position."""
+def _cells(data: Item, table: Item, items: Items) -> list[Cell]:
+    """The cells of a table, one per grid position; without what the items of a formatted cell strike out."""
     by_position: dict[tuple[int, int], Cell] = {}
     for stated in map(mapping, sequence(data.get("table_cells"))):
-        cell = _cell(stated, pages.cell_box(stated, table))
+        cell = _cell(stated, items.pages.cell_box(stated, table))
         if cell is not None:
+            left = [items.text_of(item) for item in items.texts_below(stated.get("ref"))]
+            if not all(left):
+                cell = replace(cell, text=" ".join(" ".join(left).split()))
             by_position.setdefault((cell.row, cell.col), cell)
     return list(by_position.values())
 

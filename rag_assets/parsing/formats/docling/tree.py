@@ -164,7 +164,8 @@ class BodyWalk:
             label = text_field(item.get("label"))
             if label == "list_item":
                 number += 1
-                lines.append(self._line(item, indent, number))
+                line = self._line(item, indent, number)
+                lines += [line] if line.text.strip() != _marker(item, number) else []
                 self._collect(item, indent, depth + 1, lines, others)
             elif label in _LISTS:
                 self._collect(item, indent + "  ", depth + 1, lines, others)
@@ -179,8 +180,7 @@ class BodyWalk:
                 self._seen.add(name)
                 inline, inline_boxes = self._inline_text(child, 1)
                 text, boxes = _joined([text, inline]), (*boxes, *inline_boxes)
-        marker = text_field(item.get("marker")).strip() or (f"{number}." if item.get("enumerated") is True else "-")
-        return _ItemLine(f"{indent}{marker} {text}".rstrip(), boxes)
+        return _ItemLine(f"{indent}{_marker(item, number)} {text}".rstrip(), boxes)
 
     def _pass_over(self, picture: Item, depth: int) -> None:
         """Texts inside a picture are not read: they are labels and thumbnails, in no order."""
@@ -198,6 +198,10 @@ class BodyWalk:
                 f"has items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
                 "Raise the limit if the file is genuine."
             )
+
+
+def _marker(item: Item, number: int) -> str:
+    return text_field(item.get("marker")).strip() or (f"{number}." if item.get("enumerated") is True else "-")
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
 from rag_assets.parsing.formats.markdown.front_matter import stated_record
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
+from rag_assets.parsing.shared.contents import lines_of_contents
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
@@ -39,7 +40,9 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     front_matter = _FRONT_MATTER.match(text)
     header = stated_record(front_matter[0]) if front_matter else NO_RECORD
     title = header.title or ""
-    body = text[front_matter.end() :] if front_matter else text
+    lines = (text[front_matter.end() :] if front_matter else text).split("\n")
+    of_contents = lines_of_contents(lines)
+    body = "\n".join(line for at, line in enumerate(lines) if at not in of_contents)
     try:
         parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
@@ -55,7 +58,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
         file_path=file.path,
         blocks=tuple(blocks),
         page_source=PageSource.NONE,
-        n_source_chars=sum(len(block.text) for block in blocks if block.zone is not Zone.BACK),
+        n_source_chars=sum(block.n_chars for block in blocks if block.zone is not Zone.BACK),
         notes=source.notes,
         header=header,
     )

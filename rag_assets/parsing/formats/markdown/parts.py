@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
 Dialect = Literal["file", "ade"]
@@ -29,7 +30,9 @@ _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_STRUCK = re.compile(r"<(del|s|strike)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
+_STRUCK_TAG = re.compile(r"<(/?)(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
 _SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<(/?)a\b", re.IGNORECASE)
 _RAISED = re.compile(r"[⁰¹²³⁴-⁹]+")
@@ -70,10 +73,12 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
     parser.core.ruler.before("inline", "scripts", _scripts_rule)
+    parser.core.ruler.push("struck", _struck_rule)
+    parser.enable("strikethrough")
     if dialect == "ade":
         return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
     parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
-    return parser.enable("strikethrough")
+    return parser
 
 
 def _scripts_rule(state: "StateCore") -> None:
@@ -81,6 +86,29 @@ def _scripts_rule(state: "StateCore") -> None:
     for token in state.tokens:
         if token.type == "inline":
             token.content = with_scripts(token.content)
+
+
+def _struck_rule(state: "StateCore") -> None:
+    """Take out what is struck through, between marks or tags, also over several blocks."""
+    state.tokens = _without_struck(state.tokens)
+    for token in state.tokens:
+        token.children = token.children and _without_struck(token.children)
+
+
+def _without_struck(tokens: "Sequence[Token]") -> "list[Token]":
+    """`tokens` without those from each opening of struck text to its end; an opening without an end strikes nothing."""
+    kept: list[Token] = []
+    opened: list[int] = []
+    for token in tokens:
+        if token.type.startswith("html_"):
+            token.content = _STRUCK.sub("", token.content)
+        tag = _STRUCK_TAG.search(token.content) if token.type.startswith("html_") else None
+        kept.append(token)
+        if token.type == "s_open" or (tag and not tag[1]):
+            opened.append(len(kept) - 1)
+        elif opened and (token.type == "s_close" or tag) and token.level == kept[opened[-1]].level:
+            del kept[opened.pop() :]
+    return kept
 
 
 def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> bool:
@@ -207,7 +235,9 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
     """The item's own text on one line after its mark; what is nested in it follows, indented."""
     own = [child for child in item.children if child.type == "paragraph"]
     nested = [child for child in item.children if child.type != "paragraph"]
-    yield (indent + mark + " ".join(text for child in own for text in _paragraphs(child)).replace("\n", " ")).rstrip()
+    text = " ".join(text for child in own for text in _paragraphs(child)).replace("\n", " ")
+    if text or not own:  # not one that is struck out as a whole
+        yield f"{indent}{mark}{text}".rstrip()
     for child in nested:
         if child.type in ("bullet_list", "ordered_list"):
             yield from _list_lines(child, indent + "  ")

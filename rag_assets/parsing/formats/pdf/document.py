@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.core.domain import Box, Document, PageSource, Source, Zone
+from rag_assets.core.domain import Box, Document, PageSource, Source, Zone, n_text_chars
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
@@ -72,8 +72,8 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     everything = [group for page in by_page[first:] for group in page]
     title = title_group(by_page[first], body, metadata)
     blocks = blocks_of(everything, title, outline)
-    n_back = sum(len(block.text) + 1 for block in blocks if block.zone is Zone.BACK)
-    n_lines = sum(len(line.text) + 1 for group in everything for line in group.lines)
+    n_back = sum(block.n_chars for block in blocks if block.zone is Zone.BACK)
+    n_lines = sum(n_text_chars(line.text) for group in everything for line in group.lines)
     return Document(
         paper_id=file.paper_id,
         title=_title(title, sane_title(metadata), by_page[first], everything),

@@ -47,6 +47,17 @@ def opened_pdf(content: bytes, max_pages: int) -> Iterator["PdfDocument"]:
         pdf.close()
 
 
+def text_layer(content: bytes, max_pages: int) -> str:
+    """The words of all pages as PDFium orders them. Raises what `opened_pdf` does, and where a page cannot be read."""
+    from pypdfium2 import PdfiumError
+
+    with opened_pdf(content, max_pages) as pdf:
+        try:
+            return "\n".join(page.get_textpage().get_text_bounded() for page in pdf)
+        except PdfiumError as error:
+            raise UnreadableDocument("has a page that cannot be read") from error
+
+
 def _what_it_is(head: bytes) -> str:
     start = head[:_HEADER_WINDOW].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:9].lower() == b"<!doctype" or start[:5].lower() == b"<html":

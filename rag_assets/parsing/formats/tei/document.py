@@ -8,10 +8,11 @@ table's caption is its title.
 
 from lxml import etree
 
-from rag_assets.core.domain import Document, Source, Zone
+from rag_assets.core.domain import Document, Source, Zone, n_text_chars
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.elements import (
+    CHOICES,
     SECTIONS,
     heading_of,
     is_unread,
@@ -83,11 +84,11 @@ def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
 
 
 def _n_text_chars(root: etree._Element) -> int:
-    """Characters of abstract, front, body, annexes and statements, each run of white space counted as one.
+    """Characters of abstract, front, body, annexes and statements.
 
-    Left out are the reference list, running headers and the second reading of a `choice`. Labels and captions that
-    GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses nothing hold
-    between 0.95 and 1.1 times this number.
+    Left out are the reference list, running headers, deleted text and further readings of a `choice`. Labels and
+    captions that GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses
+    nothing hold between 0.95 and 1.1 times this number.
     """
     parts: list[str] = []
     for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):
@@ -95,7 +96,7 @@ def _n_text_chars(root: etree._Element) -> int:
     for text in root.iter("{*}text"):
         if not any(name_of(above) == "text" for above in text.iterancestors()):
             _gather(text, Zone.BODY, parts)
-    return len(" ".join("".join(parts).split()))
+    return n_text_chars("".join(parts))
 
 
 def _gather(element: etree._Element, zone: Zone, parts: list[str]) -> None:
@@ -106,7 +107,7 @@ def _gather(element: etree._Element, zone: Zone, parts: list[str]) -> None:
         name = name_of(child)
         if isinstance(child, etree._Entity):
             parts.append(entity_text(child))
-        elif name == "choice":
+        elif name in CHOICES:
             reading = reading_of(child)
             if reading is not None:
                 _gather(reading, zone, parts)

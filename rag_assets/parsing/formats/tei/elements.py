@@ -14,6 +14,8 @@ from rag_assets.parsing.shared.superscripts import Written, lowered_after, raise
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})
 """Headers, footers and page numbers that a page carries, not its text."""
+_DELETED = frozenset({"del", "surplus"})
+_STRUCK = re.compile(r"\bstr(?:ike|uck)|line-through", re.IGNORECASE)
 _SILENT = frozenset({"graphic", "binaryObject", "media", "teiHeader", "facsimile", "standOff", "interpGrp", "index"})
 PARAGRAPHS = frozenset(
     {
@@ -82,8 +84,12 @@ def name_of(element: etree._Element) -> str:
 
 
 def is_unread(element: etree._Element, name: str) -> bool:
-    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures, and the
-    list of grants that GROBID makes of the statements (all 274 grants of 106 files stand in their text as well)."""
+    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures, what was
+    deleted or struck out and not restored, and the list of grants that GROBID makes of the statements (all 274 grants
+    of 106 files stand in their text as well)."""
+    if name in _DELETED or (name == "hi" and _STRUCK.search(" ".join(map(str, element.attrib.values())))):
+        above = element.getparent()
+        return above is None or name_of(above) != "restore"
     if name in RUNNING or name in REFERENCES or name in _SILENT:
         return True
     if name == "note":
@@ -93,10 +99,14 @@ def is_unread(element: etree._Element, name: str) -> bool:
     return name == "div" and _REFERENCE_TYPES.search(element.get("type") or "") is not None
 
 
+CHOICES = frozenset({"choice", "app"})
+"""Elements that hold several readings of one text."""
+
+
 def reading_of(choice: etree._Element) -> etree._Element | None:
-    """The regular one of the two readings in a `choice`: both would be the same text twice."""
+    """The regular one of the readings in a `choice` or `app`: all would be the same text several times."""
     readings = [child for child in choice if name_of(child)]
-    for wanted in ("reg", "corr", "expan"):
+    for wanted in ("reg", "corr", "expan", "lem"):
         for reading in readings:
             if name_of(reading) == wanted:
                 return reading

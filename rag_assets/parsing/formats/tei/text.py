@@ -11,6 +11,7 @@ from lxml import etree
 from rag_assets.core.domain import BlockKind, Cell, Zone
 from rag_assets.parsing.formats.tei.coords import Area, areas_of
 from rag_assets.parsing.formats.tei.elements import (
+    CHOICES,
     RUNNING,
     SEPARATED,
     TEXT_UNITS,
@@ -210,7 +211,7 @@ class InlineReader:
         elif is_unread(element, name):
             self.n_running += name in RUNNING or name == "note"
             self.count_breaks(element)
-        elif name == "choice":
+        elif name in CHOICES:
             reading = reading_of(element)
             if reading is not None:
                 self.element(reading, run, aside)

@@ -6,6 +6,7 @@ sentence for a heading harms a section title, taking the body for references los
 
 import re
 from collections.abc import Sequence
+from itertools import count
 
 from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import DocumentLimit
@@ -17,12 +18,15 @@ from rag_assets.core.text.section_names import (
     names_references,
     zone_named,
 )
+from rag_assets.parsing.formats.text.aligned_tables import with_tables
 from rag_assets.parsing.formats.text.lines import Paragraph, TextLine, lines_of, paragraphs_of
+from rag_assets.parsing.shared.contents import lines_of_contents
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.shared.running_text import PlacedLine, running
-from rag_assets.parsing.shared.sections import OpenSections
+from rag_assets.parsing.shared.sections import LevelledBlock, OpenSections
 from rag_assets.parsing.shared.superscripts import with_scripts
+from rag_assets.parsing.tables.titles import with_titles_in_tables
 
 _MAX_HEADING_CHARS = 90
 _TITLE_PARAGRAPHS = 10
@@ -59,7 +63,10 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
             f"has {len(pages)} pages, more than the {max_pages} of parsing.limits.max_pages. Split the file."
         )
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
-    paragraphs = paragraphs_of(kept)
+    of_contents = lines_of_contents([line.raw for page in kept for line in page])
+    numbers = count()
+    kept = [[line for line in page if next(numbers) not in of_contents] for page in kept]
+    paragraphs = paragraphs_of([with_tables(page) for page in kept])
     title_at = _title_index(paragraphs)
     walk = _SectionWalk(paragraphs, title_at)
     blocks = tuple(walk.block(paragraph, index) for index, paragraph in enumerate(paragraphs))
@@ -69,7 +76,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
         title="" if title_at is None else paragraphs[title_at].text,
         source=Source.TEXT,
         file_path=file.path,
-        blocks=blocks,
+        blocks=tuple(one.block for one in with_titles_in_tables([LevelledBlock(block) for block in blocks])),
         n_pages=len(pages) if is_paged else None,
         page_source=PageSource.PARSER if is_paged else PageSource.NONE,
         n_source_chars=sum(
@@ -77,7 +84,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
             for paragraph, block in zip(paragraphs, blocks, strict=True)
             if block.zone is not Zone.BACK
         ),
-        n_dropped_running=n_running,
+        n_dropped_running=n_running + len(of_contents),
         notes=source.notes,
     )
 
@@ -148,7 +155,8 @@ class _SectionWalk:
         zone = Zone.FRONT if index < self._n_front and not is_heading else self._sections.zone
         ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
         spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
-        return Block(kind, paragraph.text, self._sections.path, zone, spans)
+        kind = BlockKind.TABLE if paragraph.cells else kind
+        return Block(kind, paragraph.text, self._sections.path, zone, spans, cells=paragraph.cells)
 
     def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
         text = paragraph.text

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_assets.core.domain import Cell, n_text_chars
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued
 from rag_assets.parsing.shared.table_rows import plain_rows
@@ -27,6 +28,10 @@ class TextLine:
     text: str
     page: int | None
     """1-based; None in a text without form feeds."""
+    raw: str = ""
+    """With its white space; empty for a row of a table in LaTeX."""
+    cells: tuple[Cell, ...] = ()
+    """For a whole table that was put into one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,9 @@ class Paragraph:
     """(offset in `text`, page) where each page begins; the first offset is 0."""
     n_lines: int
     n_source_chars: int
-    """Characters of its lines before they were joined, a line end counted as one."""
+    """Characters of its lines before they were joined."""
+    cells: tuple[Cell, ...] = ()
+    """For a table."""
 
 
 def lines_of(text: str) -> list[list[TextLine]]:
@@ -51,14 +58,16 @@ def lines_of(text: str) -> list[list[TextLine]]:
         pages.pop()
     numbers = range(1, len(pages) + 1) if "\f" in text else [None]
     return [
-        [TextLine(text, number) for line in _LINE_BREAK.split(page) for text in _plain(line)]
+        [one for line in _LINE_BREAK.split(page) for one in _plain(line, number)]
         for number, page in zip(numbers, pages, strict=True)
     ]
 
 
-def _plain(line: str) -> list[str]:
+def _plain(line: str, page: int | None) -> list[TextLine]:
     rows = plain_rows(line)
-    return [" ".join(line.split())] if rows is None else ["", *(part for row in rows for part in (row, ""))]
+    if rows is None:
+        return [TextLine(" ".join(line.split()), page, line)]
+    return [TextLine(part, page) for part in ("", *(part for row in rows for part in (row, "")))]
 
 
 def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
@@ -120,6 +129,8 @@ def _continues(before: str, line: str, width: int) -> bool:
 def _runs_on(before: Sequence[TextLine], after: Sequence[TextLine]) -> bool:
     """Whether a paragraph at the end of a page goes on at the top of the next."""
     last, first = before[-1].text, after[0].text
+    if before[-1].cells or after[0].cells:
+        return False
     return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
 
 
@@ -129,4 +140,4 @@ def _joined(run: Sequence[TextLine], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)
+    return Paragraph(text, tuple(pages), len(run), sum(n_text_chars(line.text) for line in run), run[0].cells)

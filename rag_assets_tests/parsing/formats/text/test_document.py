@@ -207,3 +207,61 @@ def test_rows_of_a_table_in_latex_are_paragraphs_on_their_page(tmp_path: Path) -
     shown = document.blocks[-5:]
     assert [row.text for row in shown] == ["Table 1", "Group | Ferritin", "A | 12", "B | 9", "It rose again."]
     assert {(row.kind, row.page_start) for row in shown} == {(BlockKind.PARAGRAPH, 2)}
+
+
+TABLE = """Table 1. Ferritin by group.
+Group            n     Ferritin
+-------------------------------
+Ewes            12         31.5
+Rams             9         28.0
+"""
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TABLE,
+        TABLE.replace("-", ""),
+        TABLE.replace("\nEwes", "\n\nEwes"),
+        "Table 1. Ferritin by group.\n\nGroup\tn\tFerritin\nEwes\t12\t31.5\nRams\t9\t28.0\n",
+        "Table 1. Ferritin by group.\n| Group | n  | Ferritin |\n|-------|----|----------|\n"
+        "| Ewes  | 12 | 31.5     |\n| Rams  | 9  | 28.0     |\n",
+    ],
+    ids=["ruled", "plain", "gap", "tabs", "bars"],
+)
+def test_rows_that_are_aligned_by_blanks_are_a_table(tmp_path: Path, table: str) -> None:
+    """Read as a paragraph, no value is under its name, and "31.5" is anybody's."""
+    document = parsed(tmp_path, f"{PAPER}\fIron in sheep\n\nThe flock was seen twice.\n\n{table}\nFerritin fell.\n")
+
+    (found,) = (block for block in document.blocks if block.kind is BlockKind.TABLE)
+    assert found.title == "Table 1. Ferritin by group."
+    assert found.text == "Group | n | Ferritin\nEwes | 12 | 31.5\nRams | 9 | 28.0"
+    assert [cell.text for cell in found.cells if cell.is_header] == ["Group", "n", "Ferritin"]
+    assert (found.page_start, found.page_end) == (2, 2)
+    assert [block.text for block in document.blocks[-1:]] == ["Ferritin fell."]
+
+
+ASIDE = """Ada Lund         Bo Moe          Cy Roe
+Town school      City school     Sea school
+Oslo             Bergen          Moss
+
+The first column of prose goes here and         the second column is beside it, and has
+ends after some lines that are about as         about as many words in its lines as the
+long as these, so that both are aligned         first one, in which 12 of 14 sheep ate.
+
+x = a + 1        (1)
+"""
+
+
+def test_words_that_are_aligned_are_no_table(tmp_path: Path) -> None:
+    """Names above places of work, or two columns of prose, cut into cells are sentences that nobody wrote."""
+    document = parsed(tmp_path, PAPER + ASIDE)
+
+    assert BlockKind.TABLE not in {block.kind for block in document.blocks}
+
+
+def test_a_table_over_leaders_is_no_table_of_contents(tmp_path: Path) -> None:
+    """Its values would be gone."""
+    document = parsed(tmp_path, PAPER + "\nMen ....... 12\nWomen ..... 15\nAll ....... 27\n")
+
+    assert document.blocks[-1].text == "Men | 12\nWomen | 15\nAll | 27"
