@@ -156,12 +156,17 @@ class Selection:
 
 
 def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
-    """Whether a candidate is neither published with one of the others nor says nearly the same as one of them."""
+    """Whether a candidate is neither published with one of the others, nor holds one, nor says nearly the same."""
     return not any(
-        (one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1])
+        (one.context == other.context and _is_within((one.start, one.end), other.shown))
+        or (one.context == other.context and _is_within((other.start, other.end), (one.start, one.end)))
         or _is_repetition(one, other)
         for other in said
     )
+
+
+def _is_within(one: Span, other: Span) -> bool:
+    return other[0] <= one[0] and one[1] <= other[1]
 
 
 def _is_repetition(one: Candidate, other: Candidate) -> bool:
