@@ -61,6 +61,27 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between:
     assert between in texts
 
 
+def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None:
+    """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of which none answers."""
+    note = ["1 Stones of basalt were left out, since only two mills had them; their", "owners said that a stone of basalt"]
+
+    def first(canvas: Canvas) -> None:
+        lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
+        lines(canvas, note, top=700, size=8)
+        lines(canvas, prose("slate", 12), left=320, top=60)
+        lines(canvas, ["2 The county keeps a list."], left=320, top=700, size=8)
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, [*prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and"], top=60)
+        lines(canvas, ["lasts longer than they do.", "3 No other list is kept."], top=700, size=8)
+        lines(canvas, ["why they grind no flour in spring.", *prose("reed", 12)], left=320, top=60)
+
+    found = kinds(parse(tmp_path, first, second))
+
+    assert (BlockKind.FOOTNOTE, f"{' '.join(note)} lasts longer than they do.") in found
+    assert any("turn slowly and why they grind no flour in spring." in text for _, text in found)
+
+
 def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     """Read across, the sentences of two columns were one, and nothing in them could be quoted."""
 
