@@ -1,5 +1,6 @@
 """What stands between the lines and pieces of a PDF's prose: formulas, floats, furniture, other columns."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.columns import regions
+from rag_assets.corpus.records.printed import record_of
 from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.formats.pdf.front import printed_front
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import Draw, lines, prose, write_pdf
@@ -175,3 +178,28 @@ def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(tmp_path: Path,
     )
 
     assert f"seen before {end} {start} in all" in document.blocks[0].text
+
+
+def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
+    """Findings of a retracted paper were quoted like others, and its stamp was a passage on each page."""
+
+    def page(topic: str, title: str = "") -> Draw:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, ["Retracted Article"], top=40, size=30) if title else None
+            lines(canvas, [title], top=90, font="Helvetica-Bold", size=16)
+            lines(canvas, prose(topic, 20), top=140)
+            canvas.translate(150, 300)
+            canvas.rotate(50)
+            lines(canvas, ["RETRACTED"], left=0, top=800, size=60)
+
+        return draw
+
+    file = RawFile("paper", "paper.pdf", b"")
+    path = write_pdf(tmp_path / "paper.pdf", [page("moss", "Whales and church bells"), page("slate"), page("mills")])
+    file = replace(file, content=path.read_bytes())
+    document = parse_pdf(file, ParsingSettings())
+    document = replace(document, printed=printed_front(file, ParsingSettings()))
+
+    assert document.title == "Whales and church bells"
+    assert "RETRACTED" not in document.text
+    assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
