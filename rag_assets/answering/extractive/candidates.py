@@ -68,6 +68,8 @@ class Candidate:
     """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
+    is_note: bool = False
+    """Whether it is a sentence of a footnote."""
     pointer: str = ""
     """Said in its place where it is no claim, and only among what is near: the table that it stands in."""
 
@@ -77,6 +79,7 @@ def candidate(
 ) -> Candidate:
     """`text[start:end]` of a context as a candidate that is published alone. nth: number of the context."""
     text, passage = context.text[start:end], _passage_at(context, start)
+    is_note = any(one.start <= start < one.end for one in context.units if one.kind is UnitKind.NOTE)
     terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
         text=text,
@@ -91,6 +94,7 @@ def candidate(
         terms_so_far=terms,
         read=((start + shift, end + shift),),
         kind=kind,
+        is_note=is_note,
     )
 
 

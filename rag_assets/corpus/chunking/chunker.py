@@ -22,7 +22,7 @@ from rag_assets.corpus.chunking.planned_chunks import PATH_SEPARATOR, PlannedChu
 from rag_assets.corpus.chunking.sections import Run, read_runs
 from rag_assets.corpus.chunking.units import Unit
 
-CHUNKER_VERSION = 15
+CHUNKER_VERSION = 16
 """Raise it when the same blocks and settings give other chunks than before."""
 
 
