@@ -1,7 +1,12 @@
 """The columns of a page: it is cut where a gutter runs between two columns of prose.
 
 What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is read before the right
-one. Cells in columns are not cut.
+one. Cells in columns are not cut. Where no such gutter is, what is set beside lines of prose (the caption of a figure in
+the other column, a box, a small table) is taken out of their rows:
+
+    the mills of the river turn     Model     Mills
+    slowly in spring and stand      oak           9
+    still in summer, when the       beech        12
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +27,12 @@ _PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
 of prose, not a number in a table."""
 _BAND_GAP_EMS, _HAIR_EMS = 0.9, 0.1
 _MIN_ROW_OVERLAP = 0.5
+_LEAST_LINES_BESIDE, _BESIDE_EMS, _LINE_WORDS = 3, 0.5, 4
+"""Lines of prose beside which something may be set, the white space between, and words that make a line of prose."""
+_ONE_EDGE_EMS, _INDENT_EMS, _PITCH = 0.5, 2.5, 2.0
+"""Lines of one stack of prose: how far their beginnings may be apart, also with an indent, and one below the other in
+heights of a line."""
+_ONE_SIZE, _ONE_GRID_EMS = 0.06, 0.25
 
 
 class _Text(Protocol):
@@ -34,7 +45,11 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
     if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
-        yield segments
+        parts = _parts_beside_prose(segments) if cuts_left else []
+        for part in parts:
+            yield from regions(part, cuts_left - 1)
+        if not parts:
+            yield segments
         return
     for band in bands:
         if band.is_in_columns:
@@ -46,6 +61,67 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
             yield from regions(band.segments, cuts_left - 1)
         else:
             yield band.segments
+
+
+def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """What stands above some lines of prose, what is set beside them, these lines, and what stands below, in reading
+    order; nothing where nothing is set beside prose."""
+    for stack in _stacks(segments):
+        own = {id(line) for line in stack}
+        among = [s for s in segments if id(s) not in own and stack[0].top < _middle(s) < stack[-1].bottom]
+        if sum(map(str.isalpha, " ".join(s.text for s in among).split())) < _LINE_WORDS:
+            continue  # numbers of notes or equations, marks of a list
+        top, bottom = min(s.top for s in among), max(s.bottom for s in among)
+        space = _BESIDE_EMS * stack[0].size
+        left, right = min(s.left for s in among) - space, max(s.right for s in among) + space
+        lines = stack
+        if not (is_left := right <= min(line.left for line in stack)) and left < max(line.right for line in stack):
+            lines = [line for line in stack if top < _middle(line) < bottom]  # above and below they are longer
+            if len(lines) < _LEAST_LINES_BESIDE or left < max(line.right for line in lines):
+                continue
+        if not _is_set_apart(among, lines):
+            continue
+        beside = {id(s) for s in (*among, *lines)}
+        rest = [s for s in segments if id(s) not in beside]
+        above = [s for s in rest if _middle(s) < _middle(lines[0])]
+        below = [s for s in rest if _middle(s) >= _middle(lines[0])]
+        # Prose that goes on below what is set beside it stays together.
+        is_first = is_left or any(id(s) in own for s in below)
+        return list(filter(None, [above, *((among, lines) if is_first else (lines, among)), below]))
+    return []
+
+
+def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Lines of prose below each other with one left edge, each from top to bottom, the highest stack first."""
+    stacks: list[list[Segment]] = []
+    for segment in sorted(segments, key=_middle):
+        is_long = segment.right - segment.left >= _PROSE_EMS * segment.size
+        if segment.is_float or len(segment.text.split()) < _LINE_WORDS or not is_long:
+            continue
+        for stack in reversed(stacks):
+            last = stack[-1]
+            moved = (segment.left - min(line.left for line in stack)) / segment.size
+            is_below = last.top < segment.top and segment.top - last.top <= _PITCH * (last.bottom - last.top)
+            if is_below and _is_one_size(last, segment) and -_INDENT_EMS <= moved <= _INDENT_EMS:
+                stack.append(segment)
+                break
+        else:
+            stacks.append([segment])
+    long_ones = [stack for stack in stacks if len(stack) >= _LEAST_LINES_BESIDE]
+    return sorted(long_ones, key=len, reverse=True)
+
+
+def _is_one_size(one: Segment, other: Segment) -> bool:
+    return abs(one.size - other.size) <= _ONE_SIZE * max(one.size, other.size)
+
+
+def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
+    """Whether texts beside lines of prose are not in one row with them, as a label is with what it is explained by: they
+    are prose themselves, of another size, or their lines have another distance."""
+    if all(len(s.text.split()) > _LINE_WORDS for s in among) or not any(_is_one_size(s, lines[0]) for s in among):
+        return True
+    offsets = [min((s.bottom - line.bottom for line in lines), key=abs) for s in among]
+    return max(offsets) - min(offsets) > _ONE_GRID_EMS * lines[0].size
 
 
 def _centre(segment: Segment) -> float:

@@ -203,3 +203,51 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
     assert document.title == "Whales and church bells"
     assert "RETRACTED" not in document.text
     assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
+
+
+def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(tmp_path: Path) -> None:
+    """The left column held a figure alone: its caption was read into the line beside it, and a sentence that no author
+    wrote was quoted."""
+    text = [*prose("moss", 8)[:7], "which is why the wheels of the mill stand still", "in the summer of each dry year."]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(60, 560, 150, 140, stroke=1)
+        lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
+        lines(canvas, text, left=320, top=170)
+
+    found = [text for _, text in kinds(parse(tmp_path, draw))]
+
+    assert " ".join(text) in found
+    assert "Figure 2: Wheels of the mill in summer" in found
+
+
+def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_path: Path) -> None:
+    """A table that text runs around: "the mills of the Model Mills river" was a line of the paper."""
+    text = [*prose("moss", 12)[:11], "which is why the wheels of the mill stand still."]
+    cells = [("Model", "Mills"), ("oak", "9"), ("beech", "12"), ("larch", "31")]
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, text, top=100)
+        for nth, (name, value) in enumerate(cells):
+            lines(canvas, [name], left=360, top=115 + 17 * nth)
+            lines(canvas, [value], left=430, top=115 + 17 * nth)
+
+    document = parse(tmp_path, draw)
+
+    assert " ".join(text) in [text for _, text in kinds(document)]
+    assert all(value in document.text for row in cells for value in row)
+
+
+def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) -> None:
+    """Cut apart, the labels came first and the explanations after them, and none was found by its label."""
+
+    def draw(canvas: Canvas) -> None:
+        for nth, label in enumerate(("Care", "Trade", "Rank")):
+            top = 100 + 36 * nth
+            lines(canvas, [label], top=top)
+            lines(canvas, [f"the {label.lower()} of the mill was measured in the field", "and is"], left=160, top=top)
+            lines(canvas, ["told in the next part of this long report here"], left=160, top=top + 24)
+
+    text = parse(tmp_path, draw).text
+
+    assert text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
