@@ -11,6 +11,7 @@ the other column, a box, a small table) is taken out of their rows:
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any, Protocol
 
@@ -33,6 +34,8 @@ _ONE_EDGE_EMS, _INDENT_EMS, _PITCH = 0.5, 2.5, 2.0
 """Lines of one stack of prose: how far their beginnings may be apart, also with an indent, and one below the other in
 heights of a line."""
 _ONE_SIZE, _ONE_GRID_EMS = 0.06, 0.25
+_SHORT_SHARE = 0.15
+"""A line that ends so much before the others, as a share of its width, ends a paragraph."""
 
 
 class _Text(Protocol):
@@ -117,7 +120,12 @@ def _is_one_size(one: Segment, other: Segment) -> bool:
 
 def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
     """Whether texts beside lines of prose are not in one row with them, as a label is with what it is explained by: they
-    are prose themselves, of another size, or their lines have another distance."""
+    are prose themselves, of another size, or their lines have another distance, and no paragraph ends between each."""
+    places = [_middle(row[0]) for row in rows_of(among)]
+    full = max(line.right for line in lines) - _SHORT_SHARE * (lines[0].right - lines[0].left)
+    ends = [_middle(line) for line in lines if line.right < full]
+    if len(places) > 1 and all(any(a < end < b for end in ends) for a, b in pairwise(places)):
+        return False
     if all(len(s.text.split()) > _LINE_WORDS for s in among) or not any(_is_one_size(s, lines[0]) for s in among):
         return True
     offsets = [min((s.bottom - line.bottom for line in lines), key=abs) for s in among]

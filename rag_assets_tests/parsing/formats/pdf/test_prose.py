@@ -248,6 +248,14 @@ def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) 
             lines(canvas, [f"the {label.lower()} of the mill was measured in the field", "and is"], left=160, top=top)
             lines(canvas, ["told in the next part of this long report here"], left=160, top=top + 24)
 
+    def centred(canvas: Canvas) -> None:
+        for nth, label in enumerate(("Care", "Trade", "Rank")):
+            top = 100 + 34 * nth
+            lines(canvas, [label], top=top + 7 + nth)
+            lines(canvas, [f"the {label.lower()} of the mill was measured in the long field"], left=160, top=top)
+            lines(canvas, ["and is told in the next part of this long report", "as well."], left=160, top=top + 12)
+
+    assert "Trade" in parse(tmp_path, centred).text.partition("the care of")[2].partition("the rank of")[0]
     text = parse(tmp_path, draw).text
 
     assert text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
