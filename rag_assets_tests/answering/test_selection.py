@@ -23,7 +23,10 @@ SENTENCES = (
 
 
 def selected(
-    *parts: Sequence[float], sentences: Sequence[str] = SENTENCES, max_claims: int = 4, units: Sequence[ContextUnit] = ()
+    *parts: Sequence[float],
+    sentences: Sequence[str] = SENTENCES,
+    max_claims: int = 4,
+    units: Sequence[ContextUnit] = (),
 ) -> Selection:
     """What is chosen of sentences of one paper. parts: for each the relevance of every sentence."""
     within = replace(context(chunk("farm", "\n\n".join(sentences))), units=tuple(units))

@@ -18,7 +18,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """Before a title: "RETRACTED: ", "[Retracted] ", "Retraction: ", "RETRACTED ARTICLE "."""
-_LABEL_BEHIND = re.compile(rf"[(\[–—|-]\s*retracted(?:\s+{_KIND})?(?:[.:,;][^()\[\]]{{0,80}})?[)\]]?\W*$", re.IGNORECASE)
+_LABEL_BEHIND = re.compile(
+    rf"[(\[–—|-]\s*retracted(?:\s+{_KIND})?(?:[.:,;][^()\[\]]{{0,80}})?[)\]]?\W*$", re.IGNORECASE
+)
 _DONE = r"(?:has|was|is)\s+(?:now\s+)?(?:been\s+|being\s+)?(?:\w+ly\s+)?retracted\b"
 _NOTICE = re.compile(
     rf"^\W*(?:(?:{_NOUN}|notice|note|warning)\W+)?(?:"

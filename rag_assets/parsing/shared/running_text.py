@@ -78,6 +78,14 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
         if _is_frequent(on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE):
             for occurrence in alike:
                 found[occurrence.page].add(occurrence.line)
+    words_at = [
+        (place, set(folded_line(page[at].text).split()))
+        for page, lines in zip(pages, found, strict=True)
+        for at in lines
+        if (place := page[at].place) is not None and _is_in_margin(place)
+    ]
+    for page, lines in zip(pages, found, strict=True):
+        lines |= _parts_of(page, words_at)
     return [frozenset(lines | _in_their_rows(page, lines)) for page, lines in zip(pages, found, strict=True)]
 
 
@@ -88,6 +96,19 @@ def folded_line(text: str) -> str:
     if _ROMAN_NUMBER.fullmatch(folded):
         return _PAGE_NUMBER
     return _NUMBERS_BESIDE.sub("", folded)
+
+
+def _parts_of(page: Sequence[PlacedLine], words_at: Sequence[tuple[float, Set[str]]]) -> set[int]:
+    """The lines at the height of a running line of another page that have no other words: left pages print author and
+    title as one line, right ones as two or in another order."""
+    parts: set[int] = set()
+    for index, _ in _edge_lines(len(page)):
+        place, words = page[index].place, set(folded_line(page[index].text).split())
+        if place is not None and any(
+            abs(place - at) <= _SAME_PLACE and words <= all_words for at, all_words in words_at
+        ):
+            parts.add(index)
+    return parts
 
 
 def _in_their_rows(page: Sequence[PlacedLine], found: Set[int]) -> set[int]:

@@ -160,9 +160,15 @@ def test_a_paper_that_says_itself_that_it_was_retracted_is_marked_with_the_place
         (TITLE, "We left out two trials, since the paper of Ek was retracted."),
         (TITLE, "Ek D. Retraction: Iron in goats. Blood 2010; 3: 1-9."),
         ("Retraction of the tongue in sheep", "The tongue is retracted by one muscle."),
-        ("Retracted papers: who cites them?", "Retracted papers are cited. Retractions are rare; retracted articles not."),
+        (
+            "Retracted papers: who cites them?",
+            "Retracted papers are cited. Retractions are rare; retracted articles not.",
+        ),
         ("Why this article has been retracted: a study of notices", "Retractions rise. Retracted papers live on."),
-        ("Retraction: Causes and cures", "Retractions rise each year. Retracted articles are cited, and retractions not."),
+        (
+            "Retraction: Causes and cures",
+            "Retractions rise each year. Retracted articles are cited, and retractions not.",
+        ),
     ],
 )
 def test_a_paper_about_the_retraction_of_others_is_not_marked(title: str, text: str) -> None:

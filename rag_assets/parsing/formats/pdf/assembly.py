@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, leaves_room, without_bullet
 from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles, tell_one_table
 from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
@@ -217,7 +217,10 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False
-    if _goes_on(last.text, first.text) or _closes_bracket(above.plain_text, group.plain_text):
+    # "Three months ended July 2," above a table is a label: what follows would have fitted behind its comma.
+    is_label = leaves_room(last, first) and last.text.endswith(",") and not first.text[:1].islower()
+    goes_on = not is_label and _goes_on(last.text, first.text)
+    if goes_on or _closes_bracket(above.plain_text, group.plain_text):
         return True
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1

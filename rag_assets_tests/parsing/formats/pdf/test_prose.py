@@ -66,7 +66,10 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between:
 
 def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None:
     """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of which none answers."""
-    note = ["1 Stones of basalt were left out, since only two mills had them; their", "owners said that a stone of basalt"]
+    note = [
+        "1 Stones of basalt were left out, since only two mills had them; their",
+        "owners said that a stone of basalt",
+    ]
 
     def first(canvas: Canvas) -> None:
         lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
@@ -259,3 +262,46 @@ def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) 
     text = parse(tmp_path, draw).text
 
     assert text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
+
+
+def test_a_label_that_ends_in_a_comma_is_in_no_sentence(tmp_path: Path) -> None:
+    """The line above a table, "Three months ended December 31,", was the beginning of the sentence below it."""
+    said = "Net sales of the mill rose by 135 dollars, or 4 percent, for the three months and"
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, prose("moss", 8), top=60)
+        lines(canvas, ["Three months ended on December 31,"], left=200, top=top + 20)
+        lines(canvas, ["(c) Lund 2020. All rights are reserved."], top=top + 36, size=7)
+        lines(canvas, [said, *prose("slate", 5)[1:]], top=top + 60)
+
+    texts = [text for _, text in kinds(parse(tmp_path, draw))]
+
+    assert "Three months ended on December 31," in texts
+    assert any(text.startswith(said) for text in texts)
+
+
+def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
+    """Left pages of a short paper had author and title as one line, and its one right page had two: the title was read
+    as the beginning of the sentence below it."""
+
+    def page(nth: int, *heads: tuple[float, str]) -> Draw:
+        def draw(canvas: Canvas) -> None:
+            for left, text in heads:
+                lines(canvas, [text], left=left, top=40)
+            ends = ["which is why the wheels of the mill turn slowly and"] if nth == 2 else []
+            start = ["why they grind no flour in spring."] if nth == 3 else []
+            lines(canvas, [*start, *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)], *ends], top=80)
+
+        return draw
+
+    left_head = ((45.0, "920"), (65.0, "L. Moe"), (110.0, "Wheels of the mill in summer"))
+    document = parse(
+        tmp_path,
+        page(1, (300.0, "Proc. Mills 5")),
+        page(2, *left_head),
+        page(3, (300.0, "Wheels of the mill in summer"), (500.0, "L. Moe 921")),
+        page(4, (45.0, "922"), *left_head[1:]),
+    )
+
+    assert "turn slowly and why they grind no flour in spring." in document.text
+    assert "Wheels of the mill in summer" not in document.text
