@@ -78,12 +78,12 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
         if _is_frequent(on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE):
             for occurrence in alike:
                 found[occurrence.page].add(occurrence.line)
-    words_at = [
-        (place, set(folded_line(page[at].text).split()))
+    words_at = {
+        (round(place, 4), frozenset(folded_line(page[at].text).split()))
         for page, lines in zip(pages, found, strict=True)
         for at in lines
         if (place := page[at].place) is not None and _is_in_margin(place)
-    ]
+    }
     for page, lines in zip(pages, found, strict=True):
         lines |= _parts_of(page, words_at)
     return [frozenset(lines | _in_their_rows(page, lines)) for page, lines in zip(pages, found, strict=True)]
@@ -98,7 +98,7 @@ def folded_line(text: str) -> str:
     return _NUMBERS_BESIDE.sub("", folded)
 
 
-def _parts_of(page: Sequence[PlacedLine], words_at: Sequence[tuple[float, Set[str]]]) -> set[int]:
+def _parts_of(page: Sequence[PlacedLine], words_at: Set[tuple[float, Set[str]]]) -> set[int]:
     """The lines at the height of a running line of another page that have no other words: left pages print author and
     title as one line, right ones as two or in another order."""
     parts: set[int] = set()

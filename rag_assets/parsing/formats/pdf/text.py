@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
+from rag_assets.parsing.formats.pdf.forms import page_as_filled
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.formats.pdf.ocr import PageReader
@@ -118,7 +119,7 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
     from pypdfium2 import PdfiumError, raw
 
     try:
-        with closing(pdf[index]) as page, closing(page.get_textpage()) as textpage:
+        with closing(page_as_filled(pdf, index)) as page, closing(page.get_textpage()) as textpage:
             n_chars = textpage.count_chars()
             has_content = raw.FPDFPage_CountObjects(page) > 0
             geometry = Geometry.of(page, index + 1)

@@ -14,7 +14,7 @@ from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.formats.pdf.front import printed_front
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets_testing.papers.pdf import Draw, lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
 
 
 def parse(folder: Path, *pages: Draw) -> Document:
@@ -305,3 +305,19 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
 
     assert "turn slowly and why they grind no flour in spring." in document.text
     assert "Wheels of the mill in summer" not in document.text
+
+
+def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
+    """A filled form had questions without answers: its fields lie beside the text of the page."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["Mean iron of the lake in spring:", "Name of the lake:", "Sign here:"], top=100, size=20)
+        form = canvas.acroForm
+        form.textfield(name="iron", value="4.2 mg per litre", x=400, y=HEIGHT - 105, width=150, height=22)
+        form.textfield(name="lake", value="", x=400, y=HEIGHT - 129, width=150, height=22)
+        form.checkbox(name="signed", checked=True, x=400, y=HEIGHT - 153)
+
+    text = parse(tmp_path, draw).text
+
+    assert "Mean iron of the lake in spring: 4.2 mg per litre" in text
+    assert text.endswith("Sign here:")
