@@ -290,7 +290,11 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
                 lines(canvas, [text], left=left, top=40)
             ends = ["which is why the wheels of the mill turn slowly and"] if nth == 2 else []
             start = ["why they grind no flour in spring."] if nth == 3 else []
-            lines(canvas, [*start, *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)], *ends], top=80)
+            lines(
+                canvas,
+                [*start, *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)], *ends],
+                top=80,
+            )
 
         return draw
 
@@ -321,3 +325,26 @@ def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
 
     assert "Mean iron of the lake in spring: 4.2 mg per litre" in text
     assert text.endswith("Sign here:")
+
+
+@pytest.mark.parametrize("leader", [". ", ".", ""])
+def test_a_table_of_contents_is_a_table_with_and_without_leaders(tmp_path: Path, leader: str) -> None:
+    """It was one paragraph of titles, dots and numbers, which was found for the words of every section."""
+    entries = [("1 Introduction", "3"), ("2 Iron in lakes", "5"), ("2.1 Water in spring", "6"), ("3 Results", "11")]
+
+    def contents(canvas: Canvas) -> None:
+        for nth, (title, page) in enumerate(entries):
+            line = f"{title} " + leader * (
+                int((430 - canvas.stringWidth(title)) / canvas.stringWidth(leader)) if leader else 0
+            )
+            lines(canvas, [line], top=100 + 14 * nth)
+            lines(canvas, [page], left=530, top=100 + 14 * nth)
+
+    def text(canvas: Canvas) -> None:
+        lines(canvas, ["1 Introduction"], top=60, font="Helvetica-Bold", size=14)
+        lines(canvas, prose("moss", 12), top=90)
+
+    first, heading, *_ = kinds(parse(tmp_path, contents, text))
+
+    assert first == (BlockKind.TABLE, "\n".join(f"{title} | {page}" for title, page in entries))
+    assert heading == (BlockKind.HEADING, "1 Introduction")
