@@ -1,4 +1,4 @@
-"""How a paper says of itself that it was retracted: a label before its title, a stamp, a notice at its beginning or end.
+"""How a paper says of itself that it was retracted: a label beside its title, a stamp, a notice at an end.
 
 A paper about retractions uses the same words of others, mostly in the plural; there only a label or a stamp in capitals
 counts. A sentence about another paper is none of these.

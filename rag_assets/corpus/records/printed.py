@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from rag_assets.core.domain import Block, BlockKind, Document, Person, PrintedFront, Record, Source, Zone
+from rag_assets.core.domain import BlockKind, Document, Person, PrintedFront, Record, Source, Zone
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
 from rag_assets.core.text.names import names_an_institution, ordinary_words
@@ -87,19 +87,16 @@ def _says_retracted(document: Document) -> str:
     is_about = is_about_retractions((*titles, *(block.text for block in body)))
     if any(is_label_of(title, in_capitals=is_about) for title in titles):
         return "title"
-    of_page = [*document.margins, *(printed.text.split("\n") if printed else ())]
-    if any(map(is_stamp, of_page)) or (not is_about and printed and is_notice(printed.text)):
+    page = "\n".join([*document.margins, *([printed.text] if printed else [])])
+    if any(map(is_stamp, page.split("\n"))) or (not is_about and is_notice(page)):
         return "p. 1"
-    opening = [block for at, block in enumerate(body) if at < _BLOCKS_AT_ENDS or block.page_start == 1]
-    for block in (*opening, *body[-_BLOCKS_AT_ENDS:]):
-        if is_stamp(block.text) or (not is_about and _is_banner(block, block in opening[:_BLOCKS_AT_ENDS])):
+    for at, block in enumerate(body):
+        is_first = at < _BLOCKS_AT_ENDS
+        is_said = is_notice(block.text) or (is_first and opens_with_label(block.text))
+        is_near = is_first or block.page_start == 1 or at >= len(body) - _BLOCKS_AT_ENDS
+        if is_near and (is_stamp(block.text) or (is_said and not is_about)):
             return f"p. {block.page_start}" if block.page_start else "text"
     return ""
-
-
-def _is_banner(block: Block, is_first: bool) -> bool:
-    """Whether a block says that the paper was retracted: in a sentence, or, above the text, behind a label."""
-    return is_notice(block.text) or (is_first and opens_with_label(block.text))
 
 
 def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:

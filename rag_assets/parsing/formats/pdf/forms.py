@@ -1,7 +1,7 @@
 """What was typed into the fields of a form: PDFium keeps it apart from the text of the page, where readers see it.
 
-Fields of text and of choices become text of the page, at their places. Buttons, check boxes and lists are left out: they
-show what could have been chosen. So are comments of readers and empty fields.
+Fields of text and of choices become text of the page, at their places. Buttons, check boxes and lists are left out,
+since they show what could have been chosen; so are comments of readers and empty fields.
 """
 
 import logging
