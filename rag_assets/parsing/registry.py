@@ -50,7 +50,7 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=14),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=15),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
@@ -64,7 +64,7 @@ FORMATS = (
         "docling.document:parse_docling",
         "docling.document:looks_like_docling",
         b"{",
-        version=4,
+        version=5,
     ),
     Format(
         Source.DOCLING,
@@ -90,7 +90,7 @@ FORMATS = (
         "ade.document:parse_ade",
         "ade.document:looks_like_ade",
         b"{",
-        version=4,
+        version=5,
     ),
     Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=8),
     Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=7),

@@ -376,6 +376,21 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
     assert answerer().draft(QUESTION, [plain]).claims == ()
 
 
+def test_a_list_answers_with_the_sentence_that_leads_up_to_it() -> None:
+    """Its items end in commas and begin in small letters: alone, none is a statement, and the question is refused."""
+    lead_in = "The constant k of reciprocal rank fusion is 60 for three reasons:"
+    items = "- lists are short,\n- ties are rare, and\n- ranks differ by 7 places."
+    text = f"{lead_in}\n\n{items}"
+    ends = [len(lead_in), *(at for at, sign in enumerate(f"{text}\n") if sign == "\n" and at > len(lead_in) + 2)]
+    starts = [0, len(lead_in) + 2, *(end + 1 for end in ends[1:-1])]
+    kinds = [UnitKind.SENTENCE, *[UnitKind.ITEM] * 3]
+    units = tuple(ContextUnit(*unit, int(unit[0] > 0)) for unit in zip(starts, ends, kinds, strict=True))
+
+    (claim,) = answerer().draft(QUESTION, [replace(context(chunk("list", text)), units=units)]).claims
+
+    assert claim.text == text
+
+
 def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
     """A page ends within it, and what it says of the matter stands on the next one."""
     cut = "The constant k of reciprocal rank fusion was set to its value in a study of lists on"

@@ -10,6 +10,7 @@ from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
 from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
+from rag_assets.core.domain import ContextUnit, UnitKind
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (
@@ -21,9 +22,14 @@ SENTENCES = (
 )
 
 
-def selected(*parts: Sequence[float], sentences: Sequence[str] = SENTENCES, max_claims: int = 4) -> Selection:
+def selected(
+    *parts: Sequence[float],
+    sentences: Sequence[str] = SENTENCES,
+    max_claims: int = 4,
+    units: Sequence[ContextUnit] = (),
+) -> Selection:
     """What is chosen of sentences of one paper. parts: for each the relevance of every sentence."""
-    within = context(chunk("farm", "\n\n".join(sentences)))
+    within = replace(context(chunk("farm", "\n\n".join(sentences))), units=tuple(units))
     starts = [within.text.index(one) for one in sentences]
     candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(sentences, starts, strict=True)]
     asked = [ScoredPart(f"part {n}?", np.array(one, np.float32)) for n, one in enumerate(parts)]
@@ -34,6 +40,15 @@ def selected(*parts: Sequence[float], sentences: Sequence[str] = SENTENCES, max_
 
 def near(selection: Selection) -> list[str]:
     return [one.text for one, _ in selection.nearest()]
+
+
+def test_a_footnote_stands_beside_an_answer_of_the_text_only_if_it_is_nearly_as_good() -> None:
+    """Beside the mean life of granite an answer told of the basalt that a note leaves out."""
+    note = ContextUnit(len(SENTENCES[0]) + 2, len(SENTENCES[0]) + 2 + len(SENTENCES[1]), UnitKind.NOTE, 1)
+
+    assert selected([0.95, 0.78, 0.1, 0.1, 0.1], units=[note]).chosen == [0]
+    assert selected([0.95, 0.9, 0.1, 0.1, 0.1], units=[note]).chosen == [0, 1]
+    assert selected([0.95, 0.78, 0.1, 0.1, 0.1]).chosen == [0, 1]
 
 
 @pytest.mark.parametrize(

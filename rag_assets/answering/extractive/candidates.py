@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 
 from rag_assets.core.domain import Context, ContextPassage, UnitKind
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
@@ -67,6 +68,8 @@ class Candidate:
     """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
+    is_note: bool = False
+    """Whether it is a sentence of a footnote."""
     pointer: str = ""
     """Said in its place where it is no claim, and only among what is near: the table that it stands in."""
 
@@ -76,6 +79,7 @@ def candidate(
 ) -> Candidate:
     """`text[start:end]` of a context as a candidate that is published alone. nth: number of the context."""
     text, passage = context.text[start:end], _passage_at(context, start)
+    is_note = any(one.start <= start < one.end for one in context.units if one.kind is UnitKind.NOTE)
     terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
         text=text,
@@ -90,6 +94,7 @@ def candidate(
         terms_so_far=terms,
         read=((start + shift, end + shift),),
         kind=kind,
+        is_note=is_note,
     )
 
 
@@ -107,7 +112,21 @@ def sentences(contexts: Sequence[Context]) -> list[Candidate]:
                 and _says_something(f"{text}." if _ends_item(context, span[1]) else text)
             ):
                 found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
+        for span in _lists_led_up_to(context):
+            found.setdefault((context.paper_id, context.text[slice(*span)]), candidate(context, nth, *span))
     return list(found.values())
+
+
+def _lists_led_up_to(context: Context) -> Iterator[Span]:
+    """Each list with the sentence before it that ends in a colon: neither says alone what both say together."""
+    lead_in: Span | None = None
+    for is_item, run in groupby(context.units, key=lambda one: one.kind is UnitKind.ITEM):
+        units = list(run)
+        if not is_item:
+            is_open = context.text[units[-1].start : units[-1].end].rstrip().endswith(":")
+            lead_in = (units[-1].start, units[-1].end) if is_open else None
+        elif lead_in and len(words_of(context.text[lead_in[0] : units[-1].end])) <= MAX_WORDS:
+            yield lead_in[0], units[-1].end
 
 
 def _is_title(context: Context, place: int) -> bool:

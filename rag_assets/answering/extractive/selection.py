@@ -21,8 +21,9 @@ from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.quantities import quantities
 from rag_assets.core.text.terms import words_of
 
-_FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
-"""Least relevance of a further candidate of a quoted paper, and of another paper, as a share of the best one's."""
+_FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
+"""Least relevance of a further candidate from the text of a quoted paper, and of one from a footnote or another paper,
+as a share of the best one's."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0046)."""
@@ -141,7 +142,8 @@ class Selection:
 
     def _fits(self, i: int) -> bool:
         one = self._candidates[i]
-        share = _FURTHER_SHARE if self._work(i) in self._papers() else _OTHER_PAPER_SHARE
+        is_beside = self._work(i) in self._papers() and not one.is_note
+        share = _FURTHER_SHARE if is_beside else _OTHER_SHARE
         is_enough = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
         )
@@ -156,12 +158,17 @@ class Selection:
 
 
 def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
-    """Whether a candidate is neither published with one of the others nor says nearly the same as one of them."""
+    """Whether a candidate is neither published with one of the others, nor holds one, nor says nearly the same."""
     return not any(
-        (one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1])
+        (one.context == other.context and _is_within((one.start, one.end), other.shown))
+        or (one.context == other.context and _is_within((other.start, other.end), (one.start, one.end)))
         or _is_repetition(one, other)
         for other in said
     )
+
+
+def _is_within(one: Span, other: Span) -> bool:
+    return other[0] <= one[0] and one[1] <= other[1]
 
 
 def _is_repetition(one: Candidate, other: Candidate) -> bool:

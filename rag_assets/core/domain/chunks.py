@@ -12,6 +12,8 @@ class UnitKind(StrEnum):
 
     HEADING = "heading"
     SENTENCE = "sentence"
+    NOTE = "note"
+    """A sentence of a footnote."""
     CAPTION = "caption"
     """A sentence of a table's or figure's title, or the whole title where a chunk repeats it."""
     ROW = "row"

@@ -44,7 +44,8 @@ class Record:
     type: str | None = None
     """Type of CSL 1.0: article-journal, paper-conference, chapter, book, thesis, report, ..."""
     retracted: str | None = None
-    """Who says that it was retracted: Crossref, OpenAlex, or a list beside the papers. None: none of them does."""
+    """Who says that it was retracted: Crossref, OpenAlex, a list beside the papers, or the paper itself with the place,
+    "the paper itself, p. 1". None: none of them does."""
 
 
 NO_RECORD = Record()

@@ -106,7 +106,11 @@ PAPERS = _schema(
     ("language", _STRING, "Code of the language, as stated."),
     ("licence", _STRING, "Licence, as a URL or in words."),
     ("type", _STRING, "Type of CSL: article-journal, paper-conference, chapter, book, thesis, report."),
-    ("retracted", _STRING, "Who says that it was retracted: Crossref, OpenAlex or a list; null: none of them does."),
+    (
+        "retracted",
+        _STRING,
+        "Who says that it was retracted: Crossref, OpenAlex, a list, or the paper itself and where; null: none does.",
+    ),
     (
         "sources",
         pa.list_(pa.struct([("field", _STRING), ("source", _STRING)])),

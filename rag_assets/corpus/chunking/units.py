@@ -15,7 +15,7 @@ PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
 _UNIT_KINDS = {
     BlockKind.HEADING: UnitKind.HEADING,
     BlockKind.PARAGRAPH: UnitKind.SENTENCE,
-    BlockKind.FOOTNOTE: UnitKind.SENTENCE,
+    BlockKind.FOOTNOTE: UnitKind.NOTE,
     BlockKind.FIGURE: UnitKind.SENTENCE,
     BlockKind.FORMULA: UnitKind.FORMULA,
     BlockKind.LIST: UnitKind.ITEM,

@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from rag_assets.core.domain import Document, Person, PrintedFront, Record, Source
+from rag_assets.core.domain import BlockKind, Document, Person, PrintedFront, Record, Source, Zone
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
 from rag_assets.core.text.names import names_an_institution, ordinary_words
+from rag_assets.core.text.retraction_labels import (
+    is_about_retractions,
+    is_label_of,
+    is_notice,
+    is_stamp,
+    opens_with_label,
+)
 from rag_assets.corpus.records.byline import below_title, byline, may_name_one, person_of, persons_in
 
 _TEMPLATE = re.compile(
@@ -41,6 +48,8 @@ _HANDED_IN = re.compile(r"\b(?:received|revised|revised form|accepted)\W*$", re.
 _OF_READER = re.compile(r"\b(?:download|accessed|retrieved|printed on)", re.IGNORECASE)
 _MOST_LINE_CHARS = 200
 _FIRST_BLOCKS = 40
+_BLOCKS_AT_ENDS = 6
+"""A notice of retraction is among so many of a paper's first or last blocks, or on its first page."""
 HEADER, PAGE = "header", "first page"
 Sourced = tuple[Record, dict[str, str]]
 """A record, and for each field that is known where its value comes from."""
@@ -63,7 +72,31 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
         printed = PrintedFront(document.title, as_set, text)
     own = _without_template(replace(own, title=own.title or document.title or None, abstract=abstract))
     own = replace(own, doi=normal_doi(own.doi), arxiv=normal_arxiv(own.arxiv))
-    return _confirmed(own, printed) if printed else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
+    confirmed = _confirmed(own, printed) if printed else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
+    if place := _says_retracted(document):
+        by = f"the paper itself, {place}"
+        return replace(confirmed[0], retracted=by), confirmed[1] | {"retracted": by}
+    return confirmed
+
+
+def _says_retracted(document: Document) -> str:
+    """Where a paper says that it was retracted: "title", "p. 1", "text"; empty where it does not."""
+    printed = document.printed
+    body = [block for block in document.blocks if block.zone is not Zone.BACK and block.kind is not BlockKind.TABLE]
+    titles = (document.title, document.header.title or "", printed.title if printed else "")
+    is_about = is_about_retractions((*titles, *(block.text for block in body)))
+    if any(is_label_of(title, in_capitals=is_about) for title in titles):
+        return "title"
+    page = "\n".join([*document.margins, *([printed.text] if printed else [])])
+    if any(map(is_stamp, page.split("\n"))) or (not is_about and is_notice(page)):
+        return "p. 1"
+    for at, block in enumerate(body):
+        is_first = at < _BLOCKS_AT_ENDS
+        is_said = is_notice(block.text) or (is_first and opens_with_label(block.text))
+        is_near = is_first or block.page_start == 1 or at >= len(body) - _BLOCKS_AT_ENDS
+        if is_near and (is_stamp(block.text) or (is_said and not is_about)):
+            return f"p. {block.page_start}" if block.page_start else "text"
+    return ""
 
 
 def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:

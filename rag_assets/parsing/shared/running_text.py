@@ -78,7 +78,13 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
         if _is_frequent(on, len(pages), share, _MIN_PAGES if is_one_side else _MIN_PAGES_OF_ONE_SIDE):
             for occurrence in alike:
                 found[occurrence.page].add(occurrence.line)
-    return [frozenset(lines | _in_their_rows(page, lines)) for page, lines in zip(pages, found, strict=True)]
+    heads = {
+        (round(place, 4), frozenset(folded_line(page[at].text).split()))
+        for page, lines in zip(pages, found, strict=True)
+        for at in lines
+        if (place := page[at].place) is not None and _is_in_margin(place)
+    }
+    return [frozenset(lines | _at_their_height(page, lines, heads)) for page, lines in zip(pages, found, strict=True)]
 
 
 def folded_line(text: str) -> str:
@@ -90,11 +96,20 @@ def folded_line(text: str) -> str:
     return _NUMBERS_BESIDE.sub("", folded)
 
 
-def _in_their_rows(page: Sequence[PlacedLine], found: Set[int]) -> set[int]:
-    """The lines in the margin that are printed in one row with a running line."""
+def _at_their_height(page: Sequence[PlacedLine], found: Set[int], heads: Set[tuple[float, Set[str]]]) -> set[int]:
+    """The lines in one row with a running line of the margin, and those at the height of one of another page that have
+    no other words: left pages print author and title as one line, right ones as two or in another order.
+
+    heads: height and words of the running lines of all pages.
+    """
     rows = [place for index in found if (place := page[index].place) is not None and _is_in_margin(place)]
-    edges = [(index, page[index].place) for index, _ in _edge_lines(len(page))]
-    return {i for i, place in edges if place is not None and any(abs(place - row) <= _SAME_PLACE for row in rows)}
+    beside: set[int] = set()
+    for index, _ in _edge_lines(len(page)):
+        place, words = page[index].place, set(folded_line(page[index].text).split())
+        near = [*rows, *(at for at, all_words in heads if words <= all_words)]
+        if place is not None and any(abs(place - at) <= _SAME_PLACE for at in near):
+            beside.add(index)
+    return beside
 
 
 def _is_in_margin(place: float) -> bool:

@@ -121,3 +121,56 @@ def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
         "Iron falls.",
     )
     assert sources["authors"] == "first page"
+
+
+def said_by_itself(title: str, *texts: str) -> str | None:
+    blocks = tuple(Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts)
+    document = Document("lund", title, Source.MARKDOWN, "lund.md", blocks)
+    return record_of(document, None)[0].retracted
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        (f"RETRACTED: {TITLE}", ""),
+        (f"Retracted article: {TITLE}", ""),
+        (f"[Retracted] {TITLE}", ""),
+        (f"{TITLE} (Retracted article. See vol. 4)", ""),
+        (f"Retraction: {TITLE}", ""),
+        (TITLE, "RETRACTED"),
+        (TITLE, "R E T R A C T E D"),
+        (TITLE, "Retracted Article"),
+        (TITLE, "This article has been retracted at the request of its authors."),
+        (TITLE, "Retraction notice: this paper was formally retracted in 2021."),
+        (TITLE, "The Editors have retracted this article because its figures were drawn twice."),
+        (TITLE, "Retraction: Figure 2 of the paper was made up."),
+    ],
+)
+def test_a_paper_that_says_itself_that_it_was_retracted_is_marked_with_the_place(title: str, text: str) -> None:
+    """Without a list of retractions, its findings were quoted like those of every other paper."""
+    place = "p. 1" if text else "title"
+
+    assert said_by_itself(title, "Ada Lund, Bo Moe", text) == f"the paper itself, {place}"
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        (TITLE, "The study by Ek (2010) has been retracted. Its sheep were counted twice."),
+        (TITLE, "We left out two trials, since the paper of Ek was retracted."),
+        (TITLE, "Ek D. Retraction: Iron in goats. Blood 2010; 3: 1-9."),
+        ("Retraction of the tongue in sheep", "The tongue is retracted by one muscle."),
+        (
+            "Retracted papers: who cites them?",
+            "Retracted papers are cited. Retractions are rare; retracted articles not.",
+        ),
+        ("Why this article has been retracted: a study of notices", "Retractions rise. Retracted papers live on."),
+        (
+            "Retraction: Causes and cures",
+            "Retractions rise each year. Retracted articles are cited, and retractions not.",
+        ),
+    ],
+)
+def test_a_paper_about_the_retraction_of_others_is_not_marked(title: str, text: str) -> None:
+    """A mark on a sound paper discredits what it found."""
+    assert said_by_itself(title, "Ada Lund, Bo Moe", text) is None

@@ -4,13 +4,13 @@ The groups come in reading order, without running headers.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, without_bullet
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, leaves_room, without_bullet
 from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles, tell_one_table
 from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
@@ -54,7 +54,7 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Out
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
     ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
     levels = Headings(groups, title, outline, ordinary).levels()
-    captioned = _with_tables_continued(_with_captions(list(_gathered(groups, body, {*levels, id(title)}))))
+    captioned = _with_tables_continued(_with_captions(_gathered(groups, body, {*levels, id(title)})))
     gathered = _with_lists(_with_paragraphs_joined(captioned))
     texts = [_text_and_spans(one, vocabulary, is_heading=id(one.groups[0]) in levels) for one in gathered]
     entries = [
@@ -82,37 +82,52 @@ def _marked(block: Block, by_ocr: Set[int]) -> Block:
     return replace(block, spans=marked(block.spans), title_spans=marked(block.title_spans))
 
 
-def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) -> Iterator[_Gathered]:
-    above: _Gathered | None = None
+def _gathered(groups: Iterable[LineGroup], body: BodyStyle, headings: Set[int]) -> list[_Gathered]:
+    gathered: list[_Gathered] = []
     for group in groups:
-        kind = BlockKind.HEADING if id(group) in headings else _kind_of(group, body, above)
-        above = _Gathered(kind, [group])
-        yield above
+        kind = BlockKind.HEADING if id(group) in headings else _kind_of(group, body, gathered)
+        gathered.append(_Gathered(kind, [group]))
+    return gathered
 
 
-def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
+def _kind_of(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> BlockKind:
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
     if group.kind is GroupKind.FORMULA:
         return BlockKind.FORMULA
-    if group.is_aside or _is_footnote(group, body, above):
+    if group.is_aside or _is_footnote(group, body, before):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":
         return BlockKind.FIGURE
     return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
 
 
-def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
-    """Small text with a mark, under larger text or another footnote in the lower part of the same column."""
+def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> bool:
+    """Small text under larger text or another footnote in the lower part of the same column, with a mark or as the rest
+    of a footnote that was left open."""
     first = group.lines[0]
-    if above is None or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
+    if not before or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
         return False
+    above = before[-1]
     last = above.groups[-1].lines[-1]
     if last.column != first.column or last.frame.page != first.frame.page:
         return False
     if above.kind is BlockKind.FOOTNOTE:
         return True
-    return above.groups[-1].size > _FOOTNOTE_SIZE * body.size and bool(_FOOTNOTE_MARK.match(first.text))
+    is_under_larger = above.groups[-1].size > _FOOTNOTE_SIZE * body.size
+    return is_under_larger and bool(_FOOTNOTE_MARK.match(first.text) or _open_footnote(before, group))
+
+
+def _open_footnote(before: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
+    """The footnote of this page or the one before it whose sentence goes on in `group`."""
+    for block in reversed(before):
+        last = block.groups[-1]
+        if group.page - last.page > 1:
+            return None
+        is_note = block.kind is BlockKind.FOOTNOTE and not last.is_aside
+        if is_note and _is_set_alike(last, group) and _goes_on(last.lines[-1].text, group.lines[0].text):
+            return block
+    return None
 
 
 def _with_captions(blocks: list[_Gathered]) -> list[_Gathered]:
@@ -156,11 +171,17 @@ def _tables(block: _Gathered) -> list[Printed]:
 
 
 def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
-    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
+    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float, and those of
+    a footnote."""
     joined: list[_Gathered] = []
     for block in blocks:
-        earlier = _open_paragraph(joined, block.groups[0]) if block.kind is BlockKind.PARAGRAPH else None
-        if earlier is not None and _continues(earlier, block.groups[0]):
+        first, earlier = block.groups[0], None
+        if block.kind is BlockKind.PARAGRAPH:
+            earlier = _open_paragraph(joined, first)
+            earlier = earlier if earlier and _continues(earlier, first) else None
+        elif block.kind is BlockKind.FOOTNOTE and not first.is_aside:
+            earlier = _open_footnote(joined, first)
+        if earlier:
             earlier.groups.extend(block.groups)
         else:
             joined.append(block)
@@ -196,7 +217,10 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False
-    if _goes_on(last.text, first.text) or _closes_bracket(above.plain_text, group.plain_text):
+    # "Three months ended July 2," above a table is a label: what follows would have fitted behind its comma.
+    is_label = leaves_room(last, first) and last.text.endswith(",") and not first.text[:1].islower()
+    goes_on = not is_label and _goes_on(last.text, first.text)
+    if goes_on or _closes_bracket(above.plain_text, group.plain_text):
         return True
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1

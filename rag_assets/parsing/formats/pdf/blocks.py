@@ -159,7 +159,7 @@ def _alike(one: Line, other: Line) -> bool:
     if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
         return False
     is_other_font = one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD
-    if is_other_font and (_leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2):  # no formula
+    if is_other_font and (leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2):  # no formula
         return False
     return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
 
@@ -202,15 +202,15 @@ def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual
     if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_plain_section_name(above.text)):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
-    if has_ended and (_leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))):
+    if has_ended and (leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))):
         return True
     if is_dash or _ENUMERATOR.match(line.text):  # inside a sentence too a line can begin with a dash or "(i)"
         is_moved = abs(line.left - above.left) > _ALIGNED_EMS * line.size
-        return (has_ended and is_moved) or _is_item(current) or (is_dash and _leaves_room(above, line))
+        return (has_ended and is_moved) or _is_item(current) or (is_dash and leaves_room(above, line))
     return _is_indented(current, line, below) or _is_outdented(current, line)
 
 
-def _leaves_room(above: Line, line: Line) -> bool:
+def leaves_room(above: Line, line: Line) -> bool:
     """Whether the first word of `line` would have fitted on the line above, so that the break was wanted."""
     first = line.text.split(" ", 1)[0]
     width = (line.right - line.left) * (len(first) + 1) / max(len(line.text), 1)

@@ -1,11 +1,17 @@
 """The columns of a page: it is cut where a gutter runs between two columns of prose.
 
 What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is read before the right
-one. Cells in columns are not cut.
+one. Cells in columns are not cut. Where no such gutter is, what is set beside lines of prose (the caption of a figure
+in the other column, a small table) is taken out of their rows:
+
+    the mills of the river turn     Model     Mills
+    slowly in spring and stand      oak           9
+    still in summer, when the       beech        12
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any, Protocol
 
@@ -22,6 +28,13 @@ _PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
 of prose, not a number in a table."""
 _BAND_GAP_EMS, _HAIR_EMS = 0.9, 0.1
 _MIN_ROW_OVERLAP = 0.5
+_LEAST_LINES_BESIDE, _BESIDE_EMS, _LINE_WORDS = 3, 0.5, 4
+"""Lines of prose beside which something may be set, the white space between, and words that make a line of prose."""
+_INDENT_EMS, _PITCH = 2.5, 2.0
+"""Lines of one stack of prose: how far their beginnings may be apart, and one below the other in heights of a line."""
+_ONE_SIZE, _ONE_GRID_EMS = 0.06, 0.25
+_SHORT_SHARE = 0.15
+"""A line that ends so much before the others, as a share of its width, ends a paragraph."""
 
 
 class _Text(Protocol):
@@ -34,7 +47,11 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
     if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
-        yield segments
+        parts = _parts_beside_prose(segments) if cuts_left else []
+        for part in parts:
+            yield from regions(part, cuts_left - 1)
+        if not parts:
+            yield segments
         return
     for band in bands:
         if band.is_in_columns:
@@ -46,6 +63,78 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
             yield from regions(band.segments, cuts_left - 1)
         else:
             yield band.segments
+
+
+def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """What stands above some lines of prose, what is set beside them, these lines, and what stands below, in reading
+    order; nothing where nothing is set beside prose."""
+    for stack in _stacks(segments):
+        among = [s for s in segments if s not in stack and stack[0].top < _middle(s) < stack[-1].bottom]
+        if sum(map(str.isalpha, " ".join(s.text for s in among).split())) < _LINE_WORDS:
+            continue  # numbers of notes or equations, marks of a list
+        lines = stack
+        if not _are_apart(among, lines):  # lines above and below what is set beside them are longer
+            top, bottom = min(s.top for s in among), max(s.bottom for s in among)
+            lines = [line for line in stack if top < _middle(line) < bottom]
+        if len(lines) >= _LEAST_LINES_BESIDE and _are_apart(among, lines) and _is_set_apart(among, lines):
+            rest = [s for s in segments if s not in among and s not in lines]
+            above = [s for s in rest if _middle(s) < _middle(lines[0])]
+            below = [s for s in rest if s not in above]
+            # Prose that goes on below what is set beside it stays together.
+            is_first = among[0].left < lines[0].left or any(s in stack for s in below)
+            parts = [above, among, lines, below] if is_first else [above, lines, among, below]
+            return [part for part in parts if part]
+    return []
+
+
+def _are_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
+    """Whether white space runs between texts and the lines beside them."""
+    if not lines:
+        return False
+    gaps = (
+        min(line.left for line in lines) - max(s.right for s in among),
+        min(s.left for s in among) - max(line.right for line in lines),
+    )
+    return max(gaps) >= _BESIDE_EMS * lines[0].size
+
+
+def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Lines of prose below each other with one left edge, each from top to bottom, the highest stack first."""
+    stacks: list[list[Segment]] = []
+    for segment in sorted(segments, key=_middle):
+        is_long = segment.right - segment.left >= _PROSE_EMS * segment.size
+        if segment.is_float or len(segment.text.split()) < _LINE_WORDS or not is_long:
+            continue
+        above = (
+            stack
+            for stack in reversed(stacks)
+            if 0 < segment.top - stack[-1].top <= _PITCH * (stack[-1].bottom - stack[-1].top)
+            and _is_one_size(stack[-1], segment)
+            and abs(segment.left - min(line.left for line in stack)) <= _INDENT_EMS * segment.size
+        )
+        if stack := next(above, None):
+            stack.append(segment)
+        else:
+            stacks.append([segment])
+    return sorted(stacks, key=len, reverse=True)
+
+
+def _is_one_size(one: Segment, other: Segment) -> bool:
+    return abs(one.size - other.size) <= _ONE_SIZE * max(one.size, other.size)
+
+
+def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
+    """Whether texts beside lines of prose are not in rows with them, as a label is with what explains it: they are
+    prose themselves, of another size, or their lines have another distance, and no paragraph ends between each."""
+    places = [_middle(row[0]) for row in rows_of(among)]
+    full = max(line.right for line in lines) - _SHORT_SHARE * (lines[0].right - lines[0].left)
+    ends = [_middle(line) for line in lines if line.right < full]
+    if len(places) > 1 and all(any(a < end < b for end in ends) for a, b in pairwise(places)):
+        return False
+    if all(len(s.text.split()) > _LINE_WORDS for s in among) or not any(_is_one_size(s, lines[0]) for s in among):
+        return True
+    offsets = [min((s.bottom - line.bottom for line in lines), key=abs) for s in among]
+    return max(offsets) - min(offsets) > _ONE_GRID_EMS * lines[0].size
 
 
 def _centre(segment: Segment) -> float:

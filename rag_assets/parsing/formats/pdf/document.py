@@ -4,9 +4,11 @@ Pages without one are read by OCR where that is installed. A scan without is ref
 empty document.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rag_assets.core.domain import Box, Document, PageSource, Source, Zone, n_text_chars
@@ -115,7 +117,7 @@ def read_pages(
 
 
 def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
-    """The pages without running headers, footers, page numbers and stamps in a margin, and how many lines that were."""
+    """The pages without running headers, footers, page numbers and stamps, and how many lines that were."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
 
     def placed(line: Line) -> PlacedLine:
@@ -123,6 +125,9 @@ def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list
 
     dropped = {id(line) for line in running(in_order, placed, share)}
     dropped |= {id(line) for page in pages for line in _stamps(page)}
+    n_pages_with = Counter(text for page in pages for text in {line.text for line in _at_an_angle(page)})
+    stamped = {text for text, n in n_pages_with.items() if n > max(1, share * len(pages))}
+    dropped |= {id(line) for page in pages for line in _at_an_angle(page) if line.text in stamped}
     kept = [
         PageLines(_without(page.upright, dropped), tuple(filter(None, (_without(one, dropped) for one in page.asides))))
         for page in pages
@@ -138,9 +143,13 @@ def _stamps(page: PageLines) -> Iterator[Line]:
     """The lines at an angle that stand beside all upright text: a label of an axis stands among it."""
     upright = [_box(line) for line in page.upright]
     left, right = min((box.left for box in upright), default=0.0), max((box.right for box in upright), default=1.0)
-    for line in (line for lines in page.asides for line in lines):
+    for line in _at_an_angle(page):
         if _box(line).right <= left or _box(line).left >= right:
             yield line
+
+
+def _at_an_angle(page: PageLines) -> Iterator[Line]:
+    return chain.from_iterable(page.asides)
 
 
 def _box(line: Line) -> Box:

@@ -240,6 +240,8 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     text = group.plain_text.strip()
     if not group.is_prose or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
+    if any(len(line.cells) > 1 and line.cells[-1].isdigit() for line in group.lines):  # an entry of contents
+        return False
     is_name = is_plain_section_name(text)
     smallest = _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
+from rag_assets.parsing.formats.pdf.forms import page_as_filled
 from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.formats.pdf.ocr import PageReader
@@ -33,6 +34,9 @@ _HYPHEN_AT_LINE_END = "\x02"
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
 )
+_LEADER = {".": 1, "·": 1, "․": 1, "…": 3}
+_FEWEST_DOTS = 6
+"""Dots in a row, with or without spaces, that are no sign of an omission."""
 _INITIAL, _ONE_FONT = 1.7, 0.9
 _CUT_SHARE, _FEWEST_CUT = 0.01, 4
 """A page cuts words where so many of them are in two pieces, as a share and as a number. Text made on a computer has
@@ -118,7 +122,7 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
     from pypdfium2 import PdfiumError, raw
 
     try:
-        with closing(pdf[index]) as page, closing(page.get_textpage()) as textpage:
+        with closing(page_as_filled(pdf, index)) as page, closing(page.get_textpage()) as textpage:
             n_chars = textpage.count_chars()
             has_content = raw.FPDFPage_CountObjects(page) > 0
             geometry = Geometry.of(page, index + 1)
@@ -151,12 +155,22 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
     layers = []
     for turn, _ in by_turn.most_common():
         frame = geometry.frame(max(turn, 0))
-        own = [glyph for glyph in glyphs if glyph.turn == turn]
+        own = _without_leaders([glyph for glyph in glyphs if glyph.turn == turn])
         segments = list(_segments(own, frame, is_skewed=turn == SKEWED))
         if turn == 0 and (numbers := line_numbers(segments)):
             segments = list(_segments([glyph for glyph in own if id(glyph) not in numbers], frame))
         layers.append(Layer(frame, tuple(segments)))
     return tuple(layers)
+
+
+def _without_leaders(glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """The glyphs without the dots that lead from a title to its page: what they part are two cells, as without them."""
+    kept: list[Glyph] = []
+    for is_dot, run in groupby(glyphs, key=lambda glyph: glyph.text in _LEADER or glyph.text.isspace()):
+        own = list(run)
+        n_dots = sum(_LEADER.get(glyph.text, 0) for glyph in own) if is_dot else 0
+        kept += [glyph for glyph in own if glyph.text.isspace()] if n_dots >= _FEWEST_DOTS else own
+    return kept
 
 
 def _share_cut(layers: Sequence[Layer]) -> float:

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.retraction_labels import is_stamp
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.blocks import LineGroup
 from rag_assets.parsing.formats.pdf.styles import BodyStyle, stands_out
@@ -64,7 +65,7 @@ def _opens_paper(group: LineGroup) -> bool:
 
 
 def _may_be_title(group: LineGroup) -> bool:
-    if group.is_aside or not group.is_prose:
+    if group.is_aside or not group.is_prose or is_stamp(group.plain_text):
         return False
     words = [word for word in group.plain_text.split() if any(character.isalpha() for character in word)]
     return _MIN_WORDS <= len(words) <= _MAX_WORDS and group.top <= _TOP_SHARE * group.lines[0].frame.height

@@ -1,5 +1,6 @@
 """What stands between the lines and pieces of a PDF's prose: formulas, floats, furniture, other columns."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,13 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
+from rag_assets.corpus.records.printed import record_of
 from rag_assets.parsing.formats.pdf.columns import regions
 from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.formats.pdf.front import printed_front
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets_testing.papers.pdf import Draw, lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
 
 
 def parse(folder: Path, *pages: Draw) -> Document:
@@ -59,6 +62,30 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between:
 
     assert any("stand still and why they grind no flour in spring." in text for text in texts)
     assert between in texts
+
+
+def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None:
+    """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of which none answers."""
+    note = [
+        "1 Stones of basalt were left out, since only two mills had them; their",
+        "owners said that a stone of basalt",
+    ]
+
+    def first(canvas: Canvas) -> None:
+        lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
+        lines(canvas, note, top=700, size=8)
+        lines(canvas, prose("slate", 12), left=320, top=60)
+        lines(canvas, ["2 The county keeps a list."], left=320, top=700, size=8)
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, [*prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and"], top=60)
+        lines(canvas, ["lasts longer than they do.", "3 No other list is kept."], top=700, size=8)
+        lines(canvas, ["why they grind no flour in spring.", *prose("reed", 12)], left=320, top=60)
+
+    found = kinds(parse(tmp_path, first, second))
+
+    assert (BlockKind.FOOTNOTE, f"{' '.join(note)} lasts longer than they do.") in found
+    assert any("turn slowly and why they grind no flour in spring." in text for _, text in found)
 
 
 def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
@@ -154,3 +181,170 @@ def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(tmp_path: Path,
     )
 
     assert f"seen before {end} {start} in all" in document.blocks[0].text
+
+
+def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
+    """Findings of a retracted paper were quoted like others, and its stamp was a passage on each page."""
+
+    def page(topic: str, title: str = "") -> Draw:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, ["Retracted Article"], top=40, size=30) if title else None
+            lines(canvas, [title], top=90, font="Helvetica-Bold", size=16)
+            lines(canvas, prose(topic, 20), top=140)
+            canvas.translate(150, 300)
+            canvas.rotate(50)
+            lines(canvas, ["RETRACTED"], left=0, top=800, size=60)
+
+        return draw
+
+    file = RawFile("paper", "paper.pdf", b"")
+    path = write_pdf(tmp_path / "paper.pdf", [page("moss", "Whales and church bells"), page("slate"), page("mills")])
+    file = replace(file, content=path.read_bytes())
+    document = parse_pdf(file, ParsingSettings())
+    document = replace(document, printed=printed_front(file, ParsingSettings()))
+
+    assert document.title == "Whales and church bells"
+    assert "RETRACTED" not in document.text
+    assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
+
+
+def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(tmp_path: Path) -> None:
+    """The left column held a figure alone: its caption was read into the line beside it, and a sentence that no author
+    wrote was quoted."""
+    text = [*prose("moss", 8)[:7], "which is why the wheels of the mill stand still", "in the summer of each dry year."]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(60, 560, 150, 140, stroke=1)
+        lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
+        lines(canvas, text, left=320, top=170)
+
+    found = [text for _, text in kinds(parse(tmp_path, draw))]
+
+    assert " ".join(text) in found
+    assert "Figure 2: Wheels of the mill in summer" in found
+
+
+def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_path: Path) -> None:
+    """A table that text runs around: "the mills of the Model Mills river" was a line of the paper."""
+    text = [*prose("moss", 12)[:11], "which is why the wheels of the mill stand still."]
+    cells = [("Model", "Mills"), ("oak", "9"), ("beech", "12"), ("larch", "31")]
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, text, top=100)
+        for nth, (name, value) in enumerate(cells):
+            lines(canvas, [name], left=360, top=115 + 17 * nth)
+            lines(canvas, [value], left=430, top=115 + 17 * nth)
+
+    document = parse(tmp_path, draw)
+
+    assert " ".join(text) in [text for _, text in kinds(document)]
+    assert all(value in document.text for row in cells for value in row)
+
+
+def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) -> None:
+    """Cut apart, the labels came first and the explanations after them, and none was found by its label."""
+
+    def draw(canvas: Canvas) -> None:
+        for nth, label in enumerate(("Care", "Trade", "Rank")):
+            top = 100 + 36 * nth
+            lines(canvas, [label], top=top)
+            lines(canvas, [f"the {label.lower()} of the mill was measured in the field", "and is"], left=160, top=top)
+            lines(canvas, ["told in the next part of this long report here"], left=160, top=top + 24)
+
+    def centred(canvas: Canvas) -> None:
+        for nth, label in enumerate(("Care", "Trade", "Rank")):
+            top = 100 + 34 * nth
+            lines(canvas, [label], top=top + 7 + nth)
+            lines(canvas, [f"the {label.lower()} of the mill was measured in the long field"], left=160, top=top)
+            lines(canvas, ["and is told in the next part of this long report", "as well."], left=160, top=top + 12)
+
+    assert "Trade" in parse(tmp_path, centred).text.partition("the care of")[2].partition("the rank of")[0]
+    text = parse(tmp_path, draw).text
+
+    assert text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
+
+
+def test_a_label_that_ends_in_a_comma_is_in_no_sentence(tmp_path: Path) -> None:
+    """The line above a table, "Three months ended December 31,", was the beginning of the sentence below it."""
+    said = "Net sales of the mill rose by 135 dollars, or 4 percent, for the three months and"
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, prose("moss", 8), top=60)
+        lines(canvas, ["Three months ended on December 31,"], left=200, top=top + 20)
+        lines(canvas, ["(c) Lund 2020. All rights are reserved."], top=top + 36, size=7)
+        lines(canvas, [said, *prose("slate", 5)[1:]], top=top + 60)
+
+    texts = [text for _, text in kinds(parse(tmp_path, draw))]
+
+    assert "Three months ended on December 31," in texts
+    assert any(text.startswith(said) for text in texts)
+
+
+def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
+    """Left pages of a short paper had author and title as one line, and its one right page had two: the title was read
+    as the beginning of the sentence below it."""
+
+    def page(nth: int, *heads: tuple[float, str]) -> Draw:
+        def draw(canvas: Canvas) -> None:
+            for left, text in heads:
+                lines(canvas, [text], left=left, top=40)
+            ends = ["which is why the wheels of the mill turn slowly and"] if nth == 2 else []
+            start = ["why they grind no flour in spring."] if nth == 3 else []
+            lines(
+                canvas,
+                [*start, *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)], *ends],
+                top=80,
+            )
+
+        return draw
+
+    left_head = ((45.0, "920"), (65.0, "L. Moe"), (110.0, "Wheels of the mill in summer"))
+    document = parse(
+        tmp_path,
+        page(1, (300.0, "Proc. Mills 5")),
+        page(2, *left_head),
+        page(3, (300.0, "Wheels of the mill in summer"), (500.0, "L. Moe 921")),
+        page(4, (45.0, "922"), *left_head[1:]),
+    )
+
+    assert "turn slowly and why they grind no flour in spring." in document.text
+    assert "Wheels of the mill in summer" not in document.text
+
+
+def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
+    """A filled form had questions without answers: its fields lie beside the text of the page."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["Mean iron of the lake in spring:", "Name of the lake:", "Sign here:"], top=100, size=20)
+        form = canvas.acroForm
+        form.textfield(name="iron", value="4.2 mg per litre", x=400, y=HEIGHT - 105, width=150, height=22)
+        form.textfield(name="lake", value="", x=400, y=HEIGHT - 129, width=150, height=22)
+        form.checkbox(name="signed", checked=True, x=400, y=HEIGHT - 153)
+
+    text = parse(tmp_path, draw).text
+
+    assert "Mean iron of the lake in spring: 4.2 mg per litre" in text
+    assert text.endswith("Sign here:")
+
+
+@pytest.mark.parametrize("leader", [". ", ".", ""])
+def test_a_table_of_contents_is_a_table_with_and_without_leaders(tmp_path: Path, leader: str) -> None:
+    """It was one paragraph of titles, dots and numbers, which was found for the words of every section."""
+    entries = [("1 Introduction", "3"), ("2 Iron in lakes", "5"), ("2.1 Water in spring", "6"), ("3 Results", "11")]
+
+    def contents(canvas: Canvas) -> None:
+        for nth, (title, page) in enumerate(entries):
+            line = f"{title} " + leader * (
+                int((430 - canvas.stringWidth(title)) / canvas.stringWidth(leader)) if leader else 0
+            )
+            lines(canvas, [line], top=100 + 14 * nth)
+            lines(canvas, [page], left=530, top=100 + 14 * nth)
+
+    def text(canvas: Canvas) -> None:
+        lines(canvas, ["1 Introduction"], top=60, font="Helvetica-Bold", size=14)
+        lines(canvas, prose("moss", 12), top=90)
+
+    first, heading, *_ = kinds(parse(tmp_path, contents, text))
+
+    assert first == (BlockKind.TABLE, "\n".join(f"{title} | {page}" for title, page in entries))
+    assert heading == (BlockKind.HEADING, "1 Introduction")
