@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
 from rag_assets.answering.verify.verification import n_works
-from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_words
+from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
@@ -19,6 +19,8 @@ REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
 RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
+READ_IN_TABLE = "the words are in the paper; read the row in the table"
+"""Of a quote from a row of which it is not certain whose values it holds."""
 _MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
@@ -105,13 +107,19 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, that is computed from them, that they report of other works,
-    or whose paper is retracted; empty for any other."""
+    """The note on a claim that its quotes support in part, that is computed from them, that quotes a row whose values
+    may be another's, that its quotes report of other works, or whose paper is retracted; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
+    unplaced = [note for note in dict.fromkeys(row_note(one.verification) for one in claim.citations) if note]
     reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
     names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
-    return "; ".join([*_part_mark(claim), *computed, *reported, *retracted])
+    return "; ".join([*_part_mark(claim), *computed, *unplaced, *reported, *retracted])
+
+
+def row_note(verification: Verification | None) -> str:
+    """The note on a quote of which it is not certain whose values it holds; empty for any other."""
+    return READ_IN_TABLE if verification is Verification.UNPLACED else ""
 
 
 def _entry(work: CitedWork) -> str:
