@@ -62,11 +62,13 @@ class ObjectedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """The request for a second draft: claims to mend, and other papers to cite."""
+    """The request for a second draft: claims to mend, other papers to cite, and parts to answer."""
 
     objections: tuple[ObjectedClaim, ...] = ()
     cited: tuple[str, ...] = ()
     """Papers that are cited already, where others are asked for; empty where none are."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question for which further sources were found."""
 
 
 class Reading(StrEnum):
@@ -87,6 +89,9 @@ class DraftAnswer:
     claims: tuple[DraftClaim, ...] = ()
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question that a model found nothing about, in words of the question; an empty text where those of
+    the model are none of them. Only determined if a model writes."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that occur in no context; only determined if no model writes."""
     nearest: tuple[DraftClaim, ...] = ()

@@ -14,6 +14,8 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
+_NOT_FOUND = INSUFFICIENT + " Not found in the {read}: “{part}”"
+_PART_NOT_FOUND = INSUFFICIENT + " A part of the question was not found in the {read}."
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
 REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
@@ -134,6 +136,13 @@ def _shortened(entry: str) -> str:
 def only_cited_notes(entries: Sequence[tuple[str, str]]) -> list[str]:
     """Notes on a work that is no paper here. entries: how a paper is cited, and the entry in its reference list."""
     return [ONLY_CITED_NOTE.format(entry=_shortened(entry), paper=paper) for paper, entry in entries]
+
+
+def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
+    """Notes on parts of the question that a model found nothing about. n_read: passages it read; what stands elsewhere
+    in the papers is not known."""
+    read = "one passage that was read" if n_read == 1 else f"{n_read} passages that were read"
+    return [_NOT_FOUND.format(read=read, part=part) if part else _PART_NOT_FOUND.format(read=read) for part in missing]
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -189,9 +189,7 @@ TWINS = "Table 5. Tax rates.\nItem: Effective rate | Share: 21\nItem: Effective 
         (TWINS, 1, "The effective rate was 21 %."),
     ],
 )
-def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(
-    table: str, row: int, claim: str
-) -> None:
+def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(table: str, row: int, claim: str) -> None:
     """The number of another year stood under "word for word in the paper": the seal was for the words only."""
     prose, line = "The rates are 21 %, 45 and 3.4 in all groups.", table.split("\n")[row]
     source = chunk("smith2020", f"{table}\n\n{prose}")
