@@ -27,6 +27,7 @@ FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
+OTHER_YEARS_NOTE = "What was found is of {years}, not of the year that is asked for."
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, OTHER_YEARS_NOTE, SINGLE_SOURCE_NOTE
 from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
 
@@ -14,6 +14,7 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
+_OF_OTHER_YEARS = OTHER_YEARS_NOTE.rpartition("}")[2]
 _NOT_FOUND = INSUFFICIENT + " Not found in the {read}: “{part}”"
 _PART_NOT_FOUND = INSUFFICIENT + " A part of the question was not found in the {read}."
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
@@ -81,7 +82,10 @@ def pages_of(citation: Citation) -> str:
 
 def remarks(result: QAResult) -> list[str]:
     """Notes of the answer besides its claims: open parts, claims left out, and how far it was checked."""
-    found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
+    found = [
+        part if INSUFFICIENT in part or part.endswith(_OF_OTHER_YEARS) else UNANSWERED_NOTE.format(part=part)
+        for part in result.unanswered
+    ]
     found += _missing_notes(result.missing_names)
     if result.single_source and len(result.named_papers) != 1:
         n_papers = n_works(result.claims)

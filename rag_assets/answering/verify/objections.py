@@ -15,7 +15,9 @@ from rag_assets.answering.verify.names import NameKind, names_in, names_missing_
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
+from rag_assets.answering.verify.years import are_in, asked_years, listed, told_of, years_in
 from rag_assets.core.text.terms import terms_of
+from rag_assets.questions import read
 
 MIN_SHARED = 0.1
 """Share of a claim's words that its quotes, or the text around them, must have; see benchmarks/README.md."""
@@ -41,6 +43,8 @@ class Reason(StrEnum):
     """A number of the claim belongs to another row or column of the quoted table."""
     ROW_UNCERTAIN = "row uncertain"
     """It rests on rows of tables alone of which it is not certain whose values they hold."""
+    OTHER_YEAR = "other year"
+    """The question asks for one year, and the places of its quotes name others."""
     TURNED_ROUND = "turned round"
     """The quotes say the opposite of a word of the claim, or deny what it tells."""
     SURER = "surer"
@@ -86,6 +90,8 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
     rows = [some for one in quotes for some in one.rows]
     if _rests_on_uncertain_rows(claim, quotes):
         return CheckedClaim(Objection(Reason.ROW_UNCERTAIN, _READ_IN_TABLE))
+    if years := _other_years(claim, quotes, question):
+        return CheckedClaim(Objection(Reason.OTHER_YEAR, f"its quotes are of {listed(years)}"))
     if any(claim == one.quote for one in quotes) or any(states_a_row(claim, some) for some in rows):
         return CheckedClaim(None)
     numbers = check_numbers(claim, quotes, question)
@@ -130,6 +136,20 @@ def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:
     named = terms_of(" ".join(text for one in quotes for text in one.frame))
     held = terms_of(" ".join(cell.text for one in quotes for some in one.rows for _, cell in some.cells))
     return not terms_of(claim).isdisjoint(held - named)
+
+
+def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> frozenset[int]:
+    """The years of the quotes of a claim that says, or is taken to say, something of a year that is asked for and that
+    none of them is of. A claim that names the year of its quotes misleads nobody."""
+    asked, said = asked_years(question), years_in(claim)
+    if not asked or not (are_in(asked, said) or (not said and len(read(question).parts) == 1)):
+        return frozenset()
+    told = [told_of(one, asked) for one in quotes]
+    return (
+        frozenset[int]().union(*(one.years for one in told))
+        if all(it.is_asked is False for it in told)
+        else frozenset()
+    )
 
 
 def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:

@@ -15,6 +15,7 @@ const DROPPED = {
   "number missing": "a number of it stands in none of its quotes",
   "number misplaced": "a number of it belongs to another row, column or group",
   "row uncertain": "whose values the quoted row holds is not certain: read it in the table",
+  "other year": "its quotes are of another year than the one asked for",
   "turned round": "its quotes say the opposite",
   surer: "its quotes call possible what it tells as a fact",
   "name missing": "a name of it stands nowhere around its quotes",
