@@ -23,7 +23,12 @@ REFUSAL = "The papers in this corpus do not contain enough information to answer
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
-FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
+NOT_READ = (
+    "Without a model only English is understood, and the question or a paper that was found for it is in another "
+    "language: no sentence was found that shares enough words with the question."
+)
+"""In place of the refusal: whether the papers answer is not known."""
+FIXED_SENTENCES = (REFUSAL, NOT_READ, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
@@ -98,6 +103,8 @@ class DraftAnswer:
     nearest: tuple[DraftClaim, ...] = ()
     """Sentences that are related to the question but not sure enough to be claims, best first; only determined if no
     model writes."""
+    is_unread: bool = False
+    """A refusal because of the language of the question or of a paper; only determined if no model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.attribution import attributed
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
+from rag_assets.answering.drafts import NOT_READ, REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, passages_for, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -242,7 +242,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=REFUSAL,
+            answer=NOT_READ if final.draft.is_unread else REFUSAL,
             claims=said.claims,
             refused=not said.claims,
             single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,

@@ -33,7 +33,7 @@ from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperF
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.core.text.terms import terms_of
+from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import Kind, QuestionPart, read
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
@@ -51,6 +51,8 @@ mention so many of the part's words."""
 _SHARE_OF_NO_ANSWER = 0.4
 """The best candidate is then brought down to this share of the floor, so that it is shown as near."""
 _MOST_COMPARED = 4
+_LEAST_TELLING_WORDS = 15
+"""So many words of a paper tell whether it may be English; a list of names does not."""
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])\w+")
 """A name of a file that is no ordinary word: it holds letters, and digits or underscores."""
 _FINDINGS = re.compile(
@@ -102,7 +104,9 @@ class ExtractiveAnswerer:
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
         years_note = (OTHER_YEARS_NOTE.format(years=listed(other_years)),) if other_years else ()
         if not claims:  # the refusal says it of the whole question
-            return replace(of_sentences, unanswered=years_note, missing_names=tuple(name.text for name in missing))
+            names = tuple(name.text for name in missing)
+            is_unread = not _is_english(question, contexts)
+            return replace(of_sentences, unanswered=years_note, missing_names=names, is_unread=is_unread)
         is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
         is_open.update(of_sentences.unanswered)
         return replace(
@@ -188,12 +192,23 @@ class ExtractiveAnswerer:
         mention several words of the part. A sentence may hold most words of a question and answer another one."""
         best = int(part.relevance.argmax())
         most, floor = float(part.relevance[best]), self._settings.min_relevance
-        if not floor <= most < _SURE_FROM:
+        if not floor <= most < _SURE_FROM or not is_in_latin_script(asked):
             return part
         own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+
+
+def _is_english(question: str, contexts: Sequence[Context]) -> bool:
+    """Whether a question and the sentences of each paper that was found may be English. Few words tell nothing."""
+    texts = [question] if "?" in question or not is_in_latin_script(question) else []
+    of_papers: dict[str, list[str]] = {}
+    for one in sentences(contexts):
+        of_papers.setdefault(one.paper_id, []).append(one.text)
+    papers = (" ".join(said) for said in of_papers.values())
+    texts += [text for text in papers if len(words_of(text)) >= _LEAST_TELLING_WORDS]
+    return all(map(may_be_english, texts))
 
 
 def _told_of(one: Candidate, contexts: Sequence[Context], asked: Sequence[NumberRange]) -> ToldOf:

@@ -75,8 +75,11 @@ class QuotePlace:
 
 @lru_cache(maxsize=256)
 def is_long_enough(quote: str) -> bool:
-    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once."""
-    return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
+    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once.
+
+    A wide character of East Asian scripts counts twice: it says as much as several letters."""
+    n_wide = sum(unicodedata.east_asian_width(character) == "W" for character in quote)
+    return min(len(quote), len(Folded.of(quote).text)) + n_wide >= MIN_QUOTE_CHARS
 
 
 def is_evidence(quote: str, text: str) -> bool:
