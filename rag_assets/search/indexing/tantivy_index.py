@@ -55,7 +55,8 @@ _Held = Mapping[str, Mapping[str, str]]
 
 
 class Analyser:
-    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones, lower-cased, without stop words, stemmed."""
+    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones, lower-cased, without stop
+    words, stemmed."""
 
     def __init__(self) -> None:
         self._words = _analyser(WORD)
