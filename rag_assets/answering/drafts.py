@@ -23,10 +23,16 @@ REFUSAL = "The papers in this corpus do not contain enough information to answer
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
-FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
+NOT_READ = (
+    "Without a model only English is understood, and the question or a paper that was found for it is in another "
+    "language: no sentence was found that shares enough words with the question."
+)
+"""In place of the refusal: whether the papers answer is not known."""
+FIXED_SENTENCES = (REFUSAL, NOT_READ, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
+OTHER_YEARS_NOTE = "What was found is of {years}, not of the year that is asked for."
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
 
@@ -62,11 +68,13 @@ class ObjectedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """The request for a second draft: claims to mend, and other papers to cite."""
+    """The request for a second draft: claims to mend, other papers to cite, and parts to answer."""
 
     objections: tuple[ObjectedClaim, ...] = ()
     cited: tuple[str, ...] = ()
     """Papers that are cited already, where others are asked for; empty where none are."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question for which further sources were found."""
 
 
 class Reading(StrEnum):
@@ -87,11 +95,16 @@ class DraftAnswer:
     claims: tuple[DraftClaim, ...] = ()
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
+    missing: tuple[str, ...] = ()
+    """Parts of the question that a model found nothing about, in words of the question; an empty text where those of
+    the model are none of them. Only determined if a model writes."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that occur in no context; only determined if no model writes."""
     nearest: tuple[DraftClaim, ...] = ()
     """Sentences that are related to the question but not sure enough to be claims, best first; only determined if no
     model writes."""
+    is_unread: bool = False
+    """A refusal because of the language of the question or of a paper; only determined if no model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0

@@ -4,14 +4,14 @@ The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What th
 `second`. Evidence is handed in as a function, so this module knows neither indexes nor embeddings.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.attribution import attributed
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
-from rag_assets.answering.second import merged, second_request
+from rag_assets.answering.drafts import NOT_READ, REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
+from rag_assets.answering.second import merged, passages_for, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
     Attempt,
@@ -24,7 +24,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
-from rag_assets.answering.wording import only_cited_notes, remarks, worded
+from rag_assets.answering.wording import not_found_notes, only_cited_notes, remarks, worded
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -32,9 +32,11 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
-PIPELINE_VERSION = 14
+PIPELINE_VERSION = 15
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
+_MOST_SEARCHED_AGAIN = 4
+"""Missing parts that are searched by themselves; each costs a search."""
 _RETRY_EXTRA_K = 4
 """Chunks added for the one retry when too few papers are cited."""
 Retrieve = Callable[[Question, int], Evidence]
@@ -81,9 +83,10 @@ class AnswerPipeline:
         wanted = self.settings.min_sources if min_sources is None else min_sources
         lacks_papers = _lacks_papers(first, wanted)
         attempts, final, retry_k = [first], first, None
-        if lacks_papers or (first.verified.objected and isinstance(self.answerer, MendingAnswerer)):
+        found = self._of_missing_parts(question, retrieve, first)
+        if lacks_papers or found or (first.verified.objected and isinstance(self.answerer, MendingAnswerer)):
             retry_k = self.settings.k + _RETRY_EXTRA_K if lacks_papers else None
-            second = yield from self._second(question, retry_k, retrieve, first)
+            second = yield from self._second(question, retry_k, retrieve, first, found)
             if second is not None:
                 attempts.append(second[0])
                 final = second[1]
@@ -98,8 +101,23 @@ class AnswerPipeline:
         yield Retrieved(evidence)
         return self._attempt(question, self.settings.k, evidence, seconds)
 
+    def _of_missing_parts(self, question: Question, retrieve: Retrieve, first: Attempt) -> dict[str, Evidence]:
+        """What a search by each missing part itself found that may answer it and was not read; no model is asked."""
+        found: dict[str, Evidence] = {}
+        for part in first.draft.missing[:_MOST_SEARCHED_AGAIN]:
+            if isinstance(self.answerer, MendingAnswerer) and has_words(part):
+                evidence = retrieve(question.model_copy(update={"question": part}), self.settings.k)
+                if contexts := passages_for(evidence, first.contexts):
+                    found[part] = replace(evidence, contexts=contexts)
+        return found
+
     def _second(
-        self, question: Question, retry_k: int | None, retrieve: Retrieve, first: Attempt
+        self,
+        question: Question,
+        retry_k: int | None,
+        retrieve: Retrieve,
+        first: Attempt,
+        found: Mapping[str, Evidence],
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
         """The second attempt, and what becomes the result; None where nothing else can be read or asked."""
         k = retry_k or self.settings.k
@@ -109,7 +127,8 @@ class AnswerPipeline:
             evidence = retrieve(question, k)
         try:
             if isinstance(self.answerer, MendingAnswerer):
-                return (yield from self._mended(question, first, evidence, seconds, wants_papers=retry_k is not None))
+                wants_papers = retry_k is not None
+                return (yield from self._mended(question, first, evidence, found, seconds, wants_papers=wants_papers))
             yield Retrieved(evidence)
             again = self._attempt(question, k, evidence, seconds)
         except (RequestRejected, QuestionBudgetExhausted):
@@ -121,12 +140,23 @@ class AnswerPipeline:
         return again, again if again.n_sources > first.n_sources else first
 
     def _mended(
-        self, question: Question, first: Attempt, evidence: Evidence, seconds: dict[str, float], *, wants_papers: bool
+        self,
+        question: Question,
+        first: Attempt,
+        evidence: Evidence,
+        found: Mapping[str, Evidence],
+        seconds: dict[str, float],
+        *,
+        wants_papers: bool,
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        request = second_request(first, evidence, wants_papers=wants_papers)
+        of_parts = {part: one.contexts for part, one in found.items()}
+        request = second_request(first, evidence, of_parts, wants_papers=wants_papers)
         if request is None:
             return None
-        read = replace(evidence, contexts=request.contexts)
+        every = (*found.values(), evidence)
+        chunks = {id_: chunk for one in every for id_, chunk in one.chunks.items()}
+        reports = {id_: told for one in every for id_, told in one.reports.items()}
+        read = replace(evidence, contexts=request.contexts, chunks=chunks, reports=reports)
         yield Retrieved(read)
         second = self._attempt(question, first.k, read, seconds, request.unmet)
         return second, merged(first, second, request)
@@ -150,7 +180,7 @@ class AnswerPipeline:
             papers = {context.paper_id: context.paper for context in evidence.contexts}
             titles = {paper: facts.title for paper, facts in papers.items()}
             verified = verify(draft, given, question.question, titles)
-            nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
+            nearest = verify(replace(draft, claims=draft.nearest), given, "", titles).claims  # they need not answer it
             nearest = named(attributed(nearest, evidence.reports), papers)
             scoring = self.scorer.scores(verified, question.question)
             verified = looked_at(verified, scoring)
@@ -197,7 +227,7 @@ class AnswerPipeline:
         )  # what one attempt found is not missing
         said = Said(
             final.verified.claims,
-            final.draft.unanswered,
+            (*final.draft.unanswered, *not_found_notes(final.draft.missing, len(final.contexts))),
             missing_names,
             final.nearest,
             final.verified.left_out,
@@ -212,7 +242,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=REFUSAL,
+            answer=NOT_READ if final.draft.is_unread else REFUSAL,
             claims=said.claims,
             refused=not said.claims,
             single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,

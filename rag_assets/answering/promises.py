@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.answering.drafts import REFUSAL
+from rag_assets.answering.drafts import NOT_READ, REFUSAL
 from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
 from rag_assets.answering.verify.quote_search import is_evidence
@@ -92,7 +92,7 @@ def too_few_sources(results: Sequence[QAResult], *, min_sources: int) -> list[Of
 
 def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
     if result.refused:
-        return result.answer == REFUSAL and not result.claims
+        return result.answer in (REFUSAL, NOT_READ) and not result.claims
     n_sources = n_works(result.claims)
     return n_sources >= min_sources or (result.single_source and n_sources >= 1)
 

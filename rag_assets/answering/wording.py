@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, OTHER_YEARS_NOTE, SINGLE_SOURCE_NOTE
 from rag_assets.answering.verify.verification import n_works
-from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_words
+from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
@@ -14,11 +14,16 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
+_OF_OTHER_YEARS = OTHER_YEARS_NOTE.rpartition("}")[2]
+_NOT_FOUND = INSUFFICIENT + " Not found in the {read}: “{part}”"
+_PART_NOT_FOUND = INSUFFICIENT + " A part of the question was not found in the {read}."
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
 REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
 RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
+READ_IN_TABLE = "the words are in the paper; read the row in the table"
+"""Of a quote from a row of which it is not certain whose values it holds."""
 _MAX_ENTRY_CHARS = 160
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
@@ -77,7 +82,10 @@ def pages_of(citation: Citation) -> str:
 
 def remarks(result: QAResult) -> list[str]:
     """Notes of the answer besides its claims: open parts, claims left out, and how far it was checked."""
-    found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
+    found = [
+        part if INSUFFICIENT in part or part.endswith(_OF_OTHER_YEARS) else UNANSWERED_NOTE.format(part=part)
+        for part in result.unanswered
+    ]
     found += _missing_notes(result.missing_names)
     if result.single_source and len(result.named_papers) != 1:
         n_papers = n_works(result.claims)
@@ -105,13 +113,19 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, that is computed from them, that they report of other works,
-    or whose paper is retracted; empty for any other."""
+    """The note on a claim that its quotes support in part, that is computed from them, that quotes a row whose values
+    may be another's, that its quotes report of other works, or whose paper is retracted; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
+    unplaced = [note for note in dict.fromkeys(row_note(one.verification) for one in claim.citations) if note]
     reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
     names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
-    return "; ".join([*_part_mark(claim), *computed, *reported, *retracted])
+    return "; ".join([*_part_mark(claim), *computed, *unplaced, *reported, *retracted])
+
+
+def row_note(verification: Verification | None) -> str:
+    """The note on a quote of which it is not certain whose values it holds; empty for any other."""
+    return READ_IN_TABLE if verification is Verification.UNPLACED else ""
 
 
 def _entry(work: CitedWork) -> str:
@@ -126,6 +140,13 @@ def _shortened(entry: str) -> str:
 def only_cited_notes(entries: Sequence[tuple[str, str]]) -> list[str]:
     """Notes on a work that is no paper here. entries: how a paper is cited, and the entry in its reference list."""
     return [ONLY_CITED_NOTE.format(entry=_shortened(entry), paper=paper) for paper, entry in entries]
+
+
+def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
+    """Notes on parts of the question that a model found nothing about. n_read: passages it read; what stands elsewhere
+    in the papers is not known."""
+    read = "one passage that was read" if n_read == 1 else f"{n_read} passages that were read"
+    return [_NOT_FOUND.format(read=read, part=part) if part else _PART_NOT_FOUND.format(read=read) for part in missing]
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -45,8 +45,10 @@ class Writer:
 
     identity = "writer"
 
-    def __init__(self, first: Sequence[DraftClaim], second: Sequence[DraftClaim] = ()) -> None:
-        self._first, self._second = tuple(first), tuple(second)
+    def __init__(
+        self, first: Sequence[DraftClaim], second: Sequence[DraftClaim] = (), missing: Sequence[str] = ()
+    ) -> None:
+        self._first, self._second, self._missing = tuple(first), tuple(second), tuple(missing)
         self.n_drafted = 0
         self.asked: list[Unmet] = []
         self.read_again: list[str] = []
@@ -59,7 +61,7 @@ class Writer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         self.n_drafted += 1
-        return DraftAnswer(self._first, usage=Usage(1, 100, 10, 0.01))
+        return DraftAnswer(self._first, missing=self._missing, usage=Usage(1, 100, 10, 0.01))
 
     def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
         self.asked.append(unmet)
@@ -221,3 +223,54 @@ def test_an_unchanged_question_is_not_asked_again_and_gives_the_same_result(tmp_
 
     assert (again.n_drafted, again.asked) == (0, [])
     assert (after.result, after.n_cached, after.spent.n_requests) == (before.result, 2, 0)
+
+
+ZINC = chunk("allan2014", "Zinc shortened the course of colds by 1.65 days.")
+TWICE = Question(id="q2", question="Did ferritin fall, and does zinc shorten it?")
+OF_ZINC = claim("Zinc shortened colds by 1.65 days.", ZINC)
+
+
+def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_goes_into_the_second_request(
+    tmp_path: Path,
+) -> None:
+    """ "The sources do not say" stood under the heading of a section of the corpus: nobody had looked."""
+    writer = Writer([HOLDS, OF_JONES], [OF_ZINC], missing=["does zinc shorten it"])
+    pipeline = AnswerPipeline(
+        writer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(tmp_path / "kept.sqlite3")), AnsweringSettings()
+    )
+    searched: list[str] = []
+
+    def retrieve(question: Question, _k: int) -> Evidence:
+        searched.append(question.question)
+        return rated(0.9, ZINC) if question.question == "does zinc shorten it" else BOTH
+
+    *_, last = pipeline.answer(TWICE, retrieve)
+
+    assert isinstance(last, Finished)
+    assert "does zinc shorten it" in searched
+    assert (writer.asked, writer.read_again) == ([Unmet(missing=("does zinc shorten it",))], ["allan2014"])
+    assert [one.text for one in last.trace.result.claims] == [HOLDS.text, OF_JONES.text, OF_ZINC.text]
+    assert last.trace.result.unanswered == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "n_asked", "n_read"),
+    [(BOTH, 0, 2), (rated(0.1, ZINC), 0, 2), (rated(0.9, ZINC), 1, 3)],
+    ids=["read before", "may not answer", "read and of no use"],
+)
+def test_a_part_that_is_not_found_is_told_with_how_much_was_read(
+    found: Evidence, n_asked: int, n_read: int, tmp_path: Path
+) -> None:
+    """What stands in the other passages of the corpus nobody knows."""
+    writer = Writer([HOLDS, OF_JONES], missing=["does zinc shorten it"])
+    pipeline = AnswerPipeline(
+        writer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(tmp_path / "kept.sqlite3")), AnsweringSettings()
+    )
+
+    *_, last = pipeline.answer(TWICE, lambda question, _k: BOTH if question is TWICE else found)
+
+    assert isinstance(last, Finished)
+    assert len(writer.asked) == n_asked
+    assert last.trace.result.answer.endswith(
+        f"[INSUFFICIENT DATA] Not found in the {n_read} passages that were read: “does zinc shorten it”"
+    )

@@ -6,11 +6,20 @@ abstract.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Self
 
-from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
+import numpy as np
+
+from rag_assets.answering.drafts import (
+    EXTRACTIVE,
+    OTHER_YEARS_NOTE,
+    Background,
+    DraftAnswer,
+    DraftClaim,
+    Readers,
+)
 from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
@@ -18,11 +27,13 @@ from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.verify.names import MissingName, missing_names
-from rag_assets.core.domain import BLOCK_SEPARATOR, Context, PaperFacts
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.years import ToldOf, are_in, asked_years, listed, told_of, without_years, years_in
+from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperFacts
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.core.text.terms import terms_of
+from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import Kind, QuestionPart, read
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
@@ -40,6 +51,8 @@ mention so many of the part's words."""
 _SHARE_OF_NO_ANSWER = 0.4
 """The best candidate is then brought down to this share of the floor, so that it is shown as near."""
 _MOST_COMPARED = 4
+_LEAST_TELLING_WORDS = 15
+"""So many words of a paper tell whether it may be English; a list of names does not."""
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])\w+")
 """A name of a file that is no ordinary word: it holds letters, and digits or underscores."""
 _FINDINGS = re.compile(
@@ -82,18 +95,24 @@ class ExtractiveAnswerer:
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
         of_titles = self._of_title_pages(parts, contexts)
-        left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing, contexts)]
+        decisive = [name for name in missing if not asked_years(name.text)]  # a year is looked for claim by claim
+        left = [part for part in parts if part.text not in of_titles and not _is_refused(part, decisive, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
-        of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
+        of_sentences, other_years = self._of_sentences(
+            question, left, contexts, self._settings.max_claims - n_of_titles
+        )
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
+        years_note = (OTHER_YEARS_NOTE.format(years=listed(other_years)),) if other_years else ()
         if not claims:  # the refusal says it of the whole question
-            return replace(of_sentences, unanswered=(), missing_names=tuple(name.text for name in missing))
+            names = tuple(name.text for name in missing)
+            is_unread = not _is_english(question, contexts)
+            return replace(of_sentences, unanswered=years_note, missing_names=names, is_unread=is_unread)
         is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
         is_open.update(of_sentences.unanswered)
         return replace(
             of_sentences,
             claims=claims,
-            unanswered=tuple(text for part in parts for text in _gaps(part, contexts, is_open)),
+            unanswered=(*(text for part in parts for text in _gaps(part, contexts, is_open)), *years_note),
             missing_names=tuple(name.text for name in missing),
         )
 
@@ -116,21 +135,55 @@ class ExtractiveAnswerer:
 
     def _of_sentences(
         self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
-    ) -> DraftAnswer:
+    ) -> tuple[DraftAnswer, frozenset[int]]:
+        """The claims, and the years of what would answer a part that is left open, had it not asked for others."""
         candidates = [*sentences(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
-            return DraftAnswer(unanswered=tuple(part.text for part in parts))
+            return DraftAnswer(unanswered=tuple(part.text for part in parts)), frozenset()
         asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]
-        candidates, scored = read_closely(asked, candidates, self._readers)
+        candidates, scored = self._read(asked, candidates)
         said = [one.part.text if one.part.searched == question else one.part.searched for one in asked]
+        years = [self._of_other_years(one, part, candidates, contexts) for one, part in zip(said, scored, strict=True)]
+        scored = [self._without(part, found) for part, found in zip(scored, years, strict=True)]
         scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(said, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
         selection.choose(min_papers=self._min_sources)
-        return DraftAnswer(
+        draft = DraftAnswer(
             claims=tuple(claims_of(selection.published(), contexts)),
             unanswered=selection.unanswered_parts(),
             nearest=tuple(claims_of(selection.nearest(), contexts)),
         )
+        told = [found.values() for part, found in zip(scored, years, strict=True) if part.text in draft.unanswered]
+        return draft, frozenset[int]().union(*(named for some in told for named in some))
+
+    def _read(
+        self, asked: Sequence[RestrictedPart], candidates: Sequence[Candidate]
+    ) -> tuple[list[Candidate], list[ScoredPart]]:
+        """The candidates and parts as `read_closely` gives them. A part that asks for a year is read without it, too:
+        few sentences of a report repeat its year."""
+        bare = {
+            nth: without_years(one.part.searched) for nth, one in enumerate(asked) if asked_years(one.part.searched)
+        }
+        further = [replace(asked[nth], part=replace(asked[nth].part, searched=text)) for nth, text in bare.items()]
+        candidates, scored = read_closely([*asked, *further], candidates, self._readers)
+        for nth, other in zip(bare, scored[len(asked) :], strict=True):
+            scored[nth] = replace(scored[nth], relevance=np.maximum(scored[nth].relevance, other.relevance))
+        return candidates, scored[: len(asked)]
+
+    def _of_other_years(
+        self, asked: str, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> Mapping[int, frozenset[int]]:
+        """The candidates that would answer the part, but are not of a year that it asks for: the years of each."""
+        wanted = asked_years(asked)
+        enough = np.flatnonzero(part.relevance >= self._settings.min_relevance) if wanted else ()
+        told = ((int(nth), _told_of(candidates[int(nth)], contexts, wanted)) for nth in enough)
+        return {nth: one.years for nth, one in told if not one.is_asked}
+
+    def _without(self, part: ScoredPart, left_out: Iterable[int]) -> ScoredPart:
+        """The part with some candidates below the floor: they are shown as near."""
+        relevance = part.relevance.copy()
+        relevance[list(left_out)] *= _SHARE_OF_NO_ANSWER * self._settings.min_relevance
+        return replace(part, relevance=relevance)
 
     def _doubted(
         self, asked: str, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
@@ -139,12 +192,40 @@ class ExtractiveAnswerer:
         mention several words of the part. A sentence may hold most words of a question and answer another one."""
         best = int(part.relevance.argmax())
         most, floor = float(part.relevance[best]), self._settings.min_relevance
-        if not floor <= most < _SURE_FROM:
+        if not floor <= most < _SURE_FROM or not is_in_latin_script(asked):
             return part
         own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+
+
+def _is_english(question: str, contexts: Sequence[Context]) -> bool:
+    """Whether a question and the sentences of each paper that was found may be English. Few words tell nothing."""
+    texts = [question] if "?" in question or not is_in_latin_script(question) else []
+    of_papers: dict[str, list[str]] = {}
+    for one in sentences(contexts):
+        of_papers.setdefault(one.paper_id, []).append(one.text)
+    papers = (" ".join(said) for said in of_papers.values())
+    texts += [text for text in papers if len(words_of(text)) >= _LEAST_TELLING_WORDS]
+    return all(map(may_be_english, texts))
+
+
+def _told_of(one: Candidate, contexts: Sequence[Context], asked: Sequence[NumberRange]) -> ToldOf:
+    """Whether a candidate is of a year that is asked for. Where no place tells, it is if its paper appeared then; not
+    if it appeared before; else if the paper mentions the year at all."""
+    context = contexts[one.context]
+    start, end = (one.start, one.end) if one.quote else one.shown
+    quoted = QuotedText(context.text, start, end, context.section_title, context.paper.title)
+    told = told_of(quoted, asked)
+    if told.is_asked is not None:
+        return told
+    appeared = years_in(context.paper.year)
+    if are_in(asked, appeared):
+        return ToldOf(True)
+    is_later = appeared and all(min(appeared) < wanted.first for wanted in asked)
+    own = (years_in(other.text) for other in contexts if other.paper_id == one.paper_id)
+    return ToldOf(not is_later and any(are_in(asked, years) for years in own), appeared)
 
 
 def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:

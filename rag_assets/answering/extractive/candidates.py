@@ -16,8 +16,12 @@ from rag_assets.core.text.terms import terms_of, words_of
 MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
-_STATEMENT = re.compile(rf"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL)
-"""A whole sentence, with the numbers of notes and references behind its period: "[3]", "³⁻⁵"."""
+_SMALL = r"[a-zß-öø-ÿ]"
+_STATEMENT = re.compile(
+    rf"^[\"“'(\[「『]?(?!{_SMALL})[^\W_].*[.!。！][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL
+)
+"""A whole sentence in any script, begun with no small letter, with the numbers of notes and references behind its
+period: "[3]", "³⁻⁵"."""
 _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rag_assets.answering.drafts import PaperText, PrecededText, Readers, SentenceReader, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.core.domain import Context
-from rag_assets.core.text.terms import held, term_weights, terms_of
+from rag_assets.core.text.terms import held, is_in_latin_script, term_weights, terms_of
 from rag_assets.questions import QuestionPart
 
 Vectors = NDArray[np.float32]
@@ -38,6 +38,8 @@ _RELEVANCE_SO_FAR = 10.0
 which no paper is are answered: the model was trained on questions about the papers, and its score is too high there."""
 _ANSWERS_FROM, _ENOUGH = 0.6, 6.5
 """The relevance of a candidate whose score and weighted relevance sum up to `_ENOUGH`."""
+_LEAST_SHARED = 0.5
+"""Share of the words of a question in a script that no packaged model reads that its answer has."""
 _SURE_FROM = 0.9
 """Nothing more is read for a part once a candidate has this relevance."""
 _BEFORE_CHARS = 200
@@ -77,7 +79,10 @@ def read_closely(
         relevance = _by_figures(read, weight, nearness_of(tokens.vectors, vectors), standing)
         if one.paper is not None:
             relevance = relevance * np.array([it.paper_id == one.paper for it in read], np.float32)
-        relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
+        if is_in_latin_script(one.part.searched):
+            relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
+        else:
+            relevance = np.sign(relevance) * _by_words_alone(one.part.searched, read)
         found.append(ScoredPart(one.part.text, relevance))
     return read, found
 
@@ -166,6 +171,14 @@ def _by_figures(
     passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
     figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
     return np.asarray(discounts * figures, np.float32)
+
+
+def _by_words_alone(asked: str, candidates: Sequence[Candidate]) -> Relevances:
+    """The share of the words of a question that each candidate has, as relevance: what no model reads has to share half
+    of them."""
+    wanted = terms_of(asked)
+    shares = [len(one.terms & wanted) / max(1, len(wanted)) for one in candidates]
+    return np.clip(np.array(shares, np.float32) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0)
 
 
 def _share(sums: Relevances) -> Relevances:

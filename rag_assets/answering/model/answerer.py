@@ -17,7 +17,7 @@ from rag_assets.answering.model.replies import (
     ModelReply,
     claim_text,
     is_insufficient,
-    missing_notes,
+    missing_parts,
 )
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import ContextTooLong, UnreadableReply
@@ -30,7 +30,7 @@ from rag_assets.hosted.prompts import SourcesBlock, load_prompt, neutral, source
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply
 
-HOSTED_VERSION = 3
+HOSTED_VERSION = 4
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """Limits of what is verified of a reply; no real answer has more."""
@@ -40,8 +40,11 @@ _INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset())
 _MEND = load_prompt(_PACKAGE, "mend", frozenset())
 _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"}))
 _QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
-_MEND_QUESTION = load_prompt(_PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers"}))
+_MEND_QUESTION = load_prompt(
+    _PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers", "missing"})
+)
 _CITED_ALREADY = "Papers that are cited already: {papers}"
+_NOT_ANSWERED = "Parts that are not answered yet: {parts}"
 _Reply: TypeAlias = "StructuredReply[ModelReply] | StructuredReply[MendedReply]"
 _Asks = Callable[[str], _Reply]
 _Prompts = Callable[[SourcesBlock], str]
@@ -100,13 +103,15 @@ class HostedAnswerer:
             for number, one in enumerate(unmet.objections, start=1)
         ]
         papers = _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited))) if unmet.cited else ""
+        parts = json.dumps(list(map(neutral, unmet.missing)), ensure_ascii=False)
+        missing = _NOT_ANSWERED.format(parts=parts) if unmet.missing else ""
         written = json.dumps(statements, ensure_ascii=False)
         return self._drafted(
             question,
             contexts,
             self._mender.ask,
             lambda given: _MEND_QUESTION.filled(
-                sources=given.text, question=question, statements=written, papers=papers
+                sources=given.text, question=question, statements=written, papers=papers, missing=missing
             ),
         )
 
@@ -115,7 +120,7 @@ class HostedAnswerer:
         output, reading = self._read(reply)
         return DraftAnswer(
             claims=_claims(output, given),
-            unanswered=missing_notes(output, question),
+            missing=missing_parts(output, question),
             usage=reply.usage,
             reading=reading,
             n_hallucinated=sum(one.source not in given.sources for claim in output.claims for one in claim.citations),

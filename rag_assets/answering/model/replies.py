@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
-from rag_assets.answering.drafts import FIXED_SENTENCES, INSUFFICIENT, REFUSAL
+from rag_assets.answering.drafts import FIXED_SENTENCES, REFUSAL
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import read
 
@@ -28,8 +28,6 @@ _REFERENCE_MARKS = re.compile(
 """Marks like [3] or [Source 1, 2]; not in front of a unit, since "[90]%" is a number."""
 _ROUND = str.maketrans("[]【】⟦⟧", "()()()")
 _MARKER = re.compile(r"[\[*_`]{0,4}\binsufficient[\s_-]+data\b[\]*_`]{0,4}[.:]?", re.IGNORECASE)
-_MISSING = INSUFFICIENT + " The sources do not say: {part}"
-UNNAMED_PART = f"{INSUFFICIENT} The sources do not answer a part of the question."
 
 
 class ReplyCitation(BaseModel):
@@ -98,14 +96,14 @@ def is_insufficient(text: str) -> bool:
     return "[" in text and _MARKER.search(text) is not None
 
 
-def missing_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
-    """A sentence for each part of the question that the reply calls missing, each once.
+def missing_parts(reply: ModelReply, question: str) -> tuple[str, ...]:
+    """The parts of the question that the reply calls missing, each once.
 
     A part is named in the words of the reply if all of them are words of the question, else as the part of the
-    question that shares most words with it, else not at all.
+    question that shares most words with it, else by an empty text.
     """
     said = [*reply.missing, *(claim.text for claim in reply.claims if is_insufficient(claim.text))]
-    return tuple(dict.fromkeys(_note(text, question) for text in list(_lines(said))[:_MAX_MISSING]))
+    return tuple(dict.fromkeys(_named(text, question) for text in list(_lines(said))[:_MAX_MISSING]))
 
 
 def _lines(texts: list[str]) -> Iterator[str]:
@@ -115,13 +113,13 @@ def _lines(texts: list[str]) -> Iterator[str]:
             yield line
 
 
-def _note(part: str, question: str) -> str:
+def _named(part: str, question: str) -> str:
     named = terms_of(part)
     if named and named <= terms_of(question):
-        return _MISSING.format(part=f"{part}.")
+        return part
     shared = {one.text: len(named & terms_of(one.text)) for one in read(question).parts}
     nearest = max(shared, key=lambda text: shared[text], default="")
-    return _MISSING.format(part=nearest) if shared.get(nearest) else UNNAMED_PART
+    return nearest if shared.get(nearest) else ""
 
 
 def _visible(text: str) -> str:

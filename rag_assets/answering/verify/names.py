@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 from rag_assets.core.domain import Context
 from rag_assets.core.text.folding import scripts_as_plain
-from rag_assets.core.text.terms import stem_of
+from rag_assets.core.text.terms import is_in_latin_script, stem_of
 from rag_assets.questions.reading import STUDY
 
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
@@ -94,6 +94,8 @@ def names_in(question: str) -> list[Name]:
     The first word of a sentence is a name only if it is a code. A question in title case or in capitals has no proper
     names and no acronyms.
     """
+    if not is_in_latin_script(question):  # no blanks, or no capitals, tell names there
+        return []
     question = scripts_as_plain(_FISCAL_YEAR_BEFORE.sub("", question))
     told = question if _tells_names_by_capitals(question) else question.casefold()
     found: dict[str, Name] = {}
@@ -182,8 +184,12 @@ class MissingName:
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-    """The names of the question that occur in no context, section title or paper id."""
-    texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
+    """The names of the question that occur in no context and no section title, nor in what is known of its paper."""
+    texts = [
+        text
+        for one in contexts
+        for text in (one.text, one.section_title, one.paper_id.replace("_", " "), one.paper.title, one.paper.year)
+    ]
     return names_missing_in(texts, names_in(question))
 
 

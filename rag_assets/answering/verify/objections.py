@@ -15,12 +15,15 @@ from rag_assets.answering.verify.names import NameKind, names_in, names_missing_
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
+from rag_assets.answering.verify.years import are_in, asked_years, listed, told_of, years_in
 from rag_assets.core.text.terms import terms_of
+from rag_assets.questions import read
 
 MIN_SHARED = 0.1
 """Share of a claim's words that its quotes, or the text around them, must have; see benchmarks/README.md."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TOLD = 3
+_READ_IN_TABLE = "whose values the quoted row holds is not certain: read it in the table"
 
 
 class Reason(StrEnum):
@@ -38,6 +41,10 @@ class Reason(StrEnum):
     """A number of the claim is in no quote and does not follow from them."""
     NUMBER_MISPLACED = "number misplaced"
     """A number of the claim belongs to another row or column of the quoted table."""
+    ROW_UNCERTAIN = "row uncertain"
+    """It rests on rows of tables alone of which it is not certain whose values they hold."""
+    OTHER_YEAR = "other year"
+    """The question asks for one year, and the places of its quotes name others."""
     TURNED_ROUND = "turned round"
     """The quotes say the opposite of a word of the claim, or deny what it tells."""
     SURER = "surer"
@@ -81,6 +88,10 @@ class CheckedClaim:
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
     """quotes: those of the claim that were found; at least one."""
     rows = [some for one in quotes for some in one.rows]
+    if _rests_on_uncertain_rows(claim, quotes):
+        return CheckedClaim(Objection(Reason.ROW_UNCERTAIN, _READ_IN_TABLE))
+    if years := _other_years(claim, quotes, question):
+        return CheckedClaim(Objection(Reason.OTHER_YEAR, f"its quotes are of {listed(years)}"))
     if any(claim == one.quote for one in quotes) or any(states_a_row(claim, some) for some in rows):
         return CheckedClaim(None)
     numbers = check_numbers(claim, quotes, question)
@@ -115,6 +126,30 @@ def _missing_names(claim: str, quotes: Sequence[QuotedText]) -> list[str]:
     ]
     texts = [text for one in quotes for text in (one.chunk_text, *one.frame)]
     return [name.text for name in names_missing_in(texts, names) if name.is_decisive]
+
+
+def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:
+    """Whether a claim says what the cells of rows say that are not certain, and nothing else carries it. Naming their
+    table says nothing of the rows."""
+    if any(one.is_certain for one in quotes):
+        return False
+    named = terms_of(" ".join(text for one in quotes for text in one.frame))
+    held = terms_of(" ".join(cell.text for one in quotes for some in one.rows for _, cell in some.cells))
+    return not terms_of(claim).isdisjoint(held - named)
+
+
+def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> frozenset[int]:
+    """The years of the quotes of a claim that says, or is taken to say, something of a year that is asked for and that
+    none of them is of. A claim that names the year of its quotes misleads nobody."""
+    asked, said = asked_years(question), years_in(claim)
+    if not asked or not (are_in(asked, said) or (not said and len(read(question).parts) == 1)):
+        return frozenset()
+    told = [told_of(one, asked) for one in quotes]
+    return (
+        frozenset[int]().union(*(one.years for one in told))
+        if all(it.is_asked is False for it in told)
+        else frozenset()
+    )
 
 
 def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from rag_assets.answering.verify.fuzzy_match import changes_meaning, fuzzy_match, without_interruptions, words_of
 from rag_assets.answering.verify.normalized_text import begins_and_ends_whole, digit_groups, normalized
-from rag_assets.answering.verify.quoted_text import SEPARATOR
+from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
 from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
 from rag_assets.core.domain import Verification
 from rag_assets.core.text.folding import Folded
@@ -75,8 +75,11 @@ class QuotePlace:
 
 @lru_cache(maxsize=256)
 def is_long_enough(quote: str) -> bool:
-    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once."""
-    return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
+    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once.
+
+    A wide character of East Asian scripts counts twice: it says as much as several letters."""
+    n_wide = sum(unicodedata.east_asian_width(character) == "W" for character in quote)
+    return min(len(quote), len(Folded.of(quote).text)) + n_wide >= MIN_QUOTE_CHARS
 
 
 def is_evidence(quote: str, text: str) -> bool:
@@ -93,7 +96,7 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
     """
     quote = quote.strip()
     if quote and quote == text.strip():
-        return [QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT)]
+        return [_sealed(QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT), text)]
     whole = _find_in_one_piece(quote, text)
     found = [whole] if whole else _find_parts(quote, text)
     if not found:
@@ -101,7 +104,14 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
         found = [near] if near else []
     published = [_with_sentence_if_needed(text, place) for place in found]
     kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
-    return kept if len(kept) == len(found) else []
+    return [_sealed(one, text) for one in kept] if len(kept) == len(found) else []
+
+
+def _sealed(place: QuotePlace, text: str) -> QuotePlace:
+    """The place as it is told to readers: words of a row that is not certain prove nothing by themselves. How nearly a
+    quote was found stays told."""
+    is_proven = place.verification is Verification.APPROXIMATE or QuotedText(text, place.start, place.end).is_certain
+    return place if is_proven else replace(place, verification=Verification.UNPLACED)
 
 
 def _find_parts(quote: str, text: str) -> list[QuotePlace]:

@@ -130,6 +130,11 @@ class QuotedText:
             at = row.end
         return "".join([*kept, self.chunk_text[at : self.end]])
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is certain whose values the rows hold that it touches; prose is."""
+        return all(some.table.says_whose(some.table.rows[nth]) for some in self.rows for nth, _ in some.cells)
+
     @cached_property
     def place(self) -> tuple[str, ...]:
         """Title, section, and the captions of its tables."""

@@ -18,6 +18,9 @@ class Verification(StrEnum):
     APPROXIMATE = "approximate"
     """Nearly: words were left out, with an ellipsis or without, or one was tidied. The quote given is the source's own
     words."""
+    UNPLACED = "unplaced"
+    """The words are there, in the row of a table, and whose values the row holds is not certain. Only the others prove
+    what they show: the row is to be read in its table."""
 
 
 @dataclass(frozen=True, slots=True)

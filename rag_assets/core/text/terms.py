@@ -11,6 +11,9 @@ from py_rust_stemmers import SnowballStemmer
 from rag_assets.core.text.folding import scripts_as_plain
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_EAST_ASIAN = re.compile("([\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
+_BEHIND_LATIN = "\u0250"
+_LEAST_SMALL_WORDS = 0.15
 _STEMMER = SnowballStemmer("english")
 _GREEK = dict(
     zip(
@@ -31,8 +34,32 @@ QUESTION_WORDS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written, but for raised and lowered digits; a hyphenated word is one."""
-    return WORD.findall(scripts_as_plain(text))
+    """The words of a text as written, but for raised and lowered digits; a hyphenated word is one. In Chinese, Japanese
+    and Korean script every two characters that stand side by side are one."""
+    return [piece for word in WORD.findall(scripts_as_plain(text)) for piece in pairs_in(word) or [word]]
+
+
+def pairs_in(word: str) -> list[str]:
+    """The pairs of neighbouring characters of a word in Chinese, Japanese or Korean script, and what else is in it, a
+    number for example; empty for any other word."""
+    if word.isascii() or not _EAST_ASIAN.search(word):
+        return []
+    runs = [(run, _EAST_ASIAN.match(run)) for run in _EAST_ASIAN.split(word) if run]
+    return [
+        run[at : at + 2] if east else run for run, east in runs for at in range(max(1, len(run) - 1) if east else 1)
+    ]
+
+
+def is_in_latin_script(text: str) -> bool:
+    """Whether most letters of a text are Latin ones; the models that are packaged read no others."""
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum(character < _BEHIND_LATIN for character in letters) >= len(letters)
+
+
+def may_be_english(text: str) -> bool:
+    """Whether a text has as many small words as English needs; sentences of other languages have next to none."""
+    words = [word.lower() for word in words_of(text)]
+    return sum(word in QUESTION_WORDS for word in words) >= _LEAST_SMALL_WORDS * len(words)
 
 
 def in_small_latin_letters(text: str) -> str:

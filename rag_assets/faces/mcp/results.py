@@ -10,7 +10,7 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, told_beside
+from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, row_note, told_beside
 from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
@@ -162,6 +162,7 @@ def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
     return {
         "verdict": match.verdict,
         "found": match.verification or f"{match.likeness:.0f}% alike",
+        "note": row_note(match.verification),
         "paper_id": match.chunk.paper_id,
         "title": title,
         "page": _pages(match.page_start, match.page_end, match.page_label, is_by_ocr=match.is_by_ocr),

@@ -132,10 +132,11 @@ class Tools:
         """Check whether a quote really stands in a local corpus of scientific papers, and where.
 
         Use it for every sentence that somebody, you included, says to be in these papers. The first word of the reply
-        is the verdict. VERIFIED: it stands there word for word, apart from typesetting; the place follows. NEAR:
-        something alike stands there; each difference is listed, and the quote as given is not verified. NOT FOUND:
-        nothing like it stands in the text that is searched, which leaves out reference lists and papers that could not
-        be read. No model is asked, so the verdict is the same each time.
+        is the verdict. VERIFIED: it stands there word for word, apart from typesetting; the place follows. A note says
+        where it is a row of a table and not certain whose values it holds: look at the page before you state them.
+        NEAR: something alike stands there; each difference is listed, and the quote as given is not verified. NOT
+        FOUND: nothing like it stands in the text that is searched, which leaves out reference lists and papers that
+        could not be read. No model is asked, so the verdict is the same each time.
         """
         return verdict_reply(self._reader.verify_quote(quote, paper_id))
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.terms import pairs_in
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored
 
@@ -26,7 +27,14 @@ WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
 _TEXT, _WITH_HEADINGS = "text", "with_headings"
 """Fields: the words of a passage, and those of the headings above it too, which are searched."""
-_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 5)
+_ANALYSER = (
+    "words with inner hyphens and their parts",
+    "lowercase",
+    "english stop words",
+    "english stems",
+    "pairs of East Asian characters",
+    6,
+)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
 _WRITER_HEAP_BYTES = 512_000_000
@@ -47,7 +55,8 @@ _Held = Mapping[str, Mapping[str, str]]
 
 
 class Analyser:
-    """Text into terms: words, and the parts of hyphenated words, lower-cased, without stop words, stemmed."""
+    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones, lower-cased, without stop
+    words, stemmed."""
 
     def __init__(self) -> None:
         self._words = _analyser(WORD)
@@ -59,6 +68,7 @@ class Analyser:
             found.append(word)
             if "-" in word:
                 found += self._parts.analyze(word)
+            found += pairs_in(word)
         return found
 
 

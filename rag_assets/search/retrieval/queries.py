@@ -16,16 +16,19 @@ from rag_assets.core.errors import BudgetExhausted, InvalidSettings, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import QuerySettings, Settings
+from rag_assets.core.text.terms import terms_of
 from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections, FaultPause, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.questions import has_words, read
+from rag_assets.questions import QuestionPart, has_words, read
 
 WRITER_VERSION = 1
 """Raise it when the code makes other queries of the same replies."""
 MAX_PARTS, MAX_QUERY_CHARS, MAX_PASSAGE_CHARS = 5, 500, 2_000
 """A reply that has more is cut: each query costs a search."""
+_LEAST_OWN_TERMS = 2
+"""Content words of a part that points back and is searched by its own words too: "how was it chosen?" has one."""
 _MAX_OUTPUT_TOKENS = 2_048
 _PACKAGE = "rag_assets.search.retrieval"
 _PARTS = load_prompt(_PACKAGE, "parts", frozenset())
@@ -170,7 +173,7 @@ class QueryPlanner:
 
     def _without_model(self, question: str) -> QueryPlan:
         is_one = self._settings.decomposition == "none"
-        parts = [question] if is_one else [part.searched for part in read(question).parts]
+        parts = [question] if is_one else [text for part in read(question).parts for text in _texts_of(part)]
         return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
 
     def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
@@ -228,6 +231,13 @@ def _model(settings: Settings) -> ModelName:
             "retrieval.queries.model to one behind an API, for example google:gemini-2.5-flash."
         )
     return ModelName.parse(writes_answers, setting="answering.model", instead="extractive")
+
+
+def _texts_of(part: QuestionPart) -> list[str]:
+    """What is searched for a part; one that points back, but has a subject of its own, by its own words too: of "Which
+    viruses cause colds, and does zinc shorten them?" the whole finds viruses only."""
+    has_subject = part.text != part.searched and len(terms_of(part.text)) >= _LEAST_OWN_TERMS
+    return [part.searched, part.text] if has_subject else [part.searched]
 
 
 def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:

@@ -7,6 +7,7 @@ import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.model.answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
+from rag_assets.answering.wording import not_found_notes
 from rag_assets.core.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
@@ -100,12 +101,11 @@ def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(monke
         draft = model.draft(question, CONTEXTS[:2])
 
     assert [claim.text for claim in draft.claims] == ["Ferritin fell by 10%."]
-    assert draft.unanswered == (
-        "[INSUFFICIENT DATA] The sources do not say: iron in Oslo.",
-        "[INSUFFICIENT DATA] The sources do not say: did iron rise in Oslo?",
-        "[INSUFFICIENT DATA] The sources do not answer a part of the question.",
-        "[INSUFFICIENT DATA] The sources do not say: iron rise.",
-    )
+    assert draft.missing == ("iron in Oslo", "did iron rise in Oslo?", "", "iron rise")
+    assert not_found_notes(draft.missing[1:3], 2) == [
+        "[INSUFFICIENT DATA] Not found in the 2 passages that were read: “did iron rise in Oslo?”",
+        "[INSUFFICIENT DATA] A part of the question was not found in the 2 passages that were read.",
+    ]
 
 
 @pytest.mark.parametrize(("fault", "error"), [(BadKey(), AccessDenied), (LongPrompt(), RequestRejected)])

@@ -5,29 +5,28 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.model.replies import (
     MAX_CLAIM_CHARS,
-    UNNAMED_PART,
     ModelReply,
     ReplyClaim,
     claim_text,
     is_insufficient,
-    missing_notes,
+    missing_parts,
 )
 
 QUESTION = "Which side effects does iron have in adults, and at which dose?"
-SIDE_EFFECTS = "[INSUFFICIENT DATA] The sources do not say: Which side effects does iron have in adults?"
-GIVEN = "[INSUFFICIENT DATA] The sources do not say: the dose given."
-DOSE = "[INSUFFICIENT DATA] The sources do not say: at which dose?"
+SIDE_EFFECTS = "Which side effects does iron have in adults?"
+GIVEN = "the dose given"
+DOSE = "at which dose?"
 
 
-def notes(*missing: str, claims: tuple[str, ...] = ()) -> tuple[str, ...]:
+def parts(*missing: str, claims: tuple[str, ...] = ()) -> tuple[str, ...]:
     made = [ReplyClaim(text=text, citations=[]) for text in claims]
-    return missing_notes(ModelReply(claims=made, missing=list(missing)), QUESTION)
+    return missing_parts(ModelReply(claims=made, missing=list(missing)), QUESTION)
 
 
 def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
     """The reader must learn which part is missing."""
-    assert notes("side effects in adults") == ("[INSUFFICIENT DATA] The sources do not say: side effects in adults.",)
-    assert notes("The sources do not report side effects in adults.") == (SIDE_EFFECTS,)
+    assert parts("side effects in adults") == ("side effects in adults",)
+    assert parts("The sources do not report side effects in adults.") == (SIDE_EFFECTS,)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +42,12 @@ def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
 def test_a_statement_with_any_spelling_of_the_marker_is_no_claim_and_names_what_is_missing(written: str) -> None:
     """Published as a claim, it would count as an answer to the part that it calls missing."""
     assert is_insufficient(written)
-    assert notes(claims=(written,)) == (DOSE,)
+    assert parts(claims=(written,)) == (DOSE,)
 
 
 def test_a_marker_that_stands_alone_tells_nothing() -> None:
     """A note that names no part, beside an answer to all of them, makes a good answer look broken."""
-    assert notes(claims=("[INSUFFICIENT DATA]",)) == ()
+    assert parts(claims=("[INSUFFICIENT DATA]",)) == ()
 
 
 @pytest.mark.parametrize(
@@ -56,29 +55,29 @@ def test_a_marker_that_stands_alone_tells_nothing() -> None:
     [
         ("All papers in this corpus report that iron does have side effects in adults.", SIDE_EFFECTS),
         ("Iron: <b>doubles</b>\u202e in a week", SIDE_EFFECTS),
-        ("Ferritin doubled.", UNNAMED_PART),
-        ("Visit mallory.example.", UNNAMED_PART),
+        ("Ferritin doubled.", ""),
+        ("Visit mallory.example.", ""),
     ],
 )
 def test_no_statement_is_made_in_a_note_on_what_is_missing(said: str, note: str) -> None:
     """Nothing verifies it: a claim, or an order from a paper, would reach the reader as ours."""
-    assert notes(said) == (note,)
+    assert parts(said) == (note,)
 
 
 def test_each_note_is_told_once_and_few_are() -> None:
     """A model that repeats itself would fill the page."""
-    assert notes("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (
+    assert parts("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (
         GIVEN,
         DOSE,
     )
-    assert len(notes(*(f"dose{' dose' * n}" for n in range(30)))) == 10
-    assert notes("dose " * 100) == ()
+    assert len(parts(*(f"dose{' dose' * n}" for n in range(30)))) == 10
+    assert parts("dose " * 100) == ()
 
 
 def test_prose_about_insufficient_data_is_no_marker() -> None:
     """Meta-analyses say so of their trials."""
     assert not is_insufficient("There were insufficient data in three trials.")
-    assert notes(claims=("There were insufficient data in three trials.",)) == ()
+    assert parts(claims=("There were insufficient data in three trials.",)) == ()
 
 
 @pytest.mark.parametrize(

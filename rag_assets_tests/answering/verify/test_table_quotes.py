@@ -4,7 +4,10 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.verify.objections import Reason
+from rag_assets.answering.verify.quote_search import find_quote
 from rag_assets.answering.verify.verification import VerifiedClaims, verify
+from rag_assets.answering.wording import claim_note
+from rag_assets.core.domain import Verification
 from rag_assets_tests.answering.builders import chunk
 
 DRUGS = """Table 1. Inhibitors of BRD4.
@@ -170,6 +173,51 @@ def test_the_unit_of_a_number_may_stand_in_the_caption() -> None:
 
     assert verified("Ferritin of men before was 31 ng/ml.", table, 1).claims
     assert not verified("Ferritin of men before was 31 mg/ml.", table, 1).claims
+
+
+BARE = "BMS-986158 | I | 3.4 | 7.7\nJQ1 | II | 5.4 | 8.8"
+GROUP_ABOVE = "Table 4. Responses.\nGroup: Placebo | Response (%): 38\nWomen\nGroup: Treated | Response (%): 45"
+TWINS = "Table 5. Tax rates.\nItem: Effective rate | Share: 21\nItem: Effective rate | Share: 24"
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "claim"),
+    [
+        (BARE, 0, "BMS-986158 reaches 3.4."),
+        (BARE, 0, "BMS-986158 | I | 3.4 | 7.7"),
+        (GROUP_ABOVE, 3, "With treatment 45 % responded."),
+        (TWINS, 1, "The effective rate was 21 %."),
+    ],
+)
+def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(table: str, row: int, claim: str) -> None:
+    """The number of another year stood under "word for word in the paper": the seal was for the words only."""
+    prose, line = "The rates are 21 %, 45 and 3.4 in all groups.", table.split("\n")[row]
+    source = chunk("smith2020", f"{table}\n\n{prose}")
+
+    def claimed(*quotes: str) -> VerifiedClaims:
+        cited = tuple(DraftCitation(source.chunk_id, quote) for quote in quotes)
+        return verify(DraftAnswer((DraftClaim(claim, cited),)), {source.chunk_id: source}, claim)
+
+    alone, beside_prose = claimed(line), claimed(line, prose)
+
+    assert [one.objection.reason for one in alone.objected if one.objection] == [Reason.ROW_UNCERTAIN]
+    (kept,) = beside_prose.claims
+    assert [one.verification for one in kept.citations] == [Verification.UNPLACED, Verification.EXACT]
+    assert claim_note(kept) == "the words are in the paper; read the row in the table"
+
+
+def test_a_row_that_is_certain_has_the_seal_in_whole_and_in_part() -> None:
+    """A reader who is sent to the table for each number soon looks nowhere."""
+    found = [find_quote(quote, DRUGS) for quote in (DRUGS.split("\n")[1], "Phase: I | IC50 (nM): 3.4")]
+
+    assert [[place.verification for place in places] for places in found] == [[Verification.EXACT]] * 2
+
+
+def test_naming_the_table_of_a_row_that_is_not_certain_is_no_claim_of_the_row() -> None:
+    """Where nothing else answers, the reader is told which table to read."""
+    (kept,) = verified("The answer may be in Table 4", GROUP_ABOVE, 3).claims
+
+    assert kept.citations[0].verification is Verification.UNPLACED
 
 
 def test_prose_quoted_beside_a_row_holds_its_own_numbers() -> None:

@@ -43,6 +43,21 @@ def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None)
     return [hit.passage_id for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))]
 
 
+def test_text_without_blanks_is_found_by_pairs_of_its_characters(tmp_path: Path) -> None:
+    """A whole clause was one word, which no question repeats; the passages found were any of the corpus."""
+    texts = {
+        "tea": "每棵茶树每年产茶叶四百二十克。",
+        "bridge": "木橋の平均寿命は37年であった。",
+        "lamp": "불빛은 18킬로미터 밖에서도 보였다.",
+    }
+    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), [row(id_, text) for id_, text in texts.items()])
+    words = TantivyIndex.open(tmp_path / "bm25")
+
+    assert ids(words, "茶树产多少茶叶？")[:1] == ["tea"]
+    assert ids(words, "橋の寿命は何年ですか？")[:1] == ["bridge"]
+    assert ids(words, "몇 킬로미터 밖에서 보입니까?")[:1] == ["lamp"]
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -95,6 +95,22 @@ def test_without_a_model_rules_take_a_question_apart(
         assert planner.identity == ""
 
 
+@pytest.mark.parametrize(
+    ("part", "is_searched_alone"),
+    [("does zinc shorten it?", True), ("how was it chosen?", False)],
+)
+def test_a_part_that_points_back_is_searched_by_its_own_words_too_if_it_has_some(
+    part: str, is_searched_alone: bool, tmp_path: Path
+) -> None:
+    """Of a question about viruses and zinc, searched as a whole, the passages were about viruses only."""
+    question = f"Which viruses cause the common cold, and {part}"
+    with Connections(HURRIED) as connections:
+        found = planned(open_query_planner(settings_of(tmp_path, {}), connections), question)
+
+    assert (question, QUESTION) in found, "what it points at stands there only"
+    assert ((part, PART) in found) is is_searched_alone
+
+
 @pytest.mark.parametrize("provider", list(MODELS))
 def test_a_model_writes_other_wordings_and_a_passage(
     provider: ProtocolName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

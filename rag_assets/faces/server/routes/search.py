@@ -88,7 +88,8 @@ class VerifyReply(BaseModel):
         "differences. not_found: nothing like it stands in the text that is searched."
     )
     verification: Verification | None = Field(
-        description="How it was found; None where it differs in more than what tidying changes."
+        description="How it was found; unplaced: in a row of a table of which it is not certain whose values it "
+        "holds. None where it differs in more than what tidying changes."
     )
     paper_id: str | None = None
     title: str | None = None

@@ -4,6 +4,7 @@ const VERIFICATION = {
   exact: "Word for word in the paper",
   normalized: "In the paper; only typesetting differs (spaces, hyphens, quotation marks)",
   approximate: "Nearly word for word: the claim left words out; shown are the paper's own",
+  unplaced: "The words are in the paper; read the row in the table",
 };
 
 const DROPPED = {
@@ -13,6 +14,8 @@ const DROPPED = {
   "no text": "it said nothing",
   "number missing": "a number of it stands in none of its quotes",
   "number misplaced": "a number of it belongs to another row, column or group",
+  "row uncertain": "whose values the quoted row holds is not certain: read it in the table",
+  "other year": "its quotes are of another year than the one asked for",
   "turned round": "its quotes say the opposite",
   surer: "its quotes call possible what it tells as a fact",
   "name missing": "a name of it stands nowhere around its quotes",
@@ -24,12 +27,13 @@ export const verificationWords = (verification) => VERIFICATION[verification] ??
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
 
-/** What stands beside a claim that its quotes carry in part, that is computed from them, or that they report of other
- * works; empty for any other. */
-export const claimNotes = ({ support, computed, reported }) =>
+/** What stands beside a claim that its quotes carry in part, that is computed from them, that quotes a row whose values
+ * may be another's, or that its quotes report of other works; empty for any other. */
+export const claimNotes = ({ support, computed, reported, citations }) =>
   [
     support?.judged === 0.5 && "in part",
     computed?.length && `computed: ${computed.join("; ")}`,
+    citations?.some(({ verification }) => verification === "unplaced") && VERIFICATION.unplaced,
     reported?.length && `reports ${reported.map(entryWords).join(" and ")}`,
   ].filter(Boolean);
 

@@ -1,0 +1,102 @@
+"""The years that a question asks for are conditions: whether a quote is of one of them, by the years around it.
+
+The nearest place that names a year decides: the sentence or row, then the caption, the section, the title of the
+paper, at last what stands before it in its paragraph. Years of cited works are no years of a quote.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.answering.verify.names import NameKind, names_in
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.core.domain import NumberRange
+from rag_assets.core.text.numbers.quantities import YEAR, placed_quantities, quantities
+from rag_assets.questions.years import years_asked_for
+
+_FISCAL = re.compile(r"\b[FC]Y['’ ]?(?=(?:19|20)\d\d\b)")
+_RANGE = re.compile(r"\W*(?:to|and|or)?\W*")
+_ASKED = re.compile(
+    r"\s*\b(?:(?:in|of|for|during|from|to|since|by|until|before|after|between|and|at the end of)\s+)?"
+    r"(?:(?:the|fiscal|year)\s+|[FC]Y['’ ]?)*(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+"""A year with the words that lead up to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldOf:
+    """What the places around a quote say of its year."""
+
+    is_asked: bool | None
+    """Whether it is one of those asked for; None where no place tells."""
+    years: frozenset[int] = frozenset()
+    """The years named by the place that decides."""
+
+
+def asked_years(question: str) -> tuple[NumberRange, ...]:
+    """The years that an answer must be of; not the year in which a paper appeared that the question names."""
+    asked = [one for one in names_in(question) if one.kind is NameKind.YEAR and not one.is_loose]
+    years = [NumberRange(int(one.text), int(one.text)) for one in asked]
+    return (*years, *(one.years for one in years_asked_for(question))) if asked else ()
+
+
+def listed(years: frozenset[int]) -> str:
+    """ "2018, 2019 and 2020"."""
+    *others, last = map(str, sorted(years))
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def without_years(question: str) -> str:
+    """A question without its years."""
+    return _ASKED.sub("", question)
+
+
+def are_in(asked: Sequence[NumberRange], years: frozenset[int]) -> bool:
+    return any(year in one for one in asked for year in years)
+
+
+def years_in(text: str) -> frozenset[int]:
+    """The years that a text is about, by form."""
+    return frozenset(int(one.value) for one in quantities(_FISCAL.sub("", text)) if one.kind == YEAR)
+
+
+def told_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> ToldOf:
+    """Whether a quote is of a year that is asked for."""
+    if are_in(asked, years_in(quoted.quote)):
+        return ToldOf(True)
+    for text, decides in _places(quoted):
+        years = years_in(text)
+        if are_in(asked, years):
+            return ToldOf(True, years)
+        if years and decides:
+            return ToldOf(False, years)
+    return ToldOf(None)
+
+
+def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:
+    """The texts that may name the year of a quote, the nearest first, and whether another year in one decides."""
+    for some in quoted.rows:
+        rows = [some.table.rows[nth] for nth in dict.fromkeys(nth for nth, _ in some.cells)]
+        yield " ; ".join(cell.column for row in rows for cell in row.cells), True
+        yield " ; ".join(label for label in (row.cells[0].text for row in rows) if not without_years(label)), True
+        yield " ; ".join((some.table.caption, *(row.heading for row in rows))), True
+    if not quoted.rows:
+        yield quoted.quote, not _leaves_a_value_open(quoted.quote)
+    yield quoted.section_path, True
+    yield quoted.title, True
+    yield quoted.chunk_text[quoted.chunk_text.rfind("\n", 0, quoted.start) + 1 : quoted.start], False  # its paragraph
+
+
+def _leaves_a_value_open(sentence: str) -> bool:
+    """Whether a value stands before all years, and there are more values than years: "Sales were 48, up from 45 in
+    2019" says 48 of a year that it does not name. A range is one value."""
+    text = _FISCAL.sub("", sentence)
+    found = placed_quantities(text)
+    starts = [None, *(end for _, end, _ in found)]
+    kinds = [
+        one.kind == YEAR
+        for before, (start, _, one) in zip(starts, found, strict=False)
+        if before is None or not _RANGE.fullmatch(text[before:start])
+    ]
+    return bool(kinds) and not kinds[0] and kinds.count(False) > kinds.count(True)

@@ -1,0 +1,86 @@
+"""What is said to a question, or over papers, in other languages than English, without a model."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.answering.drafts import NOT_READ, REFUSAL, kept_drafts
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.pipeline import AnswerPipeline
+from rag_assets.answering.promises import too_few_sources
+from rag_assets.answering.trace import Finished
+from rag_assets.answering.verify.verification import EmbeddedSupport
+from rag_assets.core.domain import QAResult
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
+from rag_assets.questions import Question
+from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence, readers
+
+PAPERS = [
+    chunk("paper_zh", "本文测量了三种手工纸的强度。竹纸的抗拉强度为三十五牛顿。纸的厚度对强度影响不大。"),
+    chunk("silk_ja", "藍で染めた生糸の色は十年後も保たれた。染色の温度は60度であった。"),
+    chunk("lamp_ko", "등대의 불빛은 18킬로미터 밖에서도 보였다. 안개가 낀 날에는 4킬로미터까지만 보였다."),
+    chunk("salt_he", "הבריכה הגדולה הפיקה 340 טון מלח בשנה. המים הובאו מן הים במשאבה אחת."),
+    chunk("date_ar", "أنتجت كل نخلة 62 كيلوغراما من التمر في السنة. سقيت الأشجار مرتين في الأسبوع."),
+]
+GERMAN = chunk(
+    "moor", "Torfmoose speichern im Mittel 21-mal ihr Trockengewicht an Wasser. Die Proben wurden im Juni genommen."
+)
+ENGLISH = chunk(
+    "barley",
+    "The barley on the terraces yields 2.8 tonnes per hectare in most of the years that were measured. It ripens in 96 "
+    "days, as was shown by the two trials of the institute.",
+)
+
+
+def answered(folder: Path, question: str, *chunks: object) -> QAResult:
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
+    kept = kept_drafts(KeptFile(folder / "kept.sqlite3"))
+    pipeline = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), kept, AnsweringSettings())
+    found = evidence(*chunks)  # type: ignore[arg-type]
+    *_, last = pipeline.answer(Question(id="q", question=question), lambda _question, _k: found)
+    assert isinstance(last, Finished)
+    return last.trace.result
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("竹纸的抗拉强度是多少？", "三十五牛顿"),
+        ("染色の温度は何度ですか？", "60度"),
+        ("등대의 불빛은 몇 킬로미터 밖에서 보였습니까?", "18킬로미터"),
+        ("כמה טון מלח הפיקה הבריכה הגדולה?", "340"),
+        ("كم كيلوغراما من التمر أنتجت كل نخلة؟", "62"),
+    ],
+)
+def test_a_question_in_another_script_is_answered_by_the_words_that_it_shares_with_the_text(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    """That the papers do not say it was false: the search had the sentence first."""
+    result = answered(tmp_path, question, *PAPERS)
+
+    assert said in result.claims[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "papers"),
+    [
+        ("宣纸的价格是多少？", PAPERS),
+        ("מי מימן את המחקר?", PAPERS),
+        ("Wie lange braucht Gerste auf Terrassen bis zur Reife?", [ENGLISH]),
+        ("How much water do peat mosses store?", [GERMAN]),
+    ],
+)
+def test_what_is_not_found_in_another_language_is_not_said_to_be_missing_from_the_papers(
+    question: str, papers: list[object], tmp_path: Path
+) -> None:
+    """Without a model nobody has read them: that they do not say it is not known."""
+    result = answered(tmp_path, question, *papers)
+
+    assert (result.refused, result.answer) == (True, NOT_READ)
+    assert too_few_sources([result], min_sources=2) == []
+
+
+def test_english_papers_that_do_not_say_it_still_refuse(tmp_path: Path) -> None:
+    """A remark on languages under every refusal would be passed over where it is true."""
+    assert answered(tmp_path, "Who invented the telephone?", ENGLISH).answer == REFUSAL
