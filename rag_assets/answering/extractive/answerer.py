@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
-from rag_assets.answering.extractive.candidates import Candidate, sentences
+from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
@@ -70,7 +70,8 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def read(self, context: Context) -> Context:
-        return replace(context.words(), passages=tuple(replace(one, score=0.0) for one in context.passages))
+        passages = tuple(replace(one, score=0.0) for one in context.passages)
+        return replace(context.words(), passages=passages, units=context.units, sections=context.sections)
 
     def within(self, _background: Background) -> Self:
         """Sentences are chosen by the question alone."""
@@ -117,7 +118,7 @@ class ExtractiveAnswerer:
     def _of_sentences(
         self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
     ) -> DraftAnswer:
-        candidates = [*sentences(contexts), *table_rows(contexts, question)]
+        candidates = [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
         asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]

@@ -20,9 +20,13 @@ from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.quantities import quantities
 from rag_assets.core.text.terms import words_of
+from rag_assets.corpus.references.voice import asks_what_is_supposed
 
 _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
 """Least relevance of a further candidate of a quoted paper, and of another paper, as a share of the best one's."""
+_FINDING_SHARE = 0.95
+"""Share of the relevance of the best candidate of a part from which on a finding takes its place, if that one tells
+a hypothesis, a plan or the claim of others."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0046)."""
@@ -75,7 +79,7 @@ class Selection:
         """The best candidate of each part, if it is a claim; one of another paper where too few papers are quoted; then
         the next best."""
         for part in self._parts:
-            best = int(part.relevance.argmax())
+            best = self._best_of(part)
             is_claim = not self._candidates[best].pointer
             if is_claim and part.relevance[best] >= self._floor and best not in self.chosen:
                 self.chosen.append(best)
@@ -94,6 +98,20 @@ class Selection:
                 self.chosen.append(i)
         del self.chosen[self._max_claims :]
 
+    def _best_of(self, part: ScoredPart) -> int:
+        """The best candidate of a part; a finding rather than what was only supposed, where one is about as relevant."""
+        best = int(part.relevance.argmax())
+        if not self._is_supposed(best, part):
+            return best
+        findings = np.where([self._is_supposed(i, part) for i in range(len(self._candidates))], 0.0, part.relevance)
+        found = int(findings.argmax())
+        return found if findings[found] >= _FINDING_SHARE * part.relevance[best] else best
+
+    def _is_supposed(self, i: int, *parts: ScoredPart) -> bool:
+        """Whether a candidate tells no finding, where one of the parts, by default of all, asks for findings."""
+        is_asked_for = any(asks_what_is_supposed(part.text) for part in parts or self._parts)
+        return self._candidates[i].is_supposed and not is_asked_for
+
     def unanswered_parts(self) -> tuple[str, ...]:
         """The texts of the parts that no chosen candidate answers."""
         enough = _ANSWERED_SHARE * self._floor
@@ -107,7 +125,8 @@ class Selection:
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
             of_best = [one for one in published_spans(found, self._contexts) if any(one.of is it for it in best)]
-            if i not in self.chosen and _fitting(self._candidates[i], of_best, self._contexts):
+            is_left = i not in self.chosen and not self._is_supposed(i)
+            if is_left and _fitting(self._candidates[i], of_best, self._contexts):
                 found.append((self._candidates[i], self.relevance(i)))
         return found
 
@@ -119,6 +138,8 @@ class Selection:
             if len(found) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
                 break
             pointer = self._candidates[i].pointer
+            if said and self._is_supposed(i):
+                continue
             if is_new(self._candidates[i], said) and not (pointer and any(one.pointer == pointer for one in said)):
                 said.append(self._candidates[i])
                 found.append((self._candidates[i], self.relevance(i)))
@@ -145,7 +166,7 @@ class Selection:
         is_enough = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
         )
-        is_claim = not one.pointer
+        is_claim = not one.pointer and not self._is_supposed(i)
         return (
             i not in self.chosen and is_claim and is_enough and is_new(one, [self._candidates[j] for j in self.chosen])
         )
