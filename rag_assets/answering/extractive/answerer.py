@@ -12,6 +12,7 @@ from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
+from rag_assets.answering.extractive.elements import FoundElements
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
@@ -21,9 +22,11 @@ from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, PaperFacts
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
+from rag_assets.core.text.labels import labels_in
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
+from rag_assets.search.retrieval.elements import Asked, asked_for
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
     asks_what_a_quoted_work_says,
@@ -82,7 +85,7 @@ class ExtractiveAnswerer:
         if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
-        of_titles = self._of_title_pages(parts, contexts)
+        of_titles = {**self._of_title_pages(parts, contexts), **self._of_elements(parts, contexts)}
         left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
         of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
@@ -115,10 +118,41 @@ class ExtractiveAnswerer:
                 found[part.text] = claims
         return found
 
+    def _of_elements(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
+        """Claims from the elements that parts ask for by label or name, by the text of the part. A part that asks for a
+        label that stands nowhere in the contexts is a key without claims: nothing else answers it."""
+        found: dict[str, Claims] = {}
+        for part in parts:
+            asked = asked_for(part.searched)
+            if asked is None or part.kinds:
+                continue
+            elements = FoundElements.of(asked, contexts)
+            if elements.places:
+                claims: Claims = ()
+                if asked.name or not elements.asks_for_nothing_else:
+                    searched = f"What are the {asked.name}?" if asked.name else part.searched
+                    inside = [one for one in self._candidates(searched, contexts) if elements.holds(one)]
+                    about = [replace(part, searched=searched)]
+                    claims = self._of_sentences(searched, about, contexts, self._settings.max_claims, inside).claims
+                found[part.text] = claims or tuple(elements.beginnings())[: self._settings.max_claims]
+            elif asked.labels and not _mentions(contexts, asked):
+                found[part.text] = ()
+        return found
+
+    def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
+        return [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]
+
     def _of_sentences(
-        self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
+        self,
+        question: str,
+        parts: Sequence[QuestionPart],
+        contexts: Sequence[Context],
+        max_claims: int,
+        candidates: Sequence[Candidate] | None = None,
     ) -> DraftAnswer:
-        candidates = [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]
+        """candidates: None for all of the contexts."""
+        if candidates is None:
+            candidates = self._candidates(question, contexts)
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
         asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]
@@ -146,6 +180,11 @@ class ExtractiveAnswerer:
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+
+
+def _mentions(contexts: Sequence[Context], asked: Asked) -> bool:
+    """Whether one of the labels asked for stands in one of the texts."""
+    return any(one.label in asked.labels for context in contexts for one in labels_in(context.text))
 
 
 def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:

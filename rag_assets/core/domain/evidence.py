@@ -210,3 +210,5 @@ class Evidence:
     """Papers that the question names, each by itself."""
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
     """By chunk id, for the chunks that report other works."""
+    absent: tuple[str, ...] = ()
+    """Notes on elements that the question asks for by labels which the papers do not have."""
