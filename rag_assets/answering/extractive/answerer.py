@@ -8,10 +8,12 @@ abstract.
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
+from rag_assets.answering.extractive.counting import claims_of_papers
 from rag_assets.answering.extractive.elements import FoundElements
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
@@ -26,6 +28,7 @@ from rag_assets.core.text.labels import labels_in
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
+from rag_assets.questions.counting import asks_which_papers
 from rag_assets.search.retrieval.elements import Asked, asked_for
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
@@ -85,7 +88,11 @@ class ExtractiveAnswerer:
         if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
-        of_titles = {**self._of_title_pages(parts, contexts), **self._of_elements(parts, contexts)}
+        of_titles = {
+            **self._of_title_pages(parts, contexts),
+            **self._of_elements(parts, contexts),
+            **self._of_papers(parts, contexts),
+        }
         left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
         of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
@@ -138,6 +145,16 @@ class ExtractiveAnswerer:
             elif asked.labels and not _mentions(contexts, asked):
                 found[part.text] = ()
         return found
+
+    def _of_papers(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
+        """Claims of each paper that says what a part asks of all of them, by the text of the part."""
+        found: dict[str, Claims] = {}
+        for part in parts:
+            if asks_which_papers(part.text) and not part.kinds:
+                candidates = self._candidates(part.searched, contexts)
+                score = partial(read_closely, candidates=candidates, readers=self._readers)
+                found[part.text] = claims_of_papers(part, contexts, score, self._settings.min_relevance)
+        return {text: claims for text, claims in found.items() if claims}
 
     def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
         return [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]

@@ -68,7 +68,7 @@ def read_closely(
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
     standing = _standings(candidates)
-    promising = _promising_passages(candidates, standing, weights)
+    promising = _promising_passages(candidates, standing, weights, [one.paper for one in asked])
     read = [one for one in candidates if one.passage.passage_id in promising]
     vectors = _vectors_of(read, readers.tokens)
     questions = readers.tokens.of_texts([part.searched for part in parts])
@@ -130,14 +130,20 @@ def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
 
 
 def _promising_passages(
-    candidates: Sequence[Candidate], standing: Mapping[str, float], weights: Sequence[Mapping[str, float]]
+    candidates: Sequence[Candidate],
+    standing: Mapping[str, float],
+    weights: Sequence[Mapping[str, float]],
+    papers: Sequence[str | None],
 ) -> set[str]:
-    """Ids of the passages that came high in the search or hold many words of a part. weights: of the words of each."""
+    """Ids of the passages that came high in the search or hold many words of a part. weights, papers: the words of each
+    part, and the paper it is asked of."""
     terms = {one.passage.passage_id: terms_of(one.passage.text) for one in candidates}
+    paper_of = {one.passage.passage_id: one.paper_id for one in candidates}
     chosen: set[str] = set()
-    for weight in weights:
-        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(own, weight) for id_, own in terms.items()}
-        chosen.update(sorted(terms, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
+    for weight, paper in zip(weights, papers, strict=True):
+        own = [id_ for id_ in terms if paper is None or paper_of[id_] == paper]
+        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(terms[id_], weight) for id_ in own}
+        chosen.update(sorted(own, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
     return chosen
 
 

@@ -18,6 +18,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Kind, Question, read
+from rag_assets.questions.counting import asks_which_papers
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
@@ -43,7 +44,7 @@ _PASSAGES_A_CHUNK = 3
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
 _MOST_MEANT = 20
-"""Title pages that are given to a question about works."""
+"""Title pages that are given to a question about works, and papers of which one asked of all of them gets a passage."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 ABSENT_ELEMENT = "No {label} was found in {paper}; of this kind it has: {those}."
@@ -151,6 +152,8 @@ class Searcher:
                         part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                     )
                     packed = [*statements, *packed]
+                if asks_which_papers(queries[0].text):
+                    packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
                 if asked := asked_for(queries[0].text):
                     papers = self._papers_asked(asked, part)
                     packed = [*self._of_papers(part, papers, partial(self._elements.places, asked=asked)), *packed]
