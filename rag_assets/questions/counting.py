@@ -5,6 +5,8 @@
 
 import re
 
+from rag_assets.core.text.terms import QUESTION_WORDS
+
 _PAPERS = r"(?:papers|articles|publications|studies|works|reports|preprints|documents)"
 _BY_OTHERS = (
     r"(?:(?:was|were|are|have been|had been|did (?:they|the (?:authors|review))) )(?:\w+ )?"
@@ -26,8 +28,10 @@ def asks_which_papers(question: str) -> bool:
 
 
 def asked_of_each(question: str) -> str:
-    """What such a question asks of a single paper: "What use X?" for "Which papers use X?"."""
-    return _ASKS_WHICH.sub("What", question, count=1)
+    """What is looked for in each paper: "the Veldt library" for "Which papers use the Veldt library?"."""
+    words = _ASKS_WHICH.sub(" ", question, count=1).strip(" ?.!").split()
+    telling = [nth for nth, word in enumerate(words) if word.lower() not in QUESTION_WORDS]
+    return " ".join(words[telling[0] : telling[-1] + 1] if telling else words)
 
 
 def counted(question: str, n_papers: int) -> str:
@@ -41,4 +45,4 @@ def counted(question: str, n_papers: int) -> str:
     number = _IN_WORDS[n_papers] if n_papers < len(_IN_WORDS) else str(n_papers)
     said = _PREDICATE.match(question, asked.end()) if not question[: asked.start()].strip() else None
     papers = asked["papers"] if n_papers > 1 else "paper"
-    return f"At least {number} {papers} {said['said']}." if said else f"At least {number} {papers}, as far as was found."
+    return f"At least {number} {papers} " + (f"{said['said']}." if said else f"(“{asked_of_each(question)}”).")

@@ -85,16 +85,15 @@ class ExtractiveAnswerer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         reading = read(question)
-        if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
+        asked = asked_for(question)
+        if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds and not (asked and asked.labels):
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
-        of_titles = {
-            **self._of_title_pages(parts, contexts),
-            **self._of_elements(parts, contexts),
-            **self._of_papers(parts, contexts),
-        }
+        of_papers = self._of_papers(parts, contexts)
+        of_titles = {**self._of_title_pages(parts, contexts), **self._of_elements(parts, contexts), **of_papers}
         left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
+        n_of_titles = max(n_of_titles, sum(map(len, of_papers.values())))
         of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
         if not claims:  # the refusal says it of the whole question
@@ -131,7 +130,7 @@ class ExtractiveAnswerer:
         found: dict[str, Claims] = {}
         for part in parts:
             asked = asked_for(part.searched)
-            if asked is None or part.kinds:
+            if asked is None or (asked.name and part.kinds):
                 continue
             elements = FoundElements.of(asked, contexts)
             if elements.places:

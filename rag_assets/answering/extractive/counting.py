@@ -17,8 +17,6 @@ from rag_assets.core.domain import Context
 from rag_assets.questions import QuestionPart
 from rag_assets.questions.counting import asked_of_each, counted
 
-_SHARE_OF_NAMED = 0.6
-"""Share of the floor from which on a sentence counts that has all names of the question."""
 Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence[ScoredPart]]]
 
 
@@ -32,16 +30,16 @@ def claims_of_papers(
     papers = list(dict(zip(works.values(), works, strict=True)).values())
     asked = replace(part, searched=asked_of_each(part.searched))
     candidates, scored = score([RestrictedPart(asked, paper) for paper in papers])
-    names = names_in(asked.searched)
-    least = floor * _SHARE_OF_NAMED if names else floor
+    names = names_in(part.searched)
     found: dict[str, tuple[Candidate, float]] = {}
     for paper, one in zip(papers, scored, strict=True):
         for at in (-one.relevance).argsort(kind="stable").tolist():
-            if one.relevance[at] < least:
+            if one.relevance[at] < floor:
                 break
             own = candidates[at]
             missing = names_missing_in([own.text, own.lead], names)
-            if not any(name.is_decisive for name in missing) and turned_round(own.text, [asked.searched]) is None:
+            is_denied = turned_round(own.text, [asked.searched]) or turned_round(asked.searched, [own.text])
+            if not is_denied and not any(name.is_decisive for name in missing):
                 found[paper] = own, float(one.relevance[at])
                 break
     best = sorted(found.values(), key=lambda pair: -pair[1])

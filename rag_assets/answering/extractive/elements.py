@@ -6,13 +6,12 @@ sentences and rows inside are candidates, and its beginning is the answer if non
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate
 from rag_assets.core.domain import Context, PaperFacts, UnitKind
 from rag_assets.core.text.terms import words_of
-from rag_assets.search.retrieval.elements import Asked, Element, elements_in, papers_asked, words_of_title
+from rag_assets.search.retrieval.elements import WORDS_OF_A_LABEL, Asked, Element, elements_in, papers_asked, words_of_title
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,15 @@ class FoundElements:
         if asked.name:
             meant = [paper for paper in meant if asked.rest <= words_of_title(paper, papers[paper])]
         own = {nth: one for nth, one in enumerate(contexts) if one.paper_id in meant and not one.is_generated}
-        found = {nth: list(elements_in(one.text, one.units, one.sections)) for nth, one in own.items()}
-        met = {nth: [one for one in some if asked.is_met_by(one)] for nth, some in found.items()}
-        if not any(met.values()):
-            met = {nth: [one for one in some if asked.is_of_kind(one)] for nth, some in found.items()}
-        return cls(asked, contexts, {nth: some for nth, some in met.items() if some})
+        found = [
+            (one, nth) for nth, it in own.items() for one in elements_in(it.text, it.units, it.sections)
+        ]
+        met = asked.met_by(one for one, _ in found)
+        places: dict[int, list[Element]] = {}
+        for one, nth in found:
+            if any(one is other for other in met):
+                places.setdefault(nth, []).append(one)
+        return cls(asked, contexts, places)
 
     @property
     def asks_for_nothing_else(self) -> bool:
@@ -64,18 +67,16 @@ class FoundElements:
 
 
 def _beginning(context: Context, element: Element) -> tuple[int, int]:
-    """The first block of an element, as far as a claim may be long; with a label that stands alone, the block after."""
+    """The first block of an element, as far as a claim may be long; more than that of a label that stands alone, and the
+    code below one."""
     units = [one for one in context.units if element.start <= one.start and one.end <= element.end]
     units = [one for one in units if one.kind is not UnitKind.HEADING]
     start = end = units[0].start if units else element.start
-    for _, block in groupby(units, key=lambda unit: (unit.block, unit.kind is UnitKind.CAPTION)):
-        for unit in block:
-            if len(words_of(context.text[start : unit.end])) > MAX_WORDS:
-                return start, end
-            end = unit.end
-        if len(words_of(context.text[start:end])) > _WORDS_OF_A_LABEL:
+    for before, unit in zip([*units[:1], *units], units, strict=False):
+        is_whole = len(words_of(context.text[start:end])) > WORDS_OF_A_LABEL
+        is_further = unit.kind is UnitKind.ROW or (unit.block != before.block and unit.kind is not UnitKind.LINE)
+        is_too_long = len(words_of(context.text[start : unit.end])) > MAX_WORDS
+        if end > start and (is_too_long or (is_whole and is_further)):
             break
+        end = unit.end
     return start, end
-
-
-_WORDS_OF_A_LABEL = 4

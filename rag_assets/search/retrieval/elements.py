@@ -1,8 +1,8 @@
 """Elements of papers that a question asks for by their label or by the name of a section.
 
 Labels are those of figures, tables, sections, theorems, code (`core.text.labels`). An element begins where a block, a
-caption or a short sentence begins with its label, and ends with its block; a label that stands alone belongs to the
-block after it. A section is all text below its heading. "What are the limitations of <title>?" asks for a section by
+caption or a short sentence begins with its label, and ends with its block, or with the one after it: a label may stand
+alone, or above code. A section is all text below its heading. "What are the limitations of <title>?" asks for a section by
 its name: every other word of it is of the paper's title, or says nothing.
 """
 
@@ -19,13 +19,14 @@ from rag_assets.core.text.terms import terms_of, words_of
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.named_works import telling
 
-_WORDS_OF_A_LABEL = 4
+WORDS_OF_A_LABEL = 4
 """A block with no more words is a label without its text, "Algorithm 2 (Search)"."""
 _PAPERS_KEPT, _MOST_PLACES = 50, 6
 _FORMULA_NUMBER = re.compile(r"\((\d+(?:\.\d+)*[a-z]?)\)\W*$")
 _OTHER_WORDINGS = (
     (re.compile(r"\bwho (?:took part|participated|were they)\b|\bsubjects\b", re.IGNORECASE), "participants"),
     (re.compile(r"\b(?:weakness(?:es)?|shortcomings?|caveats?)\b", re.IGNORECASE), "limitations"),
+    (re.compile(r"\bwhat (?:was|were) (?:found|observed|discovered)\b", re.IGNORECASE), "results"),
     (re.compile(r"\bhow (?:was|were) (?=.*\b(?:done|made|carried out|conducted|performed)\b)", re.IGNORECASE), "methods "),
 )
 """Wordings of questions, and the name of the section that they ask for."""
@@ -58,6 +59,8 @@ class Element(NamedTuple):
     start: int
     end: int
     title: str = ""
+    is_mention: bool = False
+    """A sentence that refers to the element, which may be lost with its picture."""
 
 
 class Asked(NamedTuple):
@@ -69,13 +72,16 @@ class Asked(NamedTuple):
     rest: frozenset[str]
     """Stems of the other words that tell something: of the paper, or of what is asked about the element."""
 
-    def is_met_by(self, one: Element) -> bool:
-        """Whether an element has one of the labels, or the section's name in its title."""
-        return one.label in self.labels if one.label else bool(self.name) and terms_of(self.name) <= terms_of(one.title)
-
-    def is_of_kind(self, one: Element) -> bool:
-        """Whether an element is a section of the kind that the name is a usual one of."""
-        return bool(self.name and one.title) and not section_kinds([self.name]).isdisjoint(section_kinds([one.title]))
+    def met_by(self, elements: Iterable[Element]) -> list[Element]:
+        """The elements with one of the labels, else the sentences that refer to one; the sections with the name in their
+        title, else those of the kind that it is a usual name of."""
+        elements, kinds = list(elements), section_kinds([self.name])
+        if self.labels:
+            met = [one for one in elements if one.label in self.labels]
+            return [one for one in met if not one.is_mention] or met
+        sections = [one for one in elements if one.title]
+        named = [one for one in sections if terms_of(self.name) <= terms_of(one.title)]
+        return named or [one for one in sections if not kinds.isdisjoint(section_kinds([one.title]))]
 
 
 @lru_cache(512)
@@ -120,11 +126,15 @@ def elements_in(text: str, units: Sequence[Unit], sections: Iterable[tuple[int, 
     for block, after in zip(blocks, [*blocks[1:], []], strict=False):
         for nth, unit in enumerate(block):
             own = text[unit.start : unit.end]
-            is_opening = nth == 0 or unit.kind is UnitKind.CAPTION or len(words_of(own)) <= _WORDS_OF_A_LABEL
+            is_opening = nth == 0 or unit.kind is UnitKind.CAPTION or len(words_of(own)) <= WORDS_OF_A_LABEL
             if is_opening and (label := label_before(own)):
-                is_alone = len(words_of(text[unit.start : block[-1].end])) <= _WORDS_OF_A_LABEL
-                yield Element(label, unit.start, after[-1].end if is_alone and after else block[-1].end)
-            elif unit.kind is UnitKind.FORMULA and (number := _FORMULA_NUMBER.search(own)):
+                goes_on = len(words_of(text[unit.start : block[-1].end])) <= WORDS_OF_A_LABEL
+                goes_on = bool(after) and (goes_on or after[0].kind is UnitKind.LINE)
+                yield Element(label, unit.start, after[-1].end if goes_on else block[-1].end)
+                continue
+            for mentioned in labels_in(own) if unit.kind is UnitKind.SENTENCE else ():
+                yield Element(mentioned.label, unit.start, unit.end, is_mention=True)
+            if unit.kind is UnitKind.FORMULA and (number := _FORMULA_NUMBER.search(own)):
                 yield Element(Label("equation", number[1].upper()), unit.start, unit.end)
 
 
@@ -137,19 +147,17 @@ class PaperElements:
 
     def places(self, paper_id: str, asked: Asked) -> list[int]:
         """The places of the passages with what is asked for, in the order of the paper."""
-        elements = self._of(paper_id)
-        met = [pair for pair in elements if asked.is_met_by(pair[0])]
-        met = met or [pair for pair in elements if asked.is_of_kind(pair[0])]
-        return sorted({place for _, places in met for place in places})[:_MOST_PLACES]
+        places = self._of(paper_id)
+        return sorted({place for one in asked.met_by(places) for place in places[one]})[:_MOST_PLACES]
 
     def labels(self, paper_id: str) -> tuple[Label, ...]:
         """The labels that a paper has, in its order."""
-        return tuple(dict.fromkeys(one.label for one, _ in self._of(paper_id) if one.label))
+        return tuple(dict.fromkeys(one.label for one in self._of(paper_id) if one.label and not one.is_mention))
 
-    def _read(self, paper_id: str) -> list[tuple[Element, list[int]]]:
+    def _read(self, paper_id: str) -> dict[Element, list[int]]:
         places = self._library.places_of(paper_id)
         passages = dict(zip(places, self._library.passages(places), strict=True))
-        found = []
+        found: dict[Element, list[int]] = {}
         for chunk in self._library.chunks(dict.fromkeys(one.chunk_id for one in passages.values())).values():
             for one in elements_in(chunk.text, chunk.units, [(part.start, part.section_path) for part in chunk.sections]):
                 its = [
@@ -157,5 +165,5 @@ class PaperElements:
                     for place, passage in passages.items()
                     if passage.chunk_id == chunk.chunk_id and passage.chunk_start < one.end and one.start < passage.chunk_end
                 ]
-                found.append((one, its))
-        return sorted(found, key=lambda pair: pair[1])
+                found.setdefault(one, []).extend(its)
+        return dict(sorted(found.items(), key=lambda pair: pair[1]))
