@@ -14,7 +14,7 @@ from typing import Self
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
 from rag_assets.answering.extractive.counting import claims_of_papers
-from rag_assets.answering.extractive.elements import FoundElements
+from rag_assets.answering.extractive.elements import beginnings, places_asked
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
@@ -24,12 +24,11 @@ from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, PaperFacts
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.core.text.labels import labels_in
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import Kind, QuestionPart, read
 from rag_assets.questions.counting import asks_which_papers
-from rag_assets.search.retrieval.elements import Asked, asked_for
+from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
     asks_what_a_quoted_work_says,
@@ -132,16 +131,20 @@ class ExtractiveAnswerer:
             asked = asked_for(part.searched)
             if asked is None or (asked.name and part.kinds):
                 continue
-            elements = FoundElements.of(asked, contexts)
-            if elements.places:
-                claims: Claims = ()
-                if asked.name or not elements.asks_for_nothing_else:
-                    searched = f"What are the {asked.name}?" if asked.name else part.searched
-                    inside = [one for one in self._candidates(searched, contexts) if elements.holds(one)]
-                    about = [replace(part, searched=searched)]
-                    claims = self._of_sentences(searched, about, contexts, self._settings.max_claims, inside).claims
-                found[part.text] = claims or tuple(elements.beginnings())[: self._settings.max_claims]
-            elif asked.labels and not _mentions(contexts, asked):
+            places = places_asked(asked, contexts)
+            if places:
+                searched = f"What are the {asked.name}?" if asked.name else part.searched
+                inside = [
+                    one
+                    for one in self._candidates(searched, contexts)
+                    if any(start <= one.start and one.end <= end for start, end in places.get(one.context, ()))
+                ]
+                titles = (words_of_title(contexts[nth].paper_id, contexts[nth].paper) for nth in places)
+                is_more = bool(asked.name or asked.rest.difference(*titles))
+                about = [replace(part, searched=searched)] if is_more else []
+                claims = self._of_sentences(searched, about, contexts, self._settings.max_claims, inside).claims
+                found[part.text] = claims or tuple(beginnings(contexts, places))[: self._settings.max_claims]
+            elif asked.labels:
                 found[part.text] = ()
         return found
 
@@ -196,11 +199,6 @@ class ExtractiveAnswerer:
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
-
-
-def _mentions(contexts: Sequence[Context], asked: Asked) -> bool:
-    """Whether one of the labels asked for stands in one of the texts."""
-    return any(one.label in asked.labels for context in contexts for one in labels_in(context.text))
 
 
 def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:

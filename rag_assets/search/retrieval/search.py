@@ -5,7 +5,6 @@ Opening what is searched is in `opening`, packing what an answerer gets to read 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -23,7 +22,7 @@ from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
-from rag_assets.search.retrieval.elements import Asked, PaperElements, asked_for, papers_asked
+from rag_assets.search.retrieval.elements import Asked, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
@@ -47,7 +46,6 @@ _MOST_MEANT = 20
 """Title pages that are given to a question about works, and papers of which one asked of all of them gets a passage."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
-ABSENT_ELEMENT = "No {label} was found in {paper}; of this kind it has: {those}."
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
@@ -83,7 +81,6 @@ class Searcher:
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names)
-        self._elements = PaperElements(library)
         self._cited = cited or CitedWorks()
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
@@ -130,7 +127,7 @@ class Searcher:
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
         meant = self._meant(question.question)
         packed, budget = ranking, budget_tokens
-        absent: tuple[str, ...] = ()
+        notes: list[str] = []
         if budget is None:
             parts = rankings[plan.parts].of_parts
             k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
@@ -155,9 +152,8 @@ class Searcher:
                 if asks_which_papers(queries[0].text):
                     packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
                 if asked := asked_for(queries[0].text):
-                    papers = self._papers_asked(asked, part)
-                    packed = [*self._of_papers(part, papers, partial(self._elements.places, asked=asked)), *packed]
-                    absent += self._absent(asked, papers)
+                    elements, absent_ones = self._elements(asked, part)
+                    packed, notes = [*elements, *packed], [*notes, *absent_ones]
             packed = [*self._title_pages(question, meant), *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
@@ -170,7 +166,7 @@ class Searcher:
         known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
         hits, only_cited = tuple(self.hits(ranking, k, given)), self._only_cited(question.question, meant)
-        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports, absent)
+        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes))
 
     def _meant(self, question: str) -> list[str]:
         """The papers that a question about works means; none for other questions."""
@@ -222,19 +218,9 @@ class Searcher:
         """Passages of the papers that are named, or else were found first, in what a question asks for by its kind:
         title page, abstract and statements share few words with a question that describes the paper in its own
         words."""
-        papers = sorted(self._best_of_papers(ranking), key=lambda paper: paper not in named)
-        return self._of_papers(ranking, papers[: max(_BEST_PAPERS, len(named))], places_of)
-
-    def _of_papers(
-        self, ranking: Sequence[RankedPassage], papers: Sequence[str], places_of: Callable[[str], Sequence[int]]
-    ) -> list[RankedPassage]:
-        """Passages of papers, each ranked as the best one of its paper."""
         best = self._best_of_papers(ranking)
-        return [
-            replace(best[paper], place=place, passage_id=self.library.passage_ids([place])[0])
-            for paper in papers
-            for place in places_of(paper)
-        ]
+        papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
+        return [self._moved(best[paper], place) for paper in papers for place in places_of(paper)]
 
     def _best_of_papers(self, ranking: Sequence[RankedPassage]) -> dict[str, RankedPassage]:
         """The best passage of each paper, best first."""
@@ -243,24 +229,22 @@ class Searcher:
             best.setdefault(paper, one)
         return best
 
-    def _papers_asked(self, asked: Asked, ranking: Sequence[RankedPassage]) -> list[str]:
-        """The papers whose elements are asked for: those that the question has words of, else the ones found first."""
-        found = {paper: self.library.facts_of(paper) for paper in self._best_of_papers(ranking)}
-        return papers_asked(asked, found)[:_BEST_PAPERS]
+    def _moved(self, one: RankedPassage, place: int) -> RankedPassage:
+        """The passage at a place, with the rank of another one."""
+        return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
-    def _absent(self, asked: Asked, papers: Sequence[str]) -> tuple[str, ...]:
-        """Notes on labels that none of the papers has: those of the kind that the first one has."""
-        return tuple(
-            ABSENT_ELEMENT.format(
-                label=label,
-                paper=self.library.title_of(papers[0]) or papers[0],
-                those=", ".join(
-                    str(one) for one in self._elements.labels(papers[0]) if one.kind == label.kind
-                ) or "none",
-            )
-            for label in asked.labels
-            if papers and not any(label in self._elements.labels(paper) for paper in papers)
-        )
+    def _elements(self, asked: Asked, ranking: Sequence[RankedPassage]) -> tuple[list[RankedPassage], list[str]]:
+        """The passages with the elements that are asked for, of the papers that the question has words of, else of those
+        found first; and notes on labels that none of these has."""
+        best, found, notes = self._best_of_papers(ranking), [], []
+        for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[:_BEST_PAPERS]:
+            places = self.library.places_of(paper)
+            passages = self.library.passages(places)
+            how = dict(zip(places, map(asked.is_in, passages), strict=True))
+            held = sorted(filter(how.get, places), key=lambda place: -how[place])[:_MOST_OF_SECTIONS]
+            found += [self._moved(best[paper], place) for place in held]
+            notes += absent(asked, self.library.title_of(paper) or paper, passages)
+        return found, [] if found else notes[:1]
 
     def _conclusions_of(self, paper_id: str) -> list[int]:
         return self._below(paper_id, SectionKind.CONCLUSION) or self._below(paper_id, SectionKind.DISCUSSION)
