@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_words
 
@@ -19,7 +20,7 @@ REPORTED = "reported"
 """In the mark of a claim that is a finding of other works, which the quoted paper reports."""
 RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
-_MAX_ENTRY_CHARS = 160
+_MAX_ENTRY_CHARS, _MOST_ENTRIES = 160, 3
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
@@ -108,7 +109,8 @@ def claim_note(claim: Claim) -> str:
     """The note on a claim that its quotes support in part, that is computed from them, that they report of other works,
     or whose paper is retracted; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
-    reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
+    works = [] if SEPARATOR in claim.text else claim.reported[:_MOST_ENTRIES]  # a row may cite a work in each cell
+    reported = [f"reports {' and '.join(map(_entry, works))}"] if works else []
     names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
     return "; ".join([*_part_mark(claim), *computed, *reported, *retracted])

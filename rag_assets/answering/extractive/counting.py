@@ -44,6 +44,6 @@ def claims_of_papers(
                 break
     best = sorted(found.values(), key=lambda pair: -pair[1])
     claims = tuple(claims_of(best, contexts))
-    number = counted(part.text, len(claims))
+    number = counted(part.text, len(best))
     citations = tuple(cited for claim in claims for cited in claim.citations)
     return (DraftClaim(number, citations, relevance=1.0), *claims) if claims and number else claims

@@ -30,8 +30,13 @@ export const claimNotes = ({ support, computed, reported }) =>
   [
     support?.judged === 0.5 && "in part",
     computed?.length && `computed: ${computed.join("; ")}`,
-    reported?.length && `reports ${reported.map(entryWords).join(" and ")}`,
+    reported?.length && "reported",
   ].filter(Boolean);
+
+/** The first works that a claim reports, as its paper lists them; none for a row of a table, which may cite one in each
+ * cell. */
+export const reportedWorks = ({ text, reported }) =>
+  text.includes(" | ") ? [] : (reported ?? []).slice(0, 3).map(entryWords);
 
 const entryWords = ({ text, paper_id: paper }) => `“${text}”${paper ? ` (in this corpus: ${paper})` : ""}`;
 
