@@ -173,7 +173,8 @@ class AnswerPipeline:
         with _timed("draft", seconds):
             key, draft, is_cached = self._drafted(question.question, evidence.contexts, unmet)
             if not draft.claims:
-                draft = replace(draft, unanswered=(*draft.unanswered, *only_cited_notes(evidence.only_cited)))
+                notes = (*only_cited_notes(evidence.only_cited), *evidence.absent)
+                draft = replace(draft, unanswered=(*draft.unanswered, *notes))
         read = evidence.contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}

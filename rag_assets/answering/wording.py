@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, OTHER_YEARS_NOTE, SINGLE_SOURCE_NOTE
+from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
 
@@ -24,7 +25,7 @@ RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
 READ_IN_TABLE = "the words are in the paper; read the row in the table"
 """Of a quote from a row of which it is not certain whose values it holds."""
-_MAX_ENTRY_CHARS = 160
+_MAX_ENTRY_CHARS, _MOST_ENTRIES = 160, 3
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
@@ -117,7 +118,8 @@ def claim_note(claim: Claim) -> str:
     may be another's, that its quotes report of other works, or whose paper is retracted; empty for any other."""
     computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
     unplaced = [note for note in dict.fromkeys(row_note(one.verification) for one in claim.citations) if note]
-    reported = [f"reports {' and '.join(map(_entry, claim.reported))}"] if claim.reported else []
+    works = [] if SEPARATOR in claim.text else claim.reported[:_MOST_ENTRIES]  # a row may cite a work in each cell
+    reported = [f"reports {' and '.join(map(_entry, works))}"] if works else []
     names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
     return "; ".join([*_part_mark(claim), *computed, *unplaced, *reported, *retracted])

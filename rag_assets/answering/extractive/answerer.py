@@ -8,6 +8,7 @@ abstract.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -20,7 +21,9 @@ from rag_assets.answering.drafts import (
     DraftClaim,
     Readers,
 )
-from rag_assets.answering.extractive.candidates import Candidate, sentences
+from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
+from rag_assets.answering.extractive.counting import claims_of_papers
+from rag_assets.answering.extractive.elements import beginnings, places_asked
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
@@ -35,6 +38,8 @@ from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import Kind, QuestionPart, read
+from rag_assets.questions.counting import asks_which_papers
+from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
     asks_what_a_quoted_work_says,
@@ -83,7 +88,8 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def read(self, context: Context) -> Context:
-        return replace(context.words(), passages=tuple(replace(one, score=0.0) for one in context.passages))
+        passages = tuple(replace(one, score=0.0) for one in context.passages)
+        return replace(context.words(), passages=passages, units=context.units, sections=context.sections)
 
     def within(self, _background: Background) -> Self:
         """Sentences are chosen by the question alone."""
@@ -91,13 +97,16 @@ class ExtractiveAnswerer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         reading = read(question)
-        if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
+        asked = asked_for(question)
+        if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds and not (asked and asked.labels):
             return _summary(question, contexts, self._settings.max_claims)
         parts, missing = reading.parts, missing_names(question, contexts)
-        of_titles = self._of_title_pages(parts, contexts)
+        of_papers = self._of_papers(parts, contexts)
+        of_titles = {**self._of_title_pages(parts, contexts), **self._of_elements(parts, contexts), **of_papers}
         decisive = [name for name in missing if not asked_years(name.text)]  # a year is looked for claim by claim
         left = [part for part in parts if part.text not in of_titles and not _is_refused(part, decisive, contexts)]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
+        n_of_titles = max(n_of_titles, sum(map(len, of_papers.values())))
         of_sentences, other_years = self._of_sentences(
             question, left, contexts, self._settings.max_claims - n_of_titles
         )
@@ -133,11 +142,58 @@ class ExtractiveAnswerer:
                 found[part.text] = claims
         return found
 
+    def _of_elements(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
+        """Claims from the elements that parts ask for by label or name, by the text of the part. A part that asks for a
+        label that stands nowhere in the contexts is a key without claims: nothing else answers it."""
+        found: dict[str, Claims] = {}
+        for part in parts:
+            asked = asked_for(part.searched)
+            if asked is None or (asked.name and part.kinds):
+                continue
+            places = places_asked(asked, contexts)
+            if places:
+                searched = f"What are the {asked.name}?" if asked.name else part.searched
+                inside = [
+                    one
+                    for one in self._candidates(searched, contexts)
+                    if any(start <= one.start and one.end <= end for start, end in places.get(one.context, ()))
+                ]
+                titles = (words_of_title(contexts[nth].paper_id, contexts[nth].paper) for nth in places)
+                is_more = bool(asked.name or asked.rest.difference(*titles))
+                about = [replace(part, searched=searched)] if is_more else []
+                claims = self._of_sentences(searched, about, contexts, self._settings.max_claims, inside)[0].claims
+                found[part.text] = claims or tuple(beginnings(contexts, places))[: self._settings.max_claims]
+            elif asked.labels:
+                found[part.text] = ()
+        return found
+
+    def _of_papers(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
+        """Claims of each paper that says what a part asks of all of them, by the text of the part."""
+        found: dict[str, Claims] = {}
+        for part in parts:
+            if asks_which_papers(part.text) and not part.kinds:
+                candidates = self._candidates(part.searched, contexts)
+                score = partial(read_closely, candidates=candidates, readers=self._readers)
+                found[part.text] = claims_of_papers(part, contexts, score, self._settings.min_relevance)
+        return {text: claims for text, claims in found.items() if claims}
+
+    def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
+        return [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]
+
     def _of_sentences(
-        self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
+        self,
+        question: str,
+        parts: Sequence[QuestionPart],
+        contexts: Sequence[Context],
+        max_claims: int,
+        candidates: Sequence[Candidate] | None = None,
     ) -> tuple[DraftAnswer, frozenset[int]]:
-        """The claims, and the years of what would answer a part that is left open, had it not asked for others."""
-        candidates = [*sentences(contexts), *table_rows(contexts, question)]
+        """The claims, and the years of what would answer a part that is left open, had it not asked for others.
+
+        candidates: None for all of the contexts.
+        """
+        if candidates is None:
+            candidates = self._candidates(question, contexts)
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts)), frozenset()
         asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]

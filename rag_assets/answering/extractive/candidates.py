@@ -1,6 +1,7 @@
 """Candidates for an answer: what the contexts say that can be published verbatim.
 
-Here are the statements of the authors; captions alone are no answer. Rows of tables are in `table_rows`.
+Here are the statements of the authors and lines of code; captions alone are no answer. Rows of tables are in
+`table_rows`.
 """
 
 import re
@@ -10,8 +11,10 @@ from enum import StrEnum
 from itertools import groupby
 
 from rag_assets.core.domain import Context, ContextPassage, UnitKind
+from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
+from rag_assets.corpus.references.voice import supposes
 
 MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15
@@ -43,6 +46,8 @@ class CandidateKind(StrEnum):
     SENTENCE = "sentence"
     ROW = "row"
     """A row of a table with its header."""
+    LINE = "line"
+    """A line of code."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,10 @@ class Candidate:
     read: tuple[Span, ...]
     """Stretches of its passage's text that are compared with the question; for a row, also the lines above it."""
     kind: CandidateKind = CandidateKind.SENTENCE
+    lead: str = ""
+    """What it is said under: the heading of its section, or the question that the line before it asks."""
+    is_supposed: bool = False
+    """Whether it tells a hypothesis, a plan or the claim of others, and no finding."""
     leans_back: bool = False
     """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
@@ -108,14 +117,16 @@ def sentences(contexts: Sequence[Context]) -> list[Candidate]:
     for nth, context in enumerate(contexts):
         if context.is_generated:
             continue
-        for before, span, after in _with_neighbours(context.text):
+        for lead, before, span, after in _with_neighbours(context):
             text = context.text[slice(*span)]
             if (
                 not _is_title(context, span[0])
                 and (context.paper_id, text) not in found
                 and _says_something(f"{text}." if _ends_item(context, span[1]) else text)
             ):
-                found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
+                is_supposed = supposes(text, context.section_at(span[0]))
+                alone = replace(candidate(context, nth, *span), lead=lead, is_supposed=is_supposed)
+                found[context.paper_id, text] = _sentence(context, alone, before, after)
         for span in _lists_led_up_to(context):
             found.setdefault((context.paper_id, context.text[slice(*span)]), candidate(context, nth, *span))
     return list(found.values())
@@ -131,6 +142,19 @@ def _lists_led_up_to(context: Context) -> Iterator[Span]:
             lead_in = (units[-1].start, units[-1].end) if is_open else None
         elif lead_in and len(words_of(context.text[lead_in[0] : units[-1].end])) <= MAX_WORDS:
             yield lead_in[0], units[-1].end
+
+
+def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
+    """The lines of code, each below the first one of its block."""
+    for nth, context in enumerate(contexts):
+        firsts: dict[int, str] = {}
+        for unit in () if context.is_generated else context.units:
+            text = context.text[unit.start : unit.end]
+            if unit.kind is not UnitKind.LINE or len(words_of(text)) < MIN_WORDS:
+                continue
+            first, start = firsts.setdefault(unit.block, text), unit.end - len(text.lstrip())
+            one = candidate(context, nth, start, unit.end, CandidateKind.LINE)
+            yield replace(one, lead=first, terms_so_far=one.terms | terms_of(first))
 
 
 def _is_title(context: Context, place: int) -> bool:
@@ -155,14 +179,28 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
         shown = alone.start, after[1]
     if not _is_prose(context.text[slice(*shown)]):
         shown = alone.shown
-    so_far = alone.terms if before is None else alone.terms | terms_of(context.text[slice(*before)])
+    so_far = alone.terms | terms_of(alone.lead)
+    if before is not None:
+        so_far |= terms_of(context.text[slice(*before)])
     return replace(alone, shown=shown, terms_so_far=so_far, leans_back=leans and shown == alone.shown)
 
 
-def _with_neighbours(text: str) -> Iterator[tuple[Span | None, Span, Span | None]]:
+def _with_neighbours(context: Context) -> Iterator[tuple[str, Span | None, Span, Span | None]]:
+    """Every sentence of a context with what it is said under, and with the sentences before and after it in its line."""
+    text, asked = context.text, ""
     for line in _LINE.finditer(text):
         spans = _sentences_of(text, *_without_mark(text, *line.span()))
-        yield from zip([None, *spans], spans, [*spans[1:], None], strict=False)
+        lead = asked or title_of(context.section_at(line.start()))
+        yield from ((lead, *three) for three in zip([None, *spans], spans, [*spans[1:], None], strict=False))
+        last = text[slice(*spans[-1])] if spans else ""
+        asked = last if last.endswith("?") else ""
+
+
+def title_of(section_path: str) -> str:
+    """The innermost heading of a path, without its number."""
+    title = section_path.rpartition(" > ")[2]
+    number = heading_number(title)
+    return title if number is None else number.title
 
 
 def _without_mark(text: str, start: int, end: int) -> Span:

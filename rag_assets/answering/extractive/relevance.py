@@ -70,7 +70,7 @@ def read_closely(
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
     standing = _standings(candidates)
-    promising = _promising_passages(candidates, standing, weights)
+    promising = _promising_passages(candidates, standing, weights, [one.paper for one in asked])
     read = [one for one in candidates if one.passage.passage_id in promising]
     vectors = _vectors_of(read, readers.tokens)
     questions = readers.tokens.of_texts([part.searched for part in parts])
@@ -135,14 +135,20 @@ def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
 
 
 def _promising_passages(
-    candidates: Sequence[Candidate], standing: Mapping[str, float], weights: Sequence[Mapping[str, float]]
+    candidates: Sequence[Candidate],
+    standing: Mapping[str, float],
+    weights: Sequence[Mapping[str, float]],
+    papers: Sequence[str | None],
 ) -> set[str]:
-    """Ids of the passages that came high in the search or hold many words of a part. weights: of the words of each."""
+    """Ids of the passages that came high in the search or hold many words of a part. weights, papers: the words of each
+    part, and the paper it is asked of."""
     terms = {one.passage.passage_id: terms_of(one.passage.text) for one in candidates}
+    paper_of = {one.passage.passage_id: one.paper_id for one in candidates}
     chosen: set[str] = set()
-    for weight in weights:
-        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(own, weight) for id_, own in terms.items()}
-        chosen.update(sorted(terms, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
+    for weight, paper in zip(weights, papers, strict=True):
+        own = [id_ for id_ in terms if paper is None or paper_of[id_] == paper]
+        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(terms[id_], weight) for id_ in own}
+        chosen.update(sorted(own, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
     return chosen
 
 
@@ -150,6 +156,8 @@ def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Ve
     """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long for the model."""
     passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
+    leads = sorted({one.lead for one in candidates} - {""})
+    of_leads = dict(zip(leads, (one.vectors for one in reader.of_texts(leads)), strict=True))
     found: list[Vectors] = []
     for one in candidates:
         tokens = read[PaperText(one.paper_id, one.passage.text)]
@@ -158,7 +166,8 @@ def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Ve
         for start, end in one.read:
             own |= (starts < end) & (ends > start)
         within = tokens.vectors[own]
-        found.append(within if len(within) else reader.of_texts([one.text])[0].vectors)
+        within = within if len(within) else reader.of_texts([one.text])[0].vectors
+        found.append(np.concatenate([within, of_leads[one.lead]]) if one.lead else within)
     return found
 
 
@@ -187,8 +196,9 @@ def _share(sums: Relevances) -> Relevances:
 
 
 def preceded(candidate: Candidate) -> PrecededText:
-    """The candidate behind the end of its paragraph up to it, as far as its passage has it."""
+    """The candidate behind the end of its paragraph up to it, as far as its passage has it; behind what it is said
+    under, where it begins the paragraph."""
     passage = candidate.passage
     start = candidate.start + passage.own_start - passage.start
     before = passage.text[max(0, start - _BEFORE_CHARS) : max(0, start)].rpartition("\n")[2]
-    return PrecededText(candidate.text, before if candidate.kind is CandidateKind.SENTENCE else "")
+    return PrecededText(candidate.text, "" if candidate.kind is CandidateKind.ROW else before or candidate.lead)

@@ -7,8 +7,8 @@ of the paper: apart, they read as two findings, and the second may begin with "i
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -18,12 +18,16 @@ from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, Can
 from rag_assets.answering.extractive.relevance import Relevances, ScoredPart
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
-from rag_assets.core.text.numbers.quantities import quantities
-from rag_assets.core.text.terms import words_of
+from rag_assets.core.text.numbers.quantities import YEAR, quantities
+from rag_assets.core.text.terms import terms_of, words_of
+from rag_assets.corpus.references.voice import asks_what_is_supposed
 
 _FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
 """Least relevance of a further candidate from the text of a quoted paper, and of one from a footnote or another paper,
 as a share of the best one's."""
+_FINDING_SHARE = 0.95
+"""Share of the relevance of the best candidate of a part from which on a finding takes its place, if that one tells
+a hypothesis, a plan or the claim of others."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0046)."""
@@ -38,6 +42,7 @@ _NEAR_FROM = 0.1
 there (docs/adr/0046)."""
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
+_LEAST_FIGURES = 2
 _N_DECIMALS = 4
 _BEFORE = re.compile(
     r"^\W*(?i:abstract|summary)\s?[:.—–]\s*(?=\S)"
@@ -76,7 +81,7 @@ class Selection:
         """The best candidate of each part, if it is a claim; one of another paper where too few papers are quoted; then
         the next best."""
         for part in self._parts:
-            best = int(part.relevance.argmax())
+            best = self._best_of(part)
             is_claim = not self._candidates[best].pointer
             if is_claim and part.relevance[best] >= self._floor and best not in self.chosen:
                 self.chosen.append(best)
@@ -95,6 +100,20 @@ class Selection:
                 self.chosen.append(i)
         del self.chosen[self._max_claims :]
 
+    def _best_of(self, part: ScoredPart) -> int:
+        """The best candidate of a part; a finding rather than what was only supposed, where one is about as relevant."""
+        best = int(part.relevance.argmax())
+        if not self._is_supposed(best, part):
+            return best
+        findings = np.where([self._is_supposed(i, part) for i in range(len(self._candidates))], 0.0, part.relevance)
+        found = int(findings.argmax())
+        return found if findings[found] >= _FINDING_SHARE * part.relevance[best] else best
+
+    def _is_supposed(self, i: int, *parts: ScoredPart) -> bool:
+        """Whether a candidate tells no finding, where one of the parts, by default of all, asks for findings."""
+        is_asked_for = any(asks_what_is_supposed(part.text) for part in parts or self._parts)
+        return self._candidates[i].is_supposed and not is_asked_for
+
     def unanswered_parts(self) -> tuple[str, ...]:
         """The texts of the parts that no chosen candidate answers."""
         enough = _ANSWERED_SHARE * self._floor
@@ -108,7 +127,8 @@ class Selection:
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
             of_best = [one for one in published_spans(found, self._contexts) if any(one.of is it for it in best)]
-            if i not in self.chosen and _fitting(self._candidates[i], of_best, self._contexts):
+            is_left = i not in self.chosen and not self._is_supposed(i)
+            if is_left and _fitting(self._candidates[i], of_best, self._contexts):
                 found.append((self._candidates[i], self.relevance(i)))
         return found
 
@@ -120,10 +140,21 @@ class Selection:
             if len(found) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
                 break
             pointer = self._candidates[i].pointer
+            if self.chosen and (self._is_supposed(i) or self._is_contrary(i)):
+                continue
             if is_new(self._candidates[i], said) and not (pointer and any(one.pointer == pointer for one in said)):
                 said.append(self._candidates[i])
                 found.append((self._candidates[i], self.relevance(i)))
         return found
+
+    def _is_contrary(self, i: int) -> bool:
+        """Whether a candidate says the opposite of a published one about the same matter."""
+        one = self._candidates[i]
+        return any(
+            2 * len(one.terms & other.terms) >= min(len(one.terms), len(other.terms))
+            and turned_round(one.text, [other.text]) is not None
+            for other in (self._candidates[j] for j in self.chosen)
+        )
 
     def relevance(self, i: int) -> float:
         """Relevance of a candidate to the part of the question that it answers best."""
@@ -147,9 +178,10 @@ class Selection:
         is_enough = any(
             part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
         )
-        is_claim = not one.pointer
+        is_claim = not one.pointer and not self._is_supposed(i)
+        own = [self._candidates[j] for j in self.chosen if self._candidates[j].paper_id == one.paper_id]
         return (
-            i not in self.chosen and is_claim and is_enough and is_new(one, [self._candidates[j] for j in self.chosen])
+            i not in self.chosen and is_claim and is_enough and is_new(one, own)
         )
 
     def _has_room(self, i: int, n_claims: int) -> bool:
@@ -172,15 +204,27 @@ def _is_within(one: Span, other: Span) -> bool:
 
 
 def _is_repetition(one: Candidate, other: Candidate) -> bool:
-    if len(one.terms & other.terms) < _NEAR_DUPLICATE * max(1, len(one.terms | other.terms)):
-        return False
-    if one.paper_id == other.paper_id:
-        return True
-    return _figures(one.text) == _figures(other.text) and turned_round(one.text, [other.text]) is None
+    if one.paper_id != other.paper_id:
+        return _says_the_same(one.text, other.text)
+    return _shares(one.terms, other.terms, _NEAR_DUPLICATE)
+
+
+def _shares(one: Set[str], other: Set[str], share: float) -> bool:
+    return len(one & other) >= share * max(1, len(one | other))
+
+
+def _says_the_same(one: str, other: str) -> bool:
+    """Whether texts of two papers state one fact: nearly the same words and figures; or all figures of the shorter, two
+    at least, and half of its words."""
+    figures, others = sorted((_figures(one), _figures(other)), key=len)
+    fewer, more = sorted((terms_of(one), terms_of(other)), key=len)
+    is_alike = figures == others and _shares(fewer, more, _NEAR_DUPLICATE)
+    holds = len(figures) >= _LEAST_FIGURES and figures <= others and 2 * len(fewer & more) >= len(fewer)
+    return (is_alike or holds) and turned_round(one, [other]) is None
 
 
 def _figures(text: str) -> set[tuple[str, Decimal]]:
-    return {(quantity.kind, quantity.value) for quantity in quantities(text)}
+    return {(quantity.kind, quantity.value) for quantity in quantities(text) if quantity.kind != YEAR}
 
 
 @dataclass
@@ -215,9 +259,22 @@ def published_spans(chosen: Sequence[tuple[Candidate, float]], contexts: Sequenc
     return spans
 
 
-def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> Iterator[DraftClaim]:
-    """The claims, best first. chosen: as for `published_spans`."""
-    return (_claim(it, contexts[it.of.context].text) for it in published_spans(chosen, contexts))
+def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> list[DraftClaim]:
+    """The claims, best first; a statement of several papers is one claim with a citation of each. chosen: as for
+    `published_spans`."""
+    claims: list[DraftClaim] = []
+    papers: list[set[str]] = []
+    for it in published_spans(chosen, contexts):
+        claim, paper = _claim(it, contexts[it.of.context].text), it.of.paper_id
+        alike = (nth for nth, one in enumerate(claims) if paper not in papers[nth] and _says_the_same(one.text, claim.text))
+        nth = next(alike, None)
+        if nth is None:
+            claims.append(claim)
+            papers.append({paper})
+        else:
+            claims[nth] = replace(claims[nth], citations=(*claims[nth].citations, *claim.citations))
+            papers[nth].add(paper)
+    return claims
 
 
 def _fitting(

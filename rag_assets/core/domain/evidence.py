@@ -167,11 +167,17 @@ class Context:
     """What it is made of, in order."""
     units: tuple[ContextUnit, ...] = ()
     """What its text consists of, in order, without the title that its first passage repeats."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Where the text of each section begins, and the titles above it as in `Chunk.section_path`."""
     paper: PaperFacts = PaperFacts()
 
     def words(self) -> "Context":
-        """A copy of what does not change when papers are added: without score, passages and units."""
-        return replace(self, score=0.0, passages=(), units=())
+        """A copy of what does not change when papers are added: without score, passages, units and sections."""
+        return replace(self, score=0.0, passages=(), units=(), sections=())
+
+    def section_at(self, place: int) -> str:
+        """The titles above a place of the text, from the outermost section inwards, joined with " > "."""
+        return next((path for start, path in reversed(self.sections) if start <= place), self.section_title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +210,5 @@ class Evidence:
     """Papers that the question names, each by itself."""
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)
     """By chunk id, for the chunks that report other works."""
+    absent: tuple[str, ...] = ()
+    """Notes on elements that the question asks for by labels which the papers do not have."""

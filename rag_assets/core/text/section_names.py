@@ -66,8 +66,8 @@ _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     (r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy", (SectionKind.METHODS,)),
     (r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)", (SectionKind.METHODS,)),
     (r"(?:main|key|empirical|experimental) (?:results|findings)", (SectionKind.RESULTS,)),
-    (r"general discussion|strengths|implications", (SectionKind.DISCUSSION,)),
-    (r"outlook|future (?:directions|research)", (SectionKind.CONCLUSION,)),
+    (r"general discussion|strengths|implications|weaknesses|shortcomings|caveats", (SectionKind.DISCUSSION,)),
+    (r"outlook|future (?:directions|research)|recommendations?", (SectionKind.CONCLUSION,)),
 )
 """Names that state a kind; a line that is one of them may be anything."""
 _KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_OTHER_NAMES))

@@ -136,6 +136,7 @@ class _PassageRun:
             section_title=first.section_title,
             passages=tuple(self._passages()),
             units=tuple(self._units()),
+            sections=tuple(self._sections()),
         )
 
     @property
@@ -160,6 +161,12 @@ class _PassageRun:
         for unit in inside:
             span = max(unit.start, start) + self._shift, min(unit.end, end) + self._shift
             yield ContextUnit(*span, unit.kind, blocks[unit.block])
+
+    def _sections(self) -> Iterator[tuple[int, str]]:
+        start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end
+        for part in self.chunk.sections:
+            if part.start < end and start < part.end:
+                yield max(part.start, start) + self._shift, part.section_path
 
 
 def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:

@@ -17,10 +17,12 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Kind, Question, read
+from rag_assets.questions.counting import asks_which_papers
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.cited_works import CitedWorks
+from rag_assets.search.retrieval.elements import Asked, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
@@ -41,7 +43,7 @@ _PASSAGES_A_CHUNK = 3
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
 _MOST_MEANT = 20
-"""Title pages that are given to a question about works."""
+"""Title pages that are given to a question about works, and papers of which one asked of all of them gets a passage."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
@@ -125,6 +127,7 @@ class Searcher:
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
         meant = self._meant(question.question)
         packed, budget = ranking, budget_tokens
+        notes: list[str] = []
         if budget is None:
             parts = rankings[plan.parts].of_parts
             k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
@@ -146,6 +149,11 @@ class Searcher:
                         part, named, lambda paper: self._below(paper, SectionKind.STATEMENTS)
                     )
                     packed = [*statements, *packed]
+                if asks_which_papers(queries[0].text):
+                    packed = [*list(self._best_of_papers(part).values())[:_MOST_MEANT], *packed]
+                if asked := asked_for(queries[0].text):
+                    elements, absent_ones = self._elements(asked, part)
+                    packed, notes = [*elements, *packed], [*notes, *absent_ones]
             packed = [*self._title_pages(question, meant), *self._of_each_named(question, named), *packed]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
@@ -158,7 +166,7 @@ class Searcher:
         known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
         reports = self._cited.reports_in(given)
         hits, only_cited = tuple(self.hits(ranking, k, given)), self._only_cited(question.question, meant)
-        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports)
+        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes))
 
     def _meant(self, question: str) -> list[str]:
         """The papers that a question about works means; none for other questions."""
@@ -210,15 +218,33 @@ class Searcher:
         """Passages of the papers that are named, or else were found first, in what a question asks for by its kind:
         title page, abstract and statements share few words with a question that describes the paper in its own
         words."""
+        best = self._best_of_papers(ranking)
+        papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
+        return [self._moved(best[paper], place) for paper in papers for place in places_of(paper)]
+
+    def _best_of_papers(self, ranking: Sequence[RankedPassage]) -> dict[str, RankedPassage]:
+        """The best passage of each paper, best first."""
         best: dict[str, RankedPassage] = {}
         for one, paper in zip(ranking, self.library.paper_ids([one.place for one in ranking]), strict=True):
             best.setdefault(paper, one)
-        papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
-        return [
-            replace(best[paper], place=place, passage_id=self.library.passage_ids([place])[0])
-            for paper in papers
-            for place in places_of(paper)
-        ]
+        return best
+
+    def _moved(self, one: RankedPassage, place: int) -> RankedPassage:
+        """The passage at a place, with the rank of another one."""
+        return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
+
+    def _elements(self, asked: Asked, ranking: Sequence[RankedPassage]) -> tuple[list[RankedPassage], list[str]]:
+        """The passages with the elements that are asked for, of the papers that the question has words of, else of those
+        found first; and notes on labels that none of these has."""
+        best, found, notes = self._best_of_papers(ranking), [], []
+        for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[:_BEST_PAPERS]:
+            places = self.library.places_of(paper)
+            passages = self.library.passages(places)
+            how = dict(zip(places, map(asked.is_in, passages), strict=True))
+            held = sorted(filter(how.get, places), key=lambda place: -how[place])[:_MOST_OF_SECTIONS]
+            found += [self._moved(best[paper], place) for place in held]
+            notes += absent(asked, self.library.title_of(paper) or paper, passages)
+        return found, [] if found else notes[:1]
 
     def _conclusions_of(self, paper_id: str) -> list[int]:
         return self._below(paper_id, SectionKind.CONCLUSION) or self._below(paper_id, SectionKind.DISCUSSION)

@@ -5,7 +5,7 @@ import { button, counted, el } from "./dom.js";
 import { attachCard, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { smallTable } from "./small_table.js";
-import { claimNotes, droppedWords, markWords, pageWords, placeWords } from "./words.js";
+import { claimNotes, droppedWords, markWords, pageWords, placeWords, reportedWorks } from "./words.js";
 
 /** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
 export class AnswerView {
@@ -112,6 +112,8 @@ export class AnswerView {
     const said = smallTable(claim.text, claim.citations[0]?.quote ?? "") ?? claim.text;
     const text = el("div", { class: "claim-text" }, said, " ", el("span", { class: "marks" }, marks));
     const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
+    const works = reportedWorks(claim).map((entry) => el("li", {}, entry));
+    const fold = works.length ? el("details", { class: "hint note" }, el("summary", {}, "Whose finding it is"), el("ul", {}, works)) : null;
     const cited = sources.map(({ citation, title, number }) => {
       const place = placeWords(citation);
       const isMarked = markWords(citation, number) === place;
@@ -119,7 +121,7 @@ export class AnswerView {
       const words = isMarked ? title : isNamed ? place : `${title}, ${place}`;
       return el("span", { title }, words);
     });
-    this.claims.append(el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, cited)));
+    this.claims.append(el("li", { class: "claim" }, text, notes, fold, el("p", { class: "sources" }, cited)));
   }
 
   source(citation, claim, claimNumber) {

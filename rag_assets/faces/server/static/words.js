@@ -34,8 +34,13 @@ export const claimNotes = ({ support, computed, reported, citations }) =>
     support?.judged === 0.5 && "in part",
     computed?.length && `computed: ${computed.join("; ")}`,
     citations?.some(({ verification }) => verification === "unplaced") && VERIFICATION.unplaced,
-    reported?.length && `reports ${reported.map(entryWords).join(" and ")}`,
+    reported?.length && "reported",
   ].filter(Boolean);
+
+/** The first works that a claim reports, as its paper lists them; none for a row of a table, which may cite one in each
+ * cell. */
+export const reportedWorks = ({ text, reported }) =>
+  text.includes(" | ") ? [] : (reported ?? []).slice(0, 3).map(entryWords);
 
 const entryWords = ({ text, paper_id: paper }) => `“${text}”${paper ? ` (in this corpus: ${paper})` : ""}`;
 

@@ -1,0 +1,49 @@
+"""Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper that says it, and their number.
+
+The number is of the papers that were found, so it is told as "at least". A paper counts by the sentence or row that says
+it: one that names what the question names, and does not deny it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rag_assets.answering.drafts import DraftClaim
+from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart
+from rag_assets.answering.extractive.selection import claims_of
+from rag_assets.answering.verify.names import names_in, names_missing_in
+from rag_assets.answering.verify.polarity import turned_round
+from rag_assets.core.domain import Context
+from rag_assets.questions import QuestionPart
+from rag_assets.questions.counting import asked_of_each, counted
+
+Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence[ScoredPart]]]
+
+
+def claims_of_papers(
+    part: QuestionPart, contexts: Sequence[Context], score: Score, floor: float
+) -> tuple[DraftClaim, ...]:
+    """The claims, the most relevant paper first, behind their number where that is asked for; a preprint and its
+    published version are one paper. score: see `relevance.read_closely`. floor: relevance from which on one counts.
+    """
+    works = {one.paper_id: one.paper.work or one.paper_id for one in contexts}
+    papers = list(dict(zip(works.values(), works, strict=True)).values())
+    asked = replace(part, searched=asked_of_each(part.searched))
+    candidates, scored = score([RestrictedPart(asked, paper) for paper in papers])
+    names = names_in(part.searched)
+    found: dict[str, tuple[Candidate, float]] = {}
+    for paper, one in zip(papers, scored, strict=True):
+        for at in (-one.relevance).argsort(kind="stable").tolist():
+            if one.relevance[at] < floor:
+                break
+            own = candidates[at]
+            missing = names_missing_in([own.text, own.lead], names)
+            is_denied = turned_round(own.text, [asked.searched]) or turned_round(asked.searched, [own.text])
+            if not is_denied and not any(name.is_decisive for name in missing):
+                found[paper] = own, float(one.relevance[at])
+                break
+    best = sorted(found.values(), key=lambda pair: -pair[1])
+    claims = tuple(claims_of(best, contexts))
+    number = counted(part.text, len(best))
+    citations = tuple(cited for claim in claims for cited in claim.citations)
+    return (DraftClaim(number, citations, relevance=1.0), *claims) if claims and number else claims

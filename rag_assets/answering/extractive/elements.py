@@ -1,0 +1,75 @@
+"""Answers that are an element of a paper: a figure's caption, a theorem, a section, by its label or its name.
+
+An element begins where a block, a caption or a short sentence begins with its label, and ends with its block, or with
+the one after it: a label may stand alone, or above code. A section is all text below its heading.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from rag_assets.answering.drafts import DraftCitation, DraftClaim
+from rag_assets.answering.extractive.candidates import MAX_WORDS, Span
+from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.text.labels import label_before, labels_in
+from rag_assets.core.text.terms import words_of
+from rag_assets.search.retrieval.elements import ITSELF, NEAR, Asked, papers_asked
+
+_WORDS_OF_A_LABEL = 4
+"""A text with no more words is a label without what it names, "Algorithm 2 (Search)"."""
+Places = Mapping[int, Sequence[Span]]
+"""Stretches of contexts, by the number of the context."""
+
+
+def places_asked(asked: Asked, contexts: Sequence[Context]) -> Places:
+    """Where the elements are that are asked for; else what refers to them, or the sections of the same kind."""
+    meant = papers_asked(asked, {one.paper_id: one.paper for one in contexts})
+    found: dict[int, dict[int, list[Span]]] = {NEAR: {}, ITSELF: {}}
+    for nth, context in enumerate(contexts):
+        for how, span in _places(asked, context) if context.paper_id in meant and not context.is_generated else ():
+            found[how].setdefault(nth, []).append(span)
+    return found[ITSELF] or found[NEAR]
+
+
+def _places(asked: Asked, context: Context) -> Iterator[tuple[int, Span]]:
+    text = context.text
+    for (start, path), (end, _) in pairwise([*context.sections, (len(text), "")]):
+        if how := max(map(asked.is_titled, path.split(" > "))):
+            yield how, (start, end)
+    blocks = [list(block) for _, block in groupby(context.units, key=lambda unit: unit.block)]
+    for block, after in zip(blocks, [*blocks[1:], []], strict=False) if asked.labels else ():
+        for unit in block:
+            own = text[unit.start : unit.end]
+            is_opening = unit is block[0] or unit.kind is UnitKind.CAPTION or _is_label(own)
+            if is_opening and label_before(own) in asked.labels:
+                is_short = _is_label(text[unit.start : block[-1].end])
+                goes_on = bool(after) and (is_short or after[0].kind is UnitKind.LINE)
+                yield ITSELF, (unit.start, (after if goes_on else block)[-1].end)
+            elif not asked.labels.isdisjoint(one.label for one in labels_in(own)):
+                yield NEAR, (unit.start, unit.end)
+
+
+def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftClaim]:
+    """The first sentences, rows or lines of each element, each text once."""
+    spans = {contexts[nth].text[slice(*span)]: (contexts[nth], span) for nth, its in places.items() for span in its}
+    for context, span in spans.values():
+        start, end = _beginning(context, span)
+        if quote := context.text[start:end]:
+            yield DraftClaim(" ".join(quote.split()), (DraftCitation(context.chunk_id, quote),), relevance=1.0)
+
+
+def _beginning(context: Context, span: Span) -> Span:
+    """The first block, as far as a claim may be long; more than a label that stands alone, and the code below one."""
+    units = [one for one in context.units if span[0] <= one.start and one.end <= span[1]]
+    units = [one for one in units if one.kind is not UnitKind.HEADING]
+    start = end = units[0].start if units else span[0]
+    for before, unit in zip([*units[:1], *units], units, strict=False):
+        is_further = unit.kind is UnitKind.ROW or (unit.block != before.block and unit.kind is not UnitKind.LINE)
+        is_whole = is_further and not _is_label(context.text[start:end])
+        if end > start and (is_whole or len(words_of(context.text[start : unit.end])) > MAX_WORDS):
+            break
+        end = unit.end
+    return start, end
+
+
+def _is_label(text: str) -> bool:
+    return len(words_of(text)) <= _WORDS_OF_A_LABEL

@@ -1,0 +1,91 @@
+"""Labels of the elements of papers, in questions and in papers: "Figure 2", "Tab. S1", "section 3.2", "Theorem 2".
+
+A label is a word for an element and a number. Where in a paper the element is, `search.retrieval.elements` says.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rag_assets.core.text.heading_numbers import heading_number
+
+_WORDS = {
+    "figure": r"fig(?:ure)?s?\b\.?",
+    "table": r"tab(?:le)?s?\b\.?",
+    "section": r"(?:sec(?:t|tion)?s?\b\.?|§{1,2}|chapters?\b|chap\b\.?)",
+    "appendix": r"(?:app(?:endix|endices)?\b\.?|annex(?:es)?\b|supplement\b)",
+    "equation": r"eq(?:uation|n)?s?\b\.?",
+    "algorithm": r"alg(?:orithm)?s?\b\.?",
+    "theorem": r"(?:theorems?|thm)\b\.?",
+    "definition": r"def(?:inition)?s?\b\.?",
+    "proposition": r"prop(?:osition)?s?\b\.?",
+    "corollary": r"(?:corollar(?:y|ies)|cor)\b\.?",
+    **{
+        word: rf"{word}s?\b"
+        for word in (
+            "lemma", "conjecture", "remark", "example", "assumption", "axiom", "claim", "property", "observation",
+            "listing", "box", "scheme", "plate", "chart", "exhibit", "protocol", "experiment", "interview",
+        )
+    },
+}  # fmt: skip
+_NUMBER = r"(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b|(?-i:[IVX]{2,5}|[A-Z])(?:\.\d+)*\b(?!['’.]\w)"
+_KIND = "|".join(f"(?P<{kind}>{word})" for kind, word in _WORDS.items())
+_LABEL = re.compile(
+    rf"(?<![\w-])(?:{_KIND})\s?\(?(?P<number>{_NUMBER})\)?(?P<more>(?:\s?(?:,|and|&|or)\s?(?:{_NUMBER}))*)",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(_NUMBER, re.IGNORECASE)
+_MOST_CHARS = 120
+"""A text is not looked through beyond them for the label that it begins with."""
+_OPENS = re.compile(r"\W{0,4}")
+_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII": "7", "VIII": "8", "IX": "9", "X": "10"}
+_ENDS = re.compile(r"\s*(?:[.:|)\]—–(-]|$)|\s+[^\W\da-z]")
+"""What follows a label that an element begins with: punctuation, or the capital of its title."""
+
+
+class Label(NamedTuple):
+    """The label of an element."""
+
+    kind: str
+    """ "figure", "section", ..., whatever word or abbreviation the text has."""
+    number: str
+    """As it is written, in capitals, a Roman one in digits: "3.2", "S1", "B"."""
+
+    def __str__(self) -> str:
+        return f"{self.kind.capitalize()} {self.number}"
+
+
+class PlacedLabel(NamedTuple):
+    """A label in a text: `text[start:end]`."""
+
+    label: Label
+    start: int
+    end: int
+
+
+def labels_in(text: str) -> Iterator[PlacedLabel]:
+    """Every label of a text in order; "Figures 2 and 3" are two in one place."""
+    for match in _LABEL.finditer(text):
+        kind = next(kind for kind in _WORDS if match[kind])
+        for number in (match["number"], *_NUMBERS.findall(match["more"])):
+            if number != "I" or match[kind][0].isupper():  # "the figure I saw"
+                yield PlacedLabel(Label(kind, _ROMAN.get(number, number.upper())), *match.span())
+
+
+def label_before(text: str) -> Label | None:
+    """The label that a text begins with as elements do ("Theorem 2 (Moe).", "Fig. 3 Map of"), not as a sentence about
+    one does ("Figure 2 shows")."""
+    found = next(labels_in(text[:_MOST_CHARS]), None)
+    opening = _OPENS.match(text)
+    begins = found is not None and opening is not None and found.start <= opening.end()
+    return found.label if begins and found is not None and _ENDS.match(text, found.end) else None
+
+
+def label_of_section(title: str) -> Label | None:
+    """The label of a section by its heading: "3.2 Soot", "IV. Results", "Appendix B: Proofs", "Chapter 3"."""
+    number = heading_number(title)
+    if number is None:
+        return label_before(title)
+    text = _ROMAN.get(number.text, number.text)
+    is_appendix = number.label or number.style == "letter"
+    return Label("appendix" if is_appendix else "section", text.upper())
