@@ -7,12 +7,13 @@ chunks, and the next run asks again. What must hold before they are published is
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
+from rag_assets.answering.promises import ANSWER_PROMISES, Published, promised
 from rag_assets.answering.summarizers import QUESTIONS, PaperSummarizer
 from rag_assets.answering.wording import worded
 from rag_assets.core.domain import Chunk, PaperPoint, Point, QAResult
@@ -159,10 +160,12 @@ def _citing_missing_chunks(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[PaperSummariesCandidate]:
+def _of_answers(promise: Promise[Any]) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
         answers = [as_answer(one, f"{one.paper_id}/{one.point}", QUESTIONS[one.point]) for one in candidate.made]
-        return promise.offenders(AnswersCandidate(answers, candidate.chunks, min_sources=1))
+        held = Published(candidate.chunks, {}, min_sources=1)
+        broken = (one for row in answers for one in promised(row, row.question, held).left_out)
+        return [{"claim": one.claim, "why": one.why} for one in broken if one.promise == promise.name]
 
     return Promise(promise.name, promise.sentence, found)
 
@@ -178,7 +181,7 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
         "The points of a paper quote published chunks of that paper.",
         _citing_missing_chunks,
     ),
-    *(_of_answers(one) for one in ANSWER_PROMISES if one.name != "enough_sources"),
+    *(_of_answers(one) for one in ANSWER_PROMISES if one.name not in ("enough_sources", "few_withheld")),
     Promise(
         "all_summarised",
         "Every paper was summarised by what paper_summaries.model names. One that was not keeps its earlier summary "

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.attribution import attributed
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
+from rag_assets.answering.drafts import Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -24,7 +24,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
-from rag_assets.answering.wording import only_cited_notes, remarks, worded
+from rag_assets.answering.wording import answer_of, only_cited_notes
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -32,7 +32,7 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
-PIPELINE_VERSION = 14
+PIPELINE_VERSION = 15
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 _RETRY_EXTRA_K = 4
@@ -212,7 +212,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=REFUSAL,
+            answer="",
             claims=said.claims,
             refused=not said.claims,
             single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,
@@ -228,7 +228,7 @@ class AnswerPipeline:
             unjudged=said.unjudged,
             nearest=said.nearest,
         )
-        return replace(result, answer=worded(said.claims, remarks(result))) if said.claims else result
+        return replace(result, answer=answer_of(result))
 
 
 def _lacks_papers(attempt: Attempt, wanted: int) -> bool:

@@ -3,7 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.answering.drafts import (
+    FEW_SOURCES_NOTE,
+    INSUFFICIENT,
+    REFUSAL,
+    SINGLE_SOURCE_NOTE,
+    WITHHELD,
+)
 from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, page_words
 
@@ -25,6 +31,13 @@ NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
 _IN_BRACKETS = re.compile(r"([(\[])((?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])+)([)\]])")
 """A title in the place of authors may have brackets of its own."""
+
+
+def answer_of(result: QAResult) -> str:
+    """The claims of a result in words, with its remarks; the fixed sentence where it has none."""
+    if result.claims:
+        return worded(result.claims, remarks(result))
+    return WITHHELD if result.withheld else REFUSAL
 
 
 def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
@@ -87,9 +100,9 @@ def remarks(result: QAResult) -> list[str]:
 
 
 def told_beside(result: QAResult) -> list[str]:
-    """Notes below the claims, or below the fixed sentence of a refusal: the remarks, then each statement that was left
-    out, with the reason."""
-    if result.refused:
+    """Notes below the claims, or below the fixed sentence where there are none: the remarks, then each statement that
+    was left out, with the reason."""
+    if not result.claims:
         said = [*result.unanswered, *_missing_notes(result.missing_names)]
         said += _left_out_note(result)
     else:
@@ -130,7 +143,7 @@ def only_cited_notes(entries: Sequence[tuple[str, str]]) -> list[str]:
 
 def nearest_heading(result: QAResult) -> str:
     """The heading of its nearest sentences."""
-    return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
+    return NEAR_AN_ANSWER if result.claims else NEAR_A_REFUSAL
 
 
 def _missing_notes(names: Sequence[str]) -> list[str]:

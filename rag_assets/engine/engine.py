@@ -5,7 +5,7 @@ when a newer one takes its place, in `snapshots`.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -18,12 +18,11 @@ from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
+from rag_assets.answering.promises import Published, promised
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
-from rag_assets.core.promises import check_all
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.kept_vectors import KeptVectors, passage_tokens
 from rag_assets.engine.snapshots import Snapshots
@@ -182,10 +181,10 @@ class Engine:
         """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""
         return self._encoder().embed_query(text)
 
-    def broken_promises(self, result: QAResult) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The promises that an answer breaks on the published corpus, each with the rows that break it."""
+    def keeps_promises(self, result: QAResult) -> bool:
+        """Whether an answer may be seen as it is, on the published corpus."""
         with self._snapshots.newest() as searcher:
-            return self._broken(result, searcher)
+            return promised(result, result.question, self._published(result, searcher)) == result
 
     @property
     def is_built(self) -> bool:
@@ -217,15 +216,21 @@ class Engine:
         )
 
     def _promised(self, trace: AnswerTrace, searcher: Searcher) -> AnswerTrace:
-        broken = self._broken(trace.result, searcher)
-        if broken:
-            logger.error("The answer to %r breaks a promise: %s", trace.result.question, ", ".join(broken))
-        return replace(trace, broken=broken)
+        """The trace with the answer as it may be seen."""
+        parts = (step.about for step in trace.steps if step.kind == "answer")
+        asked = " ".join(dict.fromkeys([trace.result.question, *parts]))
+        result = promised(trace.result, asked, self._published(trace.result, searcher))
+        for one in result.left_out:
+            if one.promise:
+                logger.error(
+                    "Left out of the answer to %r (%s): %r: %s.", result.question, one.promise, one.claim, one.why
+                )
+        return replace(trace, result=result)
 
-    def _broken(self, result: QAResult, searcher: Searcher) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        chunks, min_sources = searcher.library.chunks(result.quoted_chunk_ids), self._settings.answering.min_sources
-        checked = check_all(ANSWER_PROMISES, AnswersCandidate((result,), chunks, min_sources))
-        return {one.promise.name: one.offenders for one in checked if not one.is_kept}
+    def _published(self, result: QAResult, searcher: Searcher) -> Published:
+        chunks = searcher.library.chunks(result.quoted_chunk_ids)
+        titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
+        return Published(chunks, titles, self._settings.answering.min_sources)
 
     def _opened(self) -> Searcher:
         settings = self._settings

@@ -140,7 +140,7 @@ class ReportWriter:
             [one.question for one in plan.questions if one.told is None],
             [row for row in published if row.question_id not in told],
             lambda question: self.engine.trace(question, manner=manners[question.id]),
-            still_holds=lambda row: not self.engine.broken_promises(row),
+            still_holds=self.engine.keeps_promises,
             n_at_once=self.engine.n_at_once,
             report=progress,
         )

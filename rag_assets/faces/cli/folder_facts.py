@@ -46,6 +46,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "index_version": (read_json(paths.index_meta) or {}).get("version"),
         "answers": len(answers),
         "answers_refused": sum(answer.refused for answer in answers),
+        "answers_withheld": sum(answer.withheld for answer in answers),
         "last_evaluation": history[-1]["metrics"] if history else None,
     }
 

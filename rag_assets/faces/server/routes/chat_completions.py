@@ -22,7 +22,6 @@ from rag_assets.answering.citing import CitationStyle, Shown
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.engine import Event, Finished
-from rag_assets.faces.answered import sound_result
 from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_question
 from rag_assets.faces.server.events import as_json
 from rag_assets.faces.server.problems import ProblemError, invalid_request, not_found
@@ -173,7 +172,7 @@ class Completion:
 
 def _paragraphs(shown: Shown) -> list[str]:
     (result,) = shown.results
-    said = [result.answer] if result.refused else [_cited(claim) for claim in result.claims]
+    said = [_cited(claim) for claim in result.claims] or [result.answer]
     nearest = [f"{nearest_heading(result)}\n" + "".join(f"\n- {_cited(one)}" for one in result.nearest)]
     told = [*(_escaped(note) for note in told_beside(result)), *(nearest if result.nearest else ())]
     listed = [f"{_REFERENCES}\n" + "".join(f"\n- {_escaped(entry)}" for entry in shown.references)]
@@ -232,13 +231,13 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
     events = shared.answering.events(answered)
     if not body.stream:
         async with aclosing(until_left(events, request)) as items:
-            results = [sound_result(event.trace) async for event in items if isinstance(event, Finished)]
+            results = [event.trace.result async for event in items if isinstance(event, Finished)]
         return Response(as_json(completion.whole(results[0])) if results else "", media_type="application/json")
 
     def rendered(event: Event) -> bytes:
         if not isinstance(event, Finished):
             return HEARTBEAT
-        result = sound_result(event.trace)
+        result = event.trace.result
         chunks = [*completion.chunks(result)]
         if body.stream_options and body.stream_options.include_usage:
             chunks.append(completion.usage_chunk(result))
