@@ -40,7 +40,7 @@ def promised(result: QAResult, asked: str, published: Published) -> QAResult:
     """
     if result.withheld:
         return result
-    found = {claim: _broken(claim, asked, published) for claim in (*result.claims, *result.nearest)}
+    found = {claim: broken(claim, asked, published) for claim in (*result.claims, *result.nearest)}
     left_out = tuple(one for one in found.values() if one)
     claims = tuple(claim for claim in result.claims if not found[claim])
     if not left_out and (why := _against_source_rule(result, published.min_sources)):
@@ -61,7 +61,7 @@ def promised(result: QAResult, asked: str, published: Published) -> QAResult:
     return replace(rest, answer=answer_of(rest))
 
 
-def _broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
+def broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
     """The first promise that a claim breaks, as a reader is told of it."""
     for name, objection in _OBJECTIONS.items():
         if why := objection(claim, asked, published):

@@ -18,9 +18,9 @@ from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
-from rag_assets.answering.promises import Published, promised
-from rag_assets.answering.trace import AnswerTrace, Event, Finished
-from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
+from rag_assets.answering.promises import Published, broken, promised
+from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, PartBegun
+from rag_assets.core.domain import EVERYTHING, Chunk, Claim, Evidence, Filter, Hit, QAResult
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import EmbeddingSettings, Settings
@@ -156,14 +156,21 @@ class Engine:
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
+            asked = question.question
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
                     event = next(events, None)
+                    if isinstance(event, PartBegun):
+                        asked = f"{asked} {event.part}"
+                    is_unseen = isinstance(event, ClaimVerified) and (
+                        broken(event.claim, asked, self._published([event.claim], searcher)) is not None
+                    )
                     if isinstance(event, Finished):
-                        event = Finished(self._promised(event.trace, searcher))
+                        event = Finished(self._promised(event.trace, asked, searcher))
                 if event is None:
                     return
-                yield event
+                if not is_unseen:
+                    yield event
 
     def trace(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> AnswerTrace:
         """The record of an answer, without the events before it. Raises as `answer`."""
@@ -184,7 +191,7 @@ class Engine:
     def keeps_promises(self, result: QAResult) -> bool:
         """Whether an answer may be seen as it is, on the published corpus."""
         with self._snapshots.newest() as searcher:
-            return promised(result, result.question, self._published(result, searcher)) == result
+            return self._as_seen(result, result.question, searcher) == result
 
     @property
     def is_built(self) -> bool:
@@ -215,11 +222,9 @@ class Engine:
             self._effort_version(),
         )
 
-    def _promised(self, trace: AnswerTrace, searcher: Searcher) -> AnswerTrace:
+    def _promised(self, trace: AnswerTrace, asked: str, searcher: Searcher) -> AnswerTrace:
         """The trace with the answer as it may be seen."""
-        parts = (step.about for step in trace.steps if step.kind == "answer")
-        asked = " ".join(dict.fromkeys([trace.result.question, *parts]))
-        result = promised(trace.result, asked, self._published(trace.result, searcher))
+        result = self._as_seen(trace.result, asked, searcher)
         for one in result.left_out:
             if one.promise:
                 logger.error(
@@ -227,8 +232,11 @@ class Engine:
                 )
         return replace(trace, result=result)
 
-    def _published(self, result: QAResult, searcher: Searcher) -> Published:
-        chunks = searcher.library.chunks(result.quoted_chunk_ids)
+    def _as_seen(self, result: QAResult, asked: str, searcher: Searcher) -> QAResult:
+        return promised(result, asked, self._published((*result.claims, *result.nearest), searcher))
+
+    def _published(self, claims: Iterable[Claim], searcher: Searcher) -> Published:
+        chunks = searcher.library.chunks({one.chunk_id for claim in claims for one in claim.citations})
         titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
         return Published(chunks, titles, self._settings.answering.min_sources)
 

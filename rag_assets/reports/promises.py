@@ -1,4 +1,4 @@
-"""What must hold before reports are published. What breaks a promise costs a claim, an answer or one report, no other."""
+"""What must hold before reports are published. What breaks it costs one claim, one answer or one report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -161,7 +161,7 @@ class VectorsCandidate:
 
 EMBEDDING_PROMISES: list[Promise[Any]] = [
     none_quarantined(
-        "Vectors of length 1 can be made of every paper. Each other is listed with the reason; it is found by its words only, and "
-        "the next run tries it again."
+        "Vectors of length 1 can be made of every paper. Each other is listed with the reason; it is found by its "
+        "words only, and the next run tries it again."
     ),
 ]
