@@ -97,7 +97,7 @@ def measured(data: Path, n_questions: int) -> dict[str, str]:
                     askers = "1 asker" if n_askers == 1 else f"{n_askers} askers at once"
                     figures[f"{name}, {askers}: p50 / p95, ms"] = f"{1000 * p50:.0f} / {1000 * p95:.0f}"
         figures |= where_time_goes(engine, [next(questions) for _ in range(n_questions)])
-        if any(engine.trace(text).broken for text in asked[:3]):
+        if any(one.promise for text in asked[:3] for one in engine.trace(text).result.left_out):
             sys.exit("an answer breaks a promise")
         figures["memory of the process, MB"] = f"{resident_mb():.0f}"
     return figures

@@ -20,6 +20,8 @@ EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 """The one sentence that says so; a model is told to write it, and every refusal is published as it."""
+WITHHELD = "An answer was made and is withheld, because what it says could not be proven."
+"""Published in place of an answer of which no claim keeps the promises. It says nothing about the papers."""
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
@@ -28,7 +30,7 @@ NOT_READ = (
     "language: no sentence was found that shares enough words with the question."
 )
 """In place of the refusal: whether the papers answer is not known."""
-FIXED_SENTENCES = (REFUSAL, NOT_READ, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
+FIXED_SENTENCES = (REFUSAL, NOT_READ, WITHHELD, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.attribution import attributed
-from rag_assets.answering.drafts import NOT_READ, REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
+from rag_assets.answering.drafts import NOT_READ, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, passages_for, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -24,7 +24,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
-from rag_assets.answering.wording import not_found_notes, only_cited_notes, remarks, worded
+from rag_assets.answering.wording import answer_of, not_found_notes, only_cited_notes
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -243,7 +243,7 @@ class AnswerPipeline:
         result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=NOT_READ if final.draft.is_unread else REFUSAL,
+            answer=NOT_READ if final.draft.is_unread else "",
             claims=said.claims,
             refused=not said.claims,
             single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,
@@ -259,7 +259,7 @@ class AnswerPipeline:
             unjudged=said.unjudged,
             nearest=said.nearest,
         )
-        return replace(result, answer=worded(said.claims, remarks(result))) if said.claims else result
+        return replace(result, answer=answer_of(result))
 
 
 def _lacks_papers(attempt: Attempt, wanted: int) -> bool:

@@ -1,108 +1,116 @@
-"""Guardrails of answers, checked before one or all of them are published.
+"""What must hold of every answer before it is seen. What breaks a promise costs one claim or one answer, no other.
 
-They do not rely on the code that made the answers: quotes and pages are looked up again in the published chunks.
+The promises do not rely on the code that made the answers: quotes and pages are looked up again in the published
+chunks, and claims are compared with them by the same rules, in the same text around the quotes, as in verification.
 Promises about the run are in `update`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_assets.answering.drafts import NOT_READ, REFUSAL
-from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
+from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quote_search import is_evidence
-from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import n_works, quoted_text, sources_of
-from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
+from rag_assets.answering.wording import answer_of
+from rag_assets.core.domain import Chunk, Citation, Claim, LeftOut, QAResult, page_label, span_at
 from rag_assets.core.promises import Promise
 
-Offender = dict[str, Any]
+_MAX_QUOTE_CHARS = 200
 
 
 @dataclass(frozen=True)
-class AnswersCandidate:
-    """Answers that wait for publication, and what they are held against."""
+class Published:
+    """What an answer is held against."""
 
-    results: Sequence[QAResult]
     chunks: Mapping[str, Chunk]
     """The published chunks by id; those that are cited are enough."""
+    titles: Mapping[str, str]
+    """Of the papers that are cited, by id."""
     min_sources: int
     """The setting answering.min_sources."""
 
 
-def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
-    return [
-        {"question_id": result.question_id, "claim": claim.text}
-        for result in results
-        for claim in (*result.claims, *result.nearest)
-        if not claim.citations
-    ]
+def promised(result: QAResult, asked: str, published: Published) -> QAResult:
+    """The answer as it may be seen: without the claims that break a promise, which `left_out` tells; withheld where no
+    claim is left, or where the answer as a whole breaks one.
+
+    asked: the question, and the parts of it that were asked by themselves: a claim may repeat their numbers.
+    """
+    if result.withheld:
+        return result
+    found = {claim: broken(claim, asked, published) for claim in (*result.claims, *result.nearest)}
+    left_out = tuple(one for one in found.values() if one)
+    claims = tuple(claim for claim in result.claims if not found[claim])
+    if not left_out and (why := _against_source_rule(result, published.min_sources)):
+        claims, left_out = (), (LeftOut(result.answer, why, promise=_ENOUGH_SOURCES),)
+    if not left_out:
+        return result
+    is_withheld = not claims and (bool(result.claims) or left_out[0].promise == _ENOUGH_SOURCES)
+    rest = replace(
+        result,
+        claims=claims,
+        refused=not claims and not is_withheld,
+        withheld=is_withheld,
+        single_source=bool(claims) and n_works(claims) < published.min_sources,
+        sources_used=sources_of(claims),
+        nearest=tuple(claim for claim in result.nearest if not found[claim]),
+        left_out=(*result.left_out, *left_out),
+    )
+    return replace(rest, answer=answer_of(rest))
 
 
-def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote where they say.
+def broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
+    """The first promise that a claim breaks, as a reader is told of it."""
+    for name, objection in _OBJECTIONS.items():
+        if why := objection(claim, asked, published):
+            quote = next((one.quote for one in claim.citations), "")
+            return LeftOut(claim.text, why, quote, name)
+    return None
+
+
+def _uncited(claim: Claim, _asked: str, _published: Published) -> str:
+    return "" if claim.citations else "it has no quote"
+
+
+def _misquoted(claim: Claim, _asked: str, published: Published) -> str:
+    """Whether a chunk does not exist, belongs to another paper, or does not hold the quote where it is said to.
 
     Whatever a model wrote, the quote published is the source's own words: this holds for approximate quotes too.
     """
-    return [
-        _offender(result, citation)
-        for result, citation in _citations(results)
-        if (chunk := chunks.get(citation.chunk_id)) is None
-        or chunk.paper_id != citation.paper_id
-        or citation.quote != chunk.text[citation.start : citation.end]
-        or not is_evidence(citation.quote, chunk.text)
+    for citation in claim.citations:
+        chunk = published.chunks.get(citation.chunk_id)
+        if (
+            chunk is None
+            or chunk.paper_id != citation.paper_id
+            or citation.quote != chunk.text[citation.start : citation.end]
+            or not is_evidence(citation.quote, chunk.text)
+        ):
+            return f'"{citation.quote[:_MAX_QUOTE_CHARS]}" does not stand in the text that it cites'
+    return ""
+
+
+def _on_other_pages(claim: Claim, _asked: str, published: Published) -> str:
+    for citation in claim.citations:
+        if (citation.page_start, citation.page_end, citation.page_label) != _pages(citation, published.chunks):
+            return f"it names page {citation.page_start} to {citation.page_end}, which its quote does not stand on"
+    return ""
+
+
+def _unsupported(claim: Claim, asked: str, published: Published) -> str:
+    """What verification objects to, apart from doubts, which a model that looked at the claim may have overruled."""
+    quotes = [
+        quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.titles) for one in claim.citations
     ]
+    objection = checked_claim(claim.text, quotes, asked).objection
+    return objection.why if objection and not objection.is_doubt else ""
 
 
-def claims_with_other_numbers(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Claims with a number that is neither in their quotes nor follows from them, or belongs to another row or column.
-    If the chunk of a quote does not exist, the quote alone is used."""
-    return [
-        {"question_id": result.question_id, "claim": claim.text, "numbers": numbers}
-        for result in results
-        for claim in result.claims
-        if not claim.is_quote and (numbers := _other_numbers(claim, result.question, chunks))
-    ]
-
-
-def _other_numbers(claim: Claim, question: str, chunks: Mapping[str, Chunk]) -> list[str]:
-    quotes = [_quoted(citation, chunks) for citation in claim.citations]
-    rows = [some for quote in quotes for some in quote.rows]
-    return [*check_numbers(claim.text, quotes, question).missing, *misplaced_numbers(claim.text, rows)]
-
-
-def pages_not_holding_quote(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Citations that name pages other than those of the text their quote stands in."""
-    return [
-        _offender(result, citation) | {"page_start": citation.page_start, "page_end": citation.page_end}
-        for result, citation in _citations(results)
-        if (citation.page_start, citation.page_end, citation.page_label) != _pages(citation, chunks)
-    ]
-
-
-def too_few_sources(results: Sequence[QAResult], *, min_sources: int) -> list[Offender]:
-    """Answers from too few papers that do not say so, and refusals without the fixed sentence."""
-    return [
-        {"question_id": result.question_id, "sources": list(sources_of(result.claims)), "refused": result.refused}
-        for result in results
-        if not _keeps_source_rule(result, min_sources)
-    ]
-
-
-def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
-    if result.refused:
-        return result.answer in (REFUSAL, NOT_READ) and not result.claims
-    n_sources = n_works(result.claims)
-    return n_sources >= min_sources or (result.single_source and n_sources >= 1)
-
-
-def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None, int | None, str | None] | None:
-    """First and last page of the place of a quote, and their label; None when its chunk does not exist."""
-    chunk = chunks.get(citation.chunk_id)
-    if chunk is None:
-        return None
-    first, last = span_at(chunk.spans, citation.start), span_at(chunk.spans, citation.end - 1)
+def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None, int | None, str | None]:
+    """First and last page of the place of a quote, and their label."""
+    spans = chunks[citation.chunk_id].spans
+    first, last = span_at(spans, citation.start), span_at(spans, citation.end - 1)
     return (
         first.page_start if first else None,
         last.page_end if last else None,
@@ -110,50 +118,87 @@ def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None,
     )
 
 
-def _quoted(citation: Citation, chunks: Mapping[str, Chunk]) -> QuotedText:
-    """The quote in its chunk, because a row of a table has a meaning only with its caption and header."""
-    chunk = chunks.get(citation.chunk_id)
-    if chunk is None or chunk.text[citation.start : citation.end] != citation.quote:
-        return QuotedText(citation.quote, 0, len(citation.quote))
-    return quoted_text(chunk, citation.start, citation.end, {})
+def _against_source_rule(result: QAResult, min_sources: int) -> str:
+    if result.refused:
+        is_kept = result.answer in (REFUSAL, NOT_READ) and not result.claims
+        return "" if is_kept else "it refuses in other words than the fixed sentence"
+    n_sources = n_works(result.claims)
+    if n_sources and (n_sources >= min_sources or result.single_source):
+        return ""
+    return f"it does not say that {n_sources} papers support it"
 
 
-def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:
-    for result in results:
-        for claim in (*result.claims, *result.nearest):
-            for citation in claim.citations:
-                yield result, citation
+_OBJECTIONS: Mapping[str, Callable[[Claim, str, Published], str]] = {
+    "claims_cited": _uncited,
+    "quotes_in_source": _misquoted,
+    "pages_hold_quotes": _on_other_pages,
+    "numbers_agree": _unsupported,
+}
+"""Why a claim breaks the promise of that name, or an empty text; each is asked of claims that keep those before."""
+_ENOUGH_SOURCES = "enough_sources"
 
 
-def _offender(result: QAResult, citation: Citation) -> Offender:
-    return {
-        "question_id": result.question_id,
-        "paper_id": citation.paper_id,
-        "chunk_id": citation.chunk_id,
-        "quote": citation.quote[:200],
-    }
+@dataclass(frozen=True)
+class AnswersCandidate:
+    """Answers that wait for publication; what breaks a promise was left out of them."""
+
+    results: Sequence[QAResult]
+    max_withheld_share: float
+    """The setting answering.max_withheld_share."""
+
+
+def _kept(name: str, sentence: str) -> Promise[AnswersCandidate]:
+    """The promise that warns of what was left out for breaking the promise of that name."""
+
+    def left_out(candidate: AnswersCandidate) -> list[dict[str, Any]]:
+        return [
+            {
+                "question_id": result.question_id,
+                "answer": "withheld" if result.withheld else "published without it",
+                "claim": one.claim,
+                "why": one.why,
+                "quote": one.quote[:_MAX_QUOTE_CHARS],
+            }
+            for result in candidate.results
+            for one in result.left_out
+            if one.promise == name
+        ]
+
+    return Promise(name, sentence, left_out, "warning")
+
+
+def _too_many_withheld(candidate: AnswersCandidate) -> list[dict[str, Any]]:
+    """The answers that were withheld, if they are several and more than the setting allows."""
+    withheld = [result for result in candidate.results if result.withheld]
+    if len(withheld) < 2 or len(withheld) <= candidate.max_withheld_share * len(candidate.results):
+        return []
+    return [{"question_id": one.question_id, "question": one.question, "why": one.left_out[-1].why} for one in withheld]
 
 
 ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
-    Promise("claims_cited", "Every claim has a citation.", lambda candidate: uncited_claims(candidate.results)),
-    Promise(
+    _kept("claims_cited", "Every claim has a citation. What has none is left out of its answer."),
+    _kept(
         "quotes_in_source",
-        "Every quote stands in the published chunk it cites. If not, the chunks changed under the answers: run again.",
-        lambda candidate: quotes_not_in_source(candidate.results, candidate.chunks),
+        "Every quote stands in the published chunk it cites. A claim with another quote is left out of its answer.",
     ),
-    Promise(
+    _kept(
         "pages_hold_quotes",
-        "The cited pages are those of the text the quote stands in.",
-        lambda candidate: pages_not_holding_quote(candidate.results, candidate.chunks),
+        "The cited pages are those of the text the quote stands in. A claim with others is left out of its answer.",
     ),
-    Promise(
+    _kept(
         "numbers_agree",
-        "Every number of a claim stands in its quotes, in the row and column that it names, or follows from them.",
-        lambda candidate: claims_with_other_numbers(candidate.results, candidate.chunks),
+        "Every number of a claim stands in its quotes or around them, in the row and column that it names, or follows "
+        "from them. A claim with another one is left out of its answer.",
+    ),
+    _kept(
+        _ENOUGH_SOURCES,
+        "An answer cites answering.min_sources papers or says that fewer support it; a refusal is the fixed sentence. "
+        "Any other answer is withheld.",
     ),
     Promise(
-        "enough_sources",
-        "An answer cites answering.min_sources papers or says that fewer support it; a refusal is the fixed sentence.",
-        lambda candidate: too_few_sources(candidate.results, min_sources=candidate.min_sources),
+        "few_withheld",
+        "Of several answers, at most the share answering.max_withheld_share is withheld. If more are, the fault is in "
+        "the index or the code, and the earlier answers stay: run again, and report what is listed.",
+        _too_many_withheld,
     ),
 ]

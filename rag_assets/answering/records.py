@@ -109,7 +109,7 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "question_id": result.question_id,
         "n_unanswered": len(result.unanswered),
         "fingerprint": result_fingerprint(result),
-        "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
+        "outcome": _outcome(result),
         "verdict": verdict,
         "n_requests": spent.n_requests,
         "n_cached_drafts": trace.n_cached,
@@ -121,6 +121,12 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "steps": "; ".join(step.kind for step in trace.steps),
         "left_out": json.dumps([asdict(one) for one in result.left_out], ensure_ascii=False) if result.left_out else "",
     }
+
+
+def _outcome(result: QAResult) -> str:
+    if result.withheld:
+        return "withheld"
+    return "refused" if result.refused else "single_source" if result.single_source else "answered"
 
 
 def left_row(left: DeferredQuestion, run: AuditedRun) -> dict[str, object]:

@@ -3,9 +3,8 @@
 qa.jsonl, the audit, the figures of a run and what is printed are views of one `AnswerTrace`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.verify.objections import Reason
@@ -100,8 +99,6 @@ class AnswerTrace:
     """k of the search for a second paper; None where enough were cited or the question names the papers it asks."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took, over all attempts: retrieve, draft, verify."""
-    broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
     steps: tuple[Step, ...] = ()
     """The steps of a thorough answer; empty for a quick one."""
 

@@ -154,7 +154,7 @@ def _warn_of(left: Sequence[DeferredQuestion], n_questions: int) -> None:
 
 def _is_of_asked_papers(result: QAResult, question: Question) -> bool:
     """Whether an earlier answer says something, of papers that the question allows now."""
-    if result.refused or question.where is not None:
+    if not result.claims or question.where is not None:
         return False
     return question.paper_ids is None or set(result.sources_used) <= set(question.paper_ids)
 

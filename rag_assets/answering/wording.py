@@ -3,7 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, OTHER_YEARS_NOTE, SINGLE_SOURCE_NOTE
+from rag_assets.answering.drafts import (
+    FEW_SOURCES_NOTE,
+    INSUFFICIENT,
+    NOT_READ,
+    OTHER_YEARS_NOTE,
+    REFUSAL,
+    SINGLE_SOURCE_NOTE,
+    WITHHELD,
+)
 from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.verification import n_works
 from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
@@ -31,6 +39,15 @@ NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
 _IN_BRACKETS = re.compile(r"([(\[])((?:[^()\[\]]|\([^()]*\)|\[[^\[\]]*\])+)([)\]])")
 """A title in the place of authors may have brackets of its own."""
+
+
+def answer_of(result: QAResult) -> str:
+    """The claims of a result in words, with its remarks; the fixed sentence where it has none."""
+    if result.claims:
+        return worded(result.claims, remarks(result))
+    if result.withheld:
+        return WITHHELD
+    return NOT_READ if result.answer == NOT_READ else REFUSAL
 
 
 def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
@@ -96,9 +113,9 @@ def remarks(result: QAResult) -> list[str]:
 
 
 def told_beside(result: QAResult) -> list[str]:
-    """Notes below the claims, or below the fixed sentence of a refusal: the remarks, then each statement that was left
-    out, with the reason."""
-    if result.refused:
+    """Notes below the claims, or below the fixed sentence where there are none: the remarks, then each statement that
+    was left out, with the reason."""
+    if not result.claims:
         said = [*result.unanswered, *_missing_notes(result.missing_names)]
         said += _left_out_note(result)
     else:
@@ -153,7 +170,7 @@ def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
 
 def nearest_heading(result: QAResult) -> str:
     """The heading of its nearest sentences."""
-    return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
+    return NEAR_AN_ANSWER if result.claims else NEAR_A_REFUSAL
 
 
 def _missing_notes(names: Sequence[str]) -> list[str]:

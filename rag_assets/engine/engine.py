@@ -5,7 +5,7 @@ when a newer one takes its place, in `snapshots`.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -18,12 +18,11 @@ from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
-from rag_assets.answering.trace import AnswerTrace, Event, Finished
-from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
+from rag_assets.answering.promises import Published, broken, promised
+from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, PartBegun
+from rag_assets.core.domain import EVERYTHING, Chunk, Claim, Evidence, Filter, Hit, QAResult
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import kept_file
-from rag_assets.core.promises import check_all
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.kept_vectors import KeptVectors, passage_tokens
 from rag_assets.engine.snapshots import Snapshots
@@ -157,14 +156,21 @@ class Engine:
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
+            asked = question.question
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
                     event = next(events, None)
+                    if isinstance(event, PartBegun):
+                        asked = f"{asked} {event.part}"
+                    is_unseen = isinstance(event, ClaimVerified) and (
+                        broken(event.claim, asked, self._published([event.claim], searcher)) is not None
+                    )
                     if isinstance(event, Finished):
-                        event = Finished(self._promised(event.trace, searcher))
+                        event = Finished(self._promised(event.trace, asked, searcher))
                 if event is None:
                     return
-                yield event
+                if not is_unseen:
+                    yield event
 
     def trace(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> AnswerTrace:
         """The record of an answer, without the events before it. Raises as `answer`."""
@@ -182,10 +188,10 @@ class Engine:
         """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""
         return self._encoder().embed_query(text)
 
-    def broken_promises(self, result: QAResult) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The promises that an answer breaks on the published corpus, each with the rows that break it."""
+    def keeps_promises(self, result: QAResult) -> bool:
+        """Whether an answer may be seen as it is, on the published corpus."""
         with self._snapshots.newest() as searcher:
-            return self._broken(result, searcher)
+            return self._as_seen(result, result.question, searcher) == result
 
     @property
     def is_built(self) -> bool:
@@ -216,16 +222,23 @@ class Engine:
             self._effort_version(),
         )
 
-    def _promised(self, trace: AnswerTrace, searcher: Searcher) -> AnswerTrace:
-        broken = self._broken(trace.result, searcher)
-        if broken:
-            logger.error("The answer to %r breaks a promise: %s", trace.result.question, ", ".join(broken))
-        return replace(trace, broken=broken)
+    def _promised(self, trace: AnswerTrace, asked: str, searcher: Searcher) -> AnswerTrace:
+        """The trace with the answer as it may be seen."""
+        result = self._as_seen(trace.result, asked, searcher)
+        for one in result.left_out:
+            if one.promise:
+                logger.error(
+                    "Left out of the answer to %r (%s): %r: %s.", result.question, one.promise, one.claim, one.why
+                )
+        return replace(trace, result=result)
 
-    def _broken(self, result: QAResult, searcher: Searcher) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        chunks, min_sources = searcher.library.chunks(result.quoted_chunk_ids), self._settings.answering.min_sources
-        checked = check_all(ANSWER_PROMISES, AnswersCandidate((result,), chunks, min_sources))
-        return {one.promise.name: one.offenders for one in checked if not one.is_kept}
+    def _as_seen(self, result: QAResult, asked: str, searcher: Searcher) -> QAResult:
+        return promised(result, asked, self._published((*result.claims, *result.nearest), searcher))
+
+    def _published(self, claims: Iterable[Claim], searcher: Searcher) -> Published:
+        chunks = searcher.library.chunks({one.chunk_id for claim in claims for one in claim.citations})
+        titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
+        return Published(chunks, titles, self._settings.answering.min_sources)
 
     def _opened(self) -> Searcher:
         settings = self._settings

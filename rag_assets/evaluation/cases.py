@@ -103,7 +103,7 @@ def case_of(
         seconds,
         draft,
     )
-    return replace(case, verdict=judge(case)) if judge and not result.refused else case
+    return replace(case, verdict=judge(case)) if judge and result.claims else case
 
 
 def hits_of(engine: Engine, question: Question, k: int) -> tuple[Found, ...]:

@@ -120,9 +120,10 @@ def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
 
 
 def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
+    why = "; ".join(sorted({row["why"] for row in offenders}))
     return (
-        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged, because they are about papers "
-        f"that are not in the corpus. Put questions about your own papers into {run.latest['question_file']}."
+        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged ({why}). Put questions about your "
+        f"own papers into {run.latest['question_file']}."
     )
 
 
@@ -156,7 +157,8 @@ EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
     ),
     Promise(
         "questions_judged",
-        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        "The labelled questions are about papers of the corpus and have an answer; the others are left out of the "
+        "figures.",
         lambda run: _with("not judged", run),
         "warning",
         _not_judged,

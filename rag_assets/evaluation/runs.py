@@ -5,6 +5,7 @@ whole line. A run can be replayed without any model: its drafts are verified ane
 """
 
 import json
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -16,7 +17,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.core.domain import Context
-from rag_assets.core.errors import InvalidQuestions, MissingInput, RequestRejected, StaleIndex
+from rag_assets.core.errors import (
+    InvalidQuestions,
+    MissingInput,
+    QuestionBudgetExhausted,
+    RequestRejected,
+    StaleIndex,
+)
 from rag_assets.core.incremental import fingerprint, sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
@@ -26,6 +33,7 @@ from rag_assets.evaluation.source_files import SourceFiles
 from rag_assets.evaluation.verdicts import problem_of
 from rag_assets.questions import Question
 
+logger = logging.getLogger(__name__)
 _CASE = TypeAdapter(Case)
 _VERSION = 1
 
@@ -109,7 +117,8 @@ def run_questions(
     judge: Judge | None,
     report: Report,
 ) -> Run:
-    """Ask what `path` does not hold yet; each case is on the disk before the next is counted.
+    """Ask what `path` does not hold yet; each case is on the disk before the next is counted. A question that a model
+    rejects has no case, and costs none of the others; where all are, the fault is raised.
 
     Raises StaleIndex if the file holds a run of another corpus, other questions or other settings; else as the engine.
     """
@@ -124,11 +133,17 @@ def run_questions(
         done = dict(known.cases)
     write_atomically(path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())]))
     left = [question for question in questions if question.id not in done]
+    rejected: Exception | None = None
     with path.open("ab") as file, SourceFiles(settings) as files, ThreadPoolExecutor(engine.n_at_once) as pool:
         asked = [pool.submit(_asked, engine, settings, files, question, judge) for question in left]
         try:
             for future in as_completed(asked):
-                case = future.result()
+                try:
+                    case = future.result()
+                except (RequestRejected, QuestionBudgetExhausted) as fault:
+                    rejected = fault
+                    logger.warning("A question has no case; it is asked again when the run is gone on with: %s", fault)
+                    continue
                 file.write(_line(_row(case)))
                 file.flush()
                 os.fsync(file.fileno())
@@ -137,6 +152,8 @@ def run_questions(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    if rejected and not done:
+        raise rejected
     return Run(header, done)
 
 

@@ -55,13 +55,19 @@ def evaluated(
 ) -> dict[str, Any]:
     """The evaluation of the published answers `results`; the last one if it was made from the same inputs.
 
-    Raises MissingInput when an answer is missing.
+    A question without an answer costs its row. Raises MissingInput when there is no answer at all.
     """
     paths = settings.paths
     if not paths.qa.exists():
         raise MissingInput.table(paths.qa, asset="qa")
     corpus = set(read_columns(paths.parsed_index, ["paper_id"])["paper_id"].to_pylist())
-    found = judgeable(questions, corpus)
+    answers = {result.question_id: result for result in results}
+    if not answers:
+        raise MissingInput(
+            f"{paths.qa} has no answer to the questions of {settings.question_file}. "
+            "Materialize `qa` first: rag-assets run --select +qa"
+        )
+    found = judgeable(questions, corpus, answers)
     asked = fingerprint([question.model_dump(mode="json") for question in found.judged], settings.evaluation.k)
     inputs = fingerprint(
         asked,
@@ -76,12 +82,6 @@ def evaluated(
     last = read_sealed(latest)
     if last is not None and last.get("inputs") == inputs:
         return last
-    answers = {result.question_id: result for result in results}
-    if unanswered := [question.id for question in found.judged if question.id not in answers]:
-        raise MissingInput(
-            f"{paths.qa} has no answer to {', '.join(unanswered)} of {settings.question_file}. "
-            "Materialize `qa` first: rag-assets run --select +qa"
-        )
     if not found.judged:
         logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
     with SourceFiles(settings) as files:

@@ -1,6 +1,6 @@
 """Which questions of a file an evaluation judges, and which answers are wrong, in words."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +8,16 @@ from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.metrics import holds_fact, values_of
 from rag_assets.questions import Question
 
+_NO_ANSWER = "not answered yet: the next run asks it"
+
 
 def problem_of(case: Case) -> str:
     """What is wrong with an answer, for a reader; empty for a right one."""
     question, result = case.question, case.result
     missing = [fact for fact in question.key_facts if not holds_fact(result.answer, fact)]
     said = [fact[0] for fact in question.forbidden_facts if holds_fact(result.answer, fact)]
+    if result.withheld:
+        return f"withheld: {result.left_out[-1].why}"
     if result.refused and case.is_answerable:
         return "refused, although the corpus has an answer"
     if not case.is_answerable and not result.refused:
@@ -45,19 +49,24 @@ class Judgeable:
     """Questions without a label that says what a right answer is."""
 
 
-def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeable:
+def judgeable(
+    questions: Sequence[Question], corpus: Collection[str], answered: Container[str] | None = None
+) -> Judgeable:
     """Sort questions by their labels.
 
     corpus: ids of all papers, quarantined ones included: a paper that can no longer be read must not take its
     questions out of the evaluation. A question is judged when all papers it expects, and one of those it is restricted
     to, are in the corpus. "No paper answers this" is a statement about a whole corpus: if none of the papers that the
-    file names is there, the file was written for another one, and no question of it is judged.
+    file names is there, the file was written for another one, and no question of it is judged. answered: ids of the
+    questions that have an answer, None for all: one that was left is judged when it has one.
     """
     named = {paper.paper_id for question in questions for paper in question.expected}
     named.update(paper_id for question in questions for paper_id in question.filter.papers or ())
     is_for_another = bool(named) and named.isdisjoint(corpus)
     labelled = [question for question in questions if question.is_labelled]
     reasons = {question.id: _reason(question, corpus, is_for_another=is_for_another) for question in labelled}
+    if answered is not None:
+        reasons |= {one.id: _NO_ANSWER for one in labelled if one.id not in answered and not reasons[one.id]}
     return Judgeable(
         judged=tuple(question for question in labelled if not reasons[question.id]),
         not_judged=tuple((question, reasons[question.id]) for question in labelled if reasons[question.id]),

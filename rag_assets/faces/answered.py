@@ -8,7 +8,6 @@ from typing import Any
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.core.domain import Evidence, QAResult
-from rag_assets.core.errors import GuardrailBroken
 from rag_assets.engine import Event, Finished, Retrieved
 
 _LOST_CITATIONS: Mapping[Reason, str] = {
@@ -30,18 +29,11 @@ class Answered:
 
     @classmethod
     def of(cls, events: Sequence[Event], titles: Mapping[str, str]) -> "Answered":
-        """events: all events of an answer; titles: by paper id. Raises as `sound_result`."""
+        """events: all events of an answer; titles: by paper id."""
         read = [context_rows(event.evidence, titles) for event in events if isinstance(event, Retrieved)]
         contexts = {row["chunk_id"]: row for rows in read for row in rows}
         (trace,) = (event.trace for event in events if isinstance(event, Finished))
-        return cls(sound_result(trace), tuple(contexts.values()), dropped_rows(trace))
-
-
-def sound_result(trace: AnswerTrace) -> QAResult:
-    """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
-    if trace.broken:
-        raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
-    return trace.result
+        return cls(trace.result, tuple(contexts.values()), dropped_rows(trace))
 
 
 def context_rows(evidence: Evidence, titles: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -70,6 +62,11 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
         {"reason": one.objection.reason, "message": one.objection.why, "claim": one.proposed.text, "n": 1}
         for one in outcomes
         if one.objection is not None
+    ]
+    statements += [
+        {"reason": one.promise, "message": one.why, "claim": one.claim, "n": 1}
+        for one in trace.result.left_out
+        if one.promise
     ]
     lost = Counter(citation.reason for one in outcomes if one.holds for citation in one.lost)
     return statements + [

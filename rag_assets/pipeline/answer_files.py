@@ -3,7 +3,7 @@
 The file may be the configured one, whose answers are the asset `qa`, or any other.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +27,12 @@ from rag_assets.answering.update import (
     kept,
     meta_of,
 )
-from rag_assets.core.domain import Chunk, QAResult
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_sealed, staging
 from rag_assets.core.kept import kept_file
-from rag_assets.core.open_table import OpenTable
 from rag_assets.core.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns
-from rag_assets.core.tables import chunks_from
 from rag_assets.engine import Engine
 from rag_assets.pipeline.assets.publishing import now
 from rag_assets.questions import Question
@@ -96,30 +93,22 @@ def answer_file(
             questions,
             published,
             engine.trace,
-            still_holds=lambda row: not engine.broken_promises(row),
+            still_holds=engine.keeps_promises,
             n_at_once=engine.n_at_once,
             report=report,
         )
-    candidate = AnswersCandidate(update.results, cited_chunks(update.results, paths), settings.answering.min_sources)
+    candidate = AnswersCandidate(update.results, settings.answering.max_withheld_share)
     checked = [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
-    audit(update, checked, paths, AuditedRun(now(), run_id, meta["version"], asked.label))
+    run = AuditedRun(now(), run_id, meta["version"], asked.label)
+    audit(update, paths, run, is_published=nothing_withholds(checked))
     return AnsweredFile(asked, update, checked, inputs)
 
 
-def cited_chunks(results: Iterable[QAResult], paths: Paths) -> dict[str, Chunk]:
-    """The published chunks that the answers quote, by id; reads nothing if there are none."""
-    cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
-    if not cited:
-        return {}
-    table = OpenTable(paths.chunks)
-    ids = table.columns(["chunk_id"])["chunk_id"].to_pylist()
-    rows = [row for row, chunk_id in enumerate(ids) if chunk_id in cited]
-    return {chunk.chunk_id: chunk for chunk in table.values(rows, chunks_from)}
-
-
-def audit(update: AnswerUpdate, checked: Iterable[CheckedPromise], paths: Paths, run: AuditedRun) -> None:
+def audit(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, is_published: bool) -> None:
     """Append the answers of an update to the audit, and keep replies that could not be read."""
-    verdict = "published" if nothing_withholds(checked) else "withheld"
-    rows = [audit_row(trace, run, verdict=verdict) for trace in update.news]
+    rows = [
+        audit_row(trace, run, verdict="published" if is_published and not trace.result.withheld else "withheld")
+        for trace in update.news
+    ]
     append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])
     keep_raw_replies(paths.raw_replies, update)

@@ -9,6 +9,7 @@ from html import escape
 
 from markdown_it import MarkdownIt
 
+from rag_assets.answering.drafts import WITHHELD
 from rag_assets.answering.wording import pages_of, place_of
 from rag_assets.core.text.display import legible, markdown_text
 from rag_assets.reports.report import (
@@ -77,14 +78,16 @@ def as_web_page(report: Report) -> str:
 
 
 def gap_sentence(gap: Gap) -> str:
-    """What is missing, and what was searched in vain."""
+    """What is missing, and what was searched in vain, or read for an answer that is withheld."""
     about = f", of {_listed(gap.about)}" if gap.about else ""
     end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
     return f"{gap.missing}{about}{end} {searched_in_vain(gap)}: {_read(gap)}."
 
 
 def searched_in_vain(gap: Gap) -> str:
-    """What was searched for and where, without what was read."""
+    """What was searched for and where, without what was read; or that the answer is withheld."""
+    if gap.is_withheld:
+        return WITHHELD.rstrip(".")
     searched = f' for "{gap.searched}"' if gap.searched != gap.missing else ""
     where = f" in {gap.where}" if gap.where else ""
     return f"Searched in vain{searched}{where}"

@@ -51,6 +51,8 @@ class Gap:
     """Ids of the papers that those belong to."""
     about: tuple[str, ...] = ()
     """Ids of the papers it is missing for, of those that were to say it; empty where no papers were named."""
+    is_withheld: bool = False
+    """There was an answer, which did not keep the promises about answers: the papers may say it."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ def _gaps(
     question = one.question
     read = answer.contexts if answer else ()
     papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
-    is_answered = answer is not None and not answer.refused
+    is_answered = answer is not None and bool(answer.claims)
+    is_withheld = answer is not None and answer.withheld
     missing = (
         [part if one.paper_id is None else f"{one.asks}: {part}" for part in answer.unanswered]
         if answer and is_answered
@@ -215,11 +218,15 @@ def _gaps(
         silent = tuple(paper for paper in _named_papers(one, answer) if is_answered and paper not in cited)
         n_silent = sum(paper_of.get(chunk) in silent for chunk in read)
         return [
-            *(Gap(what, question.question, str(question.filter), len(read), papers) for what in missing),
+            *(
+                Gap(what, question.question, str(question.filter), len(read), papers, is_withheld=is_withheld)
+                for what in missing
+            ),
             *([Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []),
         ]
     where = str(question.where) if question.where else ""
-    return [Gap(what, question.question, where, len(read), papers, (one.paper_id,)) for what in missing]
+    about = (one.paper_id,)
+    return [Gap(what, question.question, where, len(read), papers, about, is_withheld) for what in missing]
 
 
 def _named_papers(one: PlannedQuestion, answer: QAResult | None) -> Sequence[str]:
@@ -229,9 +236,9 @@ def _named_papers(one: PlannedQuestion, answer: QAResult | None) -> Sequence[str
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:
-    merged: dict[tuple[str, str, bool], Gap] = {}
+    merged: dict[tuple[str, str, bool, bool], Gap] = {}
     for gap in gaps:
-        key = (gap.missing, gap.searched, bool(gap.about))
+        key = (gap.missing, gap.searched, bool(gap.about), gap.is_withheld)
         known = merged.get(key)
         if known is None or not gap.about:
             merged[key] = gap

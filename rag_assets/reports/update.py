@@ -131,7 +131,7 @@ class ReportWriter:
             [one.question for one in plan.questions],
             published,
             lambda question: self.engine.trace(question, manner=manners[question.id]),
-            still_holds=lambda row: not self.engine.broken_promises(row),
+            still_holds=self.engine.keeps_promises,
             n_at_once=self.engine.n_at_once,
             report=progress,
         )

@@ -3,7 +3,7 @@
 import csv
 import json
 import logging
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
@@ -125,7 +125,7 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     assert row["reading"] == "repaired"
     assert (row["n_hallucinated_citations"], row["n_dropped_citations"]) == (3, 2)
     assert (row["n_left_out_claims"], row["n_mended_claims"]) == (1, 1)
-    assert json.loads(str(row["left_out"])) == [{"claim": "It fell by 99%.", "why": "99% is not there", "quote": ""}]
+    assert json.loads(str(row["left_out"])) == [asdict(LeftOut("It fell by 99%.", "99% is not there"))]
 
 
 def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.answering.promises import ANSWER_PROMISES
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidQuestions, MissingInput
@@ -101,17 +100,7 @@ def test_an_answer_is_told_as_it_comes_about(engine: Engine) -> None:
     assert events[-1] is finished
     told = [event.claim.text for event in events if isinstance(event, ClaimVerified)]
     assert [claim.text for claim in finished.trace.result.claims] == told[-len(finished.trace.result.claims) :]
-    assert finished.trace.broken == {}
-
-
-def test_an_answer_that_breaks_a_promise_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug in what makes answers must be seen by the first who asks, not by the nightly run."""
-    from rag_assets.engine import engine as module
-
-    always = type(ANSWER_PROMISES[0])("never_kept", "Nothing keeps this.", lambda _candidate: [{"row": 1}])
-    monkeypatch.setattr(module, "ANSWER_PROMISES", [*ANSWER_PROMISES, always])
-
-    assert dict(engine.trace(FERRITIN).broken) == {"never_kept": [{"row": 1}]}
+    assert finished.trace.result.left_out == ()
 
 
 def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +195,7 @@ def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
         found = [trace for one in asking for trace in one.result()]
 
     assert found
-    assert all("12%" in trace.result.answer and not trace.broken for trace in found)
+    assert all("12%" in trace.result.answer and not trace.result.left_out for trace in found)
 
 
 def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(world: World) -> None:

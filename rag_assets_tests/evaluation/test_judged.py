@@ -57,3 +57,13 @@ def test_a_question_restricted_to_papers_that_are_gone_is_not_judged() -> None:
     found = judgeable([restricted, question("q2", "own")], {"own"})
 
     assert [why for _, why in found.not_judged] == ["not in the corpus: gone"]
+
+
+def test_a_question_without_an_answer_yet_costs_its_row() -> None:
+    """One question that a spent budget left failed the evaluation of all others."""
+    answered, left = question("answered", "own"), question("left", "own")
+
+    found = judgeable([answered, left], {"own"}, {"answered"})
+
+    assert found.judged == (answered,)
+    assert found.not_judged == ((left, "not answered yet: the next run asks it"),)

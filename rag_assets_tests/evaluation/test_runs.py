@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.errors import InvalidSettings, MissingInput, StaleIndex
+from rag_assets.core.errors import InvalidSettings, MissingInput, RequestRejected, StaleIndex
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
@@ -22,13 +22,15 @@ ASKED = [Question.model_validate(one) for one in QUESTIONS]
 
 
 class CountingEngine(Engine):
-    """Writes down what it is asked, and is killed at one question."""
+    """Writes down what it is asked, is killed at one question, and has another one rejected."""
 
-    killed_at = ""
+    killed_at = rejected_at = ""
 
     def trace(self, question: Any, *arguments: Any, **more: Any) -> Any:
         if question.id == self.killed_at:
             raise KeyboardInterrupt
+        if question.id == self.rejected_at:
+            raise RequestRejected("A content filter refused it.")
         self.asked = [*getattr(self, "asked", []), question.id]
         return super().trace(question, *arguments, **more)
 
@@ -68,6 +70,22 @@ def test_a_run_killed_half_way_goes_on_without_asking_a_question_twice(
     assert len(ASKED) > 1
     assert run.is_complete
     assert read_run(path) == run, "the torn line is gone"
+
+
+def test_a_question_that_a_model_rejects_costs_its_row(
+    tmp_path: Path, engine: CountingEngine, settings: Settings
+) -> None:
+    """A content filter at one question ended the run, each time it was gone on with at the same place."""
+    path = tmp_path / "run.jsonl"
+    engine.rejected_at = ASKED[0].id
+    run = run_of(path, engine, settings)
+    with pytest.raises(RequestRejected):
+        run_of(tmp_path / "alone.jsonl", engine, settings, ASKED[:1])
+    engine.rejected_at = ""
+
+    assert sorted(run.cases) == sorted(one.id for one in ASKED[1:])
+    assert not run.is_complete, "it passes for no whole run"
+    assert run_of(path, engine, settings).is_complete
 
 
 def test_a_run_of_other_questions_is_not_gone_on_with(

@@ -65,6 +65,8 @@ class Table:
     caption: str
     """The lines above the first row."""
     rows: tuple[TableRow, ...]
+    notes: str = ""
+    """The lines below the last row."""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -143,8 +145,11 @@ class QuotedText:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """The text that a reader of the quote sees around it: its place, and the headers of its tables."""
-        return (*self.place, *(column for some in self.rows for column in some.table.columns))
+        """The text that a reader of the quote sees around it: its place, the headers and notes of its tables, and the
+        headings above its rows."""
+        headings = (some.table.rows[nth].heading for some in self.rows for nth, _ in some.cells)
+        around = (text for some in self.rows for text in (*some.table.columns, some.table.notes))
+        return (*self.place, *filter(None, dict.fromkeys((*around, *headings))))
 
     def _touches(self, part: TableCell | TableRow) -> bool:
         return part.start < self.end and self.start < part.end
@@ -162,11 +167,13 @@ def _table(block: re.Match[str]) -> Table | None:
     caption: list[str] = []
     rows: list[TableRow] = []
     heading = ""
+    notes: list[str] = []
     for line in re.finditer(r"[^\n]+", block[0]):
         if SEPARATOR not in line[0]:
             heading = line[0] if rows or caption else ""
-            caption += [] if rows else [line[0]]
+            (notes if rows else caption).append(line[0])
             continue
+        notes = []
         start = block.start() + line.start()
         cells = tuple(_cells(line[0], start))
         if GROUP_SEPARATOR in cells[0].text and heading.rstrip(": ") not in cells[0].text:
@@ -174,7 +181,8 @@ def _table(block: re.Match[str]) -> Table | None:
         rows.append(TableRow(start, start + len(line[0]), cells, heading))
     if not any(sum(bool(cell.column) for cell in row.cells) > 1 or _has_value(row) for row in rows):
         return None  # a formula or a command with a bar in it
-    return Table("\n".join(caption), tuple(dropwhile(lambda row: not _has_value(row) and not _has_columns(row), rows)))
+    named = tuple(dropwhile(lambda row: not _has_value(row) and not _has_columns(row), rows))
+    return Table("\n".join(caption), named, "\n".join(notes))
 
 
 def _has_columns(row: TableRow) -> bool:

@@ -110,13 +110,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A statement that a model wrote and that is not published."""
+    """A statement of an answer that is not published."""
 
     claim: str
     why: str
     """Shown to readers: "15.9 stands in none of its quotes"."""
     quote: str = ""
     """The quote given for it; empty where it was not found."""
+    promise: str = ""
+    """The promise about answers that it breaks; empty where the verification before found it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +160,16 @@ class QAResult:
     """Papers that the question names or is restricted to: an answer from one of them alone needs no remark. Empty in
     older rows."""
     left_out: tuple[LeftOut, ...] = ()
-    """Statements of the model that their quotes do not support, even after a repair. Empty in older rows."""
+    """Statements that their quotes do not support, even after a repair, or that break a promise about answers. Empty in
+    older rows."""
     unjudged: str = ""
     """Why the second look failed; empty where it did not, where it is switched off, and in older rows."""
     nearest: tuple[Claim, ...] = ()
     """Sentences close to the question that are not part of the answer, the nearest first; a refusal has them too. Empty
     where a model wrote, and in older rows."""
+    withheld: bool = False
+    """There was an answer, and nothing of it keeps the promises about answers; `left_out` has the reasons. It is no
+    refusal: the papers may answer the question."""
 
     @property
     def quoted_chunk_ids(self) -> set[str]:

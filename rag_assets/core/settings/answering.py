@@ -80,6 +80,12 @@ class AnsweringSettings(StageSettings):
         6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    max_withheld_share: Share = Field(
+        0.5,
+        description="Largest share of the answers of a question file or a report that may be withheld, because nothing "
+        "of them keeps the promises about answers. With more, several at least, nothing is published: too high lets a "
+        "damaged index replace good answers, too low holds many back for a few.",
+    )
     citation_style: Literal["author-year", "numeric"] = Field(
         AUTHOR_YEAR,
         description="How readers see papers cited. author-year: Lund & Moe (2019), p. 3. numeric: [1, p. 3], with the "
@@ -105,9 +111,9 @@ class AnsweringSettings(StageSettings):
 
     def fingerprint(self) -> str:
         """Fingerprint of the settings that change a draft: not the effort, which only decides how many drafts are asked
-        for, nor the style that readers see, nor what is in the identity of the answerer.
+        for, nor the style that readers see, nor what may be withheld, nor what is in the identity of the answerer.
         """
-        others = {"thorough", "extractive", "judge", "effort", "compress_to", "citation_style"}
+        others = {"thorough", "extractive", "judge", "effort", "compress_to", "citation_style", "max_withheld_share"}
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 
 

@@ -38,7 +38,18 @@ _NUMBERS = re.compile(_NUMBER, re.IGNORECASE)
 _MOST_CHARS = 120
 """A text is not looked through beyond them for the label that it begins with."""
 _OPENS = re.compile(r"\W{0,4}")
-_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII": "7", "VIII": "8", "IX": "9", "X": "10"}
+_ROMAN = {
+    "I": "1",
+    "II": "2",
+    "III": "3",
+    "IV": "4",
+    "V": "5",
+    "VI": "6",
+    "VII": "7",
+    "VIII": "8",
+    "IX": "9",
+    "X": "10",
+}
 _ENDS = re.compile(r"\s*(?:[.:|)\]—–(-]|$)|\s+[^\W\da-z]")
 """What follows a label that an element begins with: punctuation, or the capital of its title."""
 

@@ -43,7 +43,8 @@ _NO_FINDING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS_FOR_IT = re.compile(
-    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test)", re.IGNORECASE
+    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test)",
+    re.IGNORECASE,
 )
 _SETTLED = re.compile(
     r"\b(?:confirm|support|reject|refut|disprov|contradict|debunk|uph[eo]ld|false|wrong|contrary|untrue)", re.IGNORECASE

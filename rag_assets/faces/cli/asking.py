@@ -113,7 +113,6 @@ def ask(
     with reported():
         from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
-        from rag_assets.faces.answered import sound_result
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.offered_filter import offered_filter
 
@@ -121,7 +120,7 @@ def ask(
         titles = titles_of(settings.paths)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
             where = options.filter(titles)
-            result = sound_result(engine.trace(question, where))
+            result = engine.trace(question, where).result
             offered = offered_filter(asked(question).model_copy(update={"where": where}), engine.papers)
         if options.json_:
             rendering.print_json(asdict(result))

@@ -50,7 +50,7 @@ def chat(
     Example: rag-assets chat --json < questions.txt
     """
     with reported(), ExitStack() as opened:
-        from rag_assets.core.errors import GuardrailBroken, InvalidQuestions, ModelFault, data_option
+        from rag_assets.core.errors import InvalidQuestions, ModelFault, data_option
         from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.faces.answered import Answered
@@ -74,7 +74,7 @@ def chat(
                 question = said(line) if conversation_id else asked(line)
                 reading = dialogue.read(question.model_copy(update={"where": where}), conversation_id)
                 answered = Answered.of(list(engine.answer(reading.question)), titles)
-            except (InvalidQuestions, ModelFault, GuardrailBroken) as error:
+            except (InvalidQuestions, ModelFault) as error:
                 n_failed += 1
                 rendering.print_error(error)
                 continue

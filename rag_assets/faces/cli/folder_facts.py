@@ -46,6 +46,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "question_files_not_asked": ", ".join(map(str, unasked_files(settings))) or None,
         "answers": len(answers),
         "answers_refused": sum(answer.refused for answer in answers),
+        "answers_withheld": sum(answer.withheld for answer in answers),
         "last_evaluation": history[-1]["metrics"] if history else None,
     }
 

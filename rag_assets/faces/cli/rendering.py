@@ -230,15 +230,15 @@ def print_heading(text: str) -> None:
 
 def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
-    if result.refused:
+    if not result.claims:
         console.print(legible(result.answer))
     for claim in result.claims:
         _print_claim(console, claim, titles)
     told = told_beside(result)
     for remark in told:
-        console.print(legible(f"  {remark}" if result.refused else remark))
+        console.print(legible(f"  {remark}" if not result.claims else remark))
     if result.nearest:
-        if told or result.refused:
+        if told or not result.claims:
             console.print()
         console.print(nearest_heading(result))
     for claim in result.nearest:
@@ -255,7 +255,7 @@ def _print_references(shown: Shown) -> None:
 def _print_end(shown: Shown) -> None:
     """The references, then once that no model wrote the answers, where that is so."""
     _print_references(shown)
-    if any(result.model.startswith(EXTRACTIVE) and not result.refused for result in shown.results):
+    if any(result.model.startswith(EXTRACTIVE) and result.claims for result in shown.results):
         out().print(f"\n{_NOT_WRITTEN}")
 
 

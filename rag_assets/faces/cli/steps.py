@@ -144,7 +144,7 @@ def _materialize(
     except InvalidSelection as error:
         raise typer.BadParameter(str(error), param_hint="--select") from error
     if other and report.is_success:
-        report = answer_other_file(settings, other, questions, report)
+        report = answer_other_file(settings, other, questions, report, started_by=f"rag-assets {command}")
     if json_:
         answers = _answers(report, configured_set(settings)) if with_answers else None
         shown = {} if answers is None else {"answers": [asdict(one) for one in answers]}

@@ -65,6 +65,8 @@ def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
     notes = told_beside(result)
     if result.refused:
         said = f"{result.answer} {_AFTER_REFUSAL}"
+    elif result.withheld:
+        said = result.answer
     else:
         said = "The claims that were verified, each with the places that prove it."
         notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []

@@ -73,8 +73,6 @@ _REMEDIES: Mapping[type[RagAssetsError], str] = {
     "again. The tool search still works.",
     errors.MissingKey: f"The key of the model that writes answers is not set. {_OPERATOR} set it in the environment or "
     "in .env. The tool search still works.",
-    errors.GuardrailBroken: "The answer broke a rule of its own verification and is withheld. Use the tool search "
-    "instead, and report it to the maintainers.",
     RagAssetsError: f"The tool failed. {_OPERATOR} look into its log (stderr), which has the reason.",
 }
 """By class; of several that apply, the first is told."""

@@ -13,7 +13,6 @@ from pydantic import Field
 from rag_assets.answering.drafts import Manner
 from rag_assets.core.domain import EVERYTHING, Filter, SectionKind, Source
 from rag_assets.core.domain.filters import EXAMPLE
-from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Effort
 from rag_assets.engine import Engine, Event, Finished, PartBegun, Planned, Retrieved, Retrying
 from rag_assets.faces.mcp.results import (
@@ -121,8 +120,6 @@ class Tools:
         for event in self._engine.answer(question, _filter_of(paper_ids, where), Manner(effort=effort)):
             from_thread.check_cancelled()  # a client that gave up stops the work here
             if isinstance(event, Finished):
-                if event.trace.broken:
-                    raise GuardrailBroken(f"The answer breaks {', '.join(event.trace.broken)}.")
                 return answer_reply(event.trace.result, self._reader.titles())
             if said := _progress(event):
                 from_thread.run(context.report_progress, 0, None, said)

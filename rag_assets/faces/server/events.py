@@ -24,7 +24,7 @@ from rag_assets.engine import (
     Retrieved,
     Retrying,
 )
-from rag_assets.faces.answered import context_rows, dropped_rows, sound_result
+from rag_assets.faces.answered import context_rows, dropped_rows
 from rag_assets.faces.dialogue import ReadQuestion
 from rag_assets.faces.server.problems import ProblemError
 
@@ -40,7 +40,7 @@ class AnswerEvents:
         self._n_claims = 0
 
     def rendered(self, event: Event) -> tuple[str, dict[str, Any]]:
-        """Name and data of an event. Raises GuardrailBroken for an answer that breaks a promise: it is not shown."""
+        """Name and data of an event."""
         match event:
             case Planned(parts):
                 return "plan", {"parts": parts}
@@ -57,15 +57,14 @@ class AnswerEvents:
                 self._n_claims = 0
                 return "retrying", {"k": k, "n_objections": n_objections}
             case Finished(trace):
-                result = sound_result(trace)
                 steps = [
                     {"kind": one.kind, "about": one.about, "words": one.words, "n_claims": one.n_claims}
                     for one in trace.steps
                 ]
                 return "done", {
-                    "answer": self._style.shown_row(asdict(result)),
+                    "answer": self._style.shown_row(asdict(trace.result)),
                     "dropped": dropped_rows(trace),
-                    "notes": told_beside(result),
+                    "notes": told_beside(trace.result),
                     "steps": steps,
                 }
 

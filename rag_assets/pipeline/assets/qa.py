@@ -105,6 +105,7 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
     made = [draft for trace in update.traces for draft in trace.made]
     return {
         "n_refused": sum(result.refused for result in results),
+        "n_withheld": sum(result.withheld for result in results),
         "n_single_source": sum(result.single_source for result in results),
         "n_claims": sum(len(result.claims) for result in results),
         "n_retries": sum(trace.retry_k is not None for trace in update.traces),
@@ -155,9 +156,10 @@ def audit_table(file: Path) -> str:
 
 
 def _answer(result: QAResult) -> str:
-    mark = " — **refused**" if result.refused else " — **single source**" if result.single_source else ""
+    state = "refused" if result.refused else "withheld" if result.withheld else "single source"
+    mark = f" — **{state}**" if not result.claims or result.single_source else ""
     heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
-    paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
+    paragraphs = [_claim(claim) for claim in result.claims] or [markdown_text(result.answer)]
     remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in told_beside(result)]
     return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
 

@@ -1,5 +1,6 @@
 """Asset `reports`: the report of every template, its sections written again only where their evidence changed."""
 
+from collections.abc import Collection
 from typing import Any
 
 import dagster as dg
@@ -7,16 +8,16 @@ import dagster as dg
 from rag_assets.answering.records import AuditedRun, read_results
 from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.core.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_sealed, staging
-from rag_assets.core.promises import CheckedPromise, check_all
+from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.answer_files import audit, cited_chunks
+from rag_assets.pipeline.answer_files import audit
 from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, progress, specs, write_audit_publish
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
-from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
+from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate, is_sound
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
     REPORTS_VERSION,
@@ -48,19 +49,19 @@ def reports(
     spent_before = models.budget.spent
     updates, unusable = _updates(engine(), settings)
     spent = models.budget.since(spent_before)
-    chunks = cited_chunks((result for update in updates for result in update.answers.results), paths)
-    candidate = ReportsCandidate(updates, unusable, chunks, settings.answering.min_sources)
-    checked = check_all(REPORT_PROMISES, candidate)
-    _log(updates, checked, paths, context.run.run_id)
-    sections = _sections(updates) | {
-        key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unusable
+    checked = check_all(REPORT_PROMISES, ReportsCandidate(updates, unusable, settings.answering.max_withheld_share))
+    unchanged = {*unusable, *(update.files.template.name for update in updates if not is_sound(update))}
+    sound = [update for update in updates if update.files.template.name not in unchanged]
+    _log(updates, sound if nothing_withholds(checked) else [], paths, context.run.run_id)
+    sections = _sections(sound) | {
+        key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unchanged
     }
     plan = plan_update(before, sections)
 
     def report(_: None) -> dg.MaterializeResult[Any]:
-        return _materialized(updates, plan, sections, settings, {"n_model_requests": spent.n_requests})
+        return _materialized(sound, plan, sections, settings, {"n_model_requests": spent.n_requests})
 
-    yield from write_audit_publish(checked, publish=lambda: _publish(updates, unusable, paths), report=report)
+    yield from write_audit_publish(checked, publish=lambda: _publish(sound, unchanged, paths), report=report)
 
 
 def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], dict[str, str]]:
@@ -93,23 +94,25 @@ def _published_sections(paths: Paths) -> dict[str, str]:
     return sections
 
 
-def _publish(updates: list[ReportUpdate], unusable: dict[str, str], paths: Paths) -> None:
+def _publish(updates: list[ReportUpdate], unchanged: Collection[str], paths: Paths) -> None:
+    """unchanged: file names of the templates whose reports stay as they are."""
     with staging() as staged:
         for update in updates:
             update.stage(staged)
         staged.publish()
     kept = {file for update in updates for file in update.files.all()}
-    kept |= {file for name in unusable for file in ReportFiles(paths.templates / name, paths.reports).all()}
+    kept |= {file for name in unchanged for file in ReportFiles(paths.templates / name, paths.reports).all()}
     for file in paths.reports.glob("*"):
         if file not in kept and file.is_file():
             file.unlink()
 
 
-def _log(updates: list[ReportUpdate], checked: list[CheckedPromise], paths: Paths, run_id: str) -> None:
+def _log(updates: list[ReportUpdate], published: list[ReportUpdate], paths: Paths, run_id: str) -> None:
+    names = {update.files.template.name for update in published}
     index_version = (read_sealed(paths.index_meta) or {}).get("version", "")
     for update in updates:
         run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
-        audit(update.answers, checked, paths, run)
+        audit(update.answers, paths, run, is_published=update.files.template.name in names)
 
 
 def _materialized(

@@ -37,7 +37,6 @@ from rag_assets.search.embedding.missing_vectors import (
     embed_missing,
     store_missing_tokens,
     stores_tokens,
-    without_unit_vector,
 )
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
@@ -115,7 +114,7 @@ def embeddings(
     n_made, lost_texts = coded.n_embedded + run.n_embedded, {**coded.lost, **run.lost}
     lost = _lost_papers(items, lost_texts, facts.identity, paths)
 
-    checked = check_all(EMBEDDING_PROMISES, VectorsCandidate(without_unit_vector(cache, embedded), lost))
+    checked = check_all(EMBEDDING_PROMISES, VectorsCandidate(lost))
     identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
     page = Page(
         version=data_version({cache.key_of(text): identity for text in texts if text not in lost_texts}),

@@ -25,7 +25,12 @@ from rag_assets.pipeline.runs.history import dagster_home, opened_instance, reco
 from rag_assets.pipeline.runs.interrupts import Interruption, interruptible
 from rag_assets.questions.files import configured_questions
 
-_REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
+_REPORTED_OTHERWISE = {
+    "DagsterAssetCheckFailedError",
+    "Failure",
+    "DagsterExecutionInterruptedError",
+    "KeyboardInterrupt",
+}
 PATIENCE_S = 6 * 3600
 """Seconds to wait for another run over the same folder. This run has not begun then, so Dagster's queue goes on."""
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
@@ -98,39 +103,69 @@ def _materialized(
         configured_questions(loaded)
     demand_writable(loaded.paths)
     demand_room(loaded.data_dir)
-    with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
-        held.enter_context(recorded_as_alive(instance, run_id))
-        try:
-            held.enter_context(only_writer(loaded.data_dir, patience_s=PATIENCE_S))
-        except KeyboardInterrupt:
-            return RunReport("", False, (), (), (), signal=interruption.number, left=_left(definitions, keys, []))
-        held.enter_context(_quiet_database())
-        _canceled_by(interruption, instance, run_id)
-        result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
-            instance=instance,
-            run_id=run_id,
-            asset_selection=keys,
-            tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
-            raise_on_error=False,
-            run_config={
-                "resources": {"settings": {"config": launchpad_values(settings, loaded)}},
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            },
-        )
-        is_ended = bool(interruption.numbers) and not result.success
-        if is_ended:
-            _demand_canceled(instance, run_id)
+    result, signal = executed(
+        definitions.resolve_job_def(EVERYTHING),
+        loaded,
+        run_id=run_id,
+        started_by=started_by,
+        asset_selection=keys,
+        resources={"settings": {"config": launchpad_values(settings, loaded)}},
+    )
+    if result is None:
+        return RunReport("", False, (), (), (), signal=signal, left=_left(definitions, keys, []))
     report = RunReport(
         run_id=result.run_id,
         is_success=result.success,
         assets=tuple(_asset_reports(result)),
         broken=tuple(_broken_checks(result)),
-        errors=tuple(_errors(result, loaded.data_dir)),
+        errors=tuple(errors_of(result, loaded.data_dir)),
         notices=tuple(_notices(result)),
     )
-    if not is_ended:
+    if signal is None:
         return report
-    return replace(report, signal=interruption.number, left=_left(definitions, keys, result.all_events))
+    return replace(report, signal=signal, left=_left(definitions, keys, result.all_events))
+
+
+def executed(
+    job: dg.JobDefinition,
+    settings: Settings,
+    *,
+    run_id: str,
+    started_by: str,
+    asset_selection: Sequence[dg.AssetKey] | None = None,
+    resources: Mapping[str, Any] | None = None,
+) -> tuple[dg.ExecuteInProcessResult | None, int | None]:
+    """Execute a job in this process, as a run in the history of the data folder, while no other run writes the folder.
+
+    Returns its result, None for one that did not begin, and the signal that ended it early, if one did.
+    """
+    with (
+        opened_instance(dagster_home(settings.paths)) as instance,
+        interruptible() as interruption,
+        ExitStack() as held,
+    ):
+        held.enter_context(recorded_as_alive(instance, run_id))
+        try:
+            held.enter_context(only_writer(settings.data_dir, patience_s=PATIENCE_S))
+        except KeyboardInterrupt:
+            return None, interruption.number
+        held.enter_context(_quiet_database())
+        _canceled_by(interruption, instance, run_id)
+        result = job.execute_in_process(
+            instance=instance,
+            run_id=run_id,
+            asset_selection=asset_selection,
+            tags={DATA_DIR_TAG: str(settings.data_dir.absolute()), STARTED_BY_TAG: started_by},
+            raise_on_error=False,
+            run_config={
+                "resources": dict(resources or {}),
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+        )
+        if not interruption.numbers or result.success:
+            return result, None
+        _demand_canceled(instance, run_id)
+        return result, interruption.number
 
 
 @contextmanager
@@ -246,7 +281,7 @@ def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
     return [_text(observation.metadata[NOTICE]) for observation in observed if NOTICE in observation.metadata]
 
 
-def _errors(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
+def errors_of(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
     """The messages of failed steps, or of a run that failed before any; a failed guardrail is reported as a check."""
     messages: list[str] = []
     for event in result.all_events:

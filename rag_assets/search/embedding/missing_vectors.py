@@ -1,4 +1,4 @@
-"""Embeds what the cache does not have yet, batch by batch, and audits the vectors before they are published.
+"""Embeds what the cache does not have yet, batch by batch.
 
 With the packaged model, token vectors are stored in the same pass. Publishing is the caller's decision.
 """
@@ -6,7 +6,7 @@ With the packaged model, token vectors are stored in the same pass. Publishing i
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
@@ -85,7 +85,13 @@ def embed_missing(
             f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
             "the others are saved, and another run goes on from there."
         ) from error
+    lost |= _refused(cache, missing)
     return EmbeddingRun(len(missing) - len(lost), time.monotonic() - started, lost)
+
+
+def _refused(cache: VectorCache, texts: Iterable[str]) -> dict[str, str]:
+    """The reason for each text whose vector was not kept, because it is not of length 1 or not finite."""
+    return {text: f"has a passage whose vector has {why}" for text in texts if (why := cache.refused.get(text))}
 
 
 def _lost(batch: Batch, failure: Failure) -> dict[str, str]:
@@ -142,42 +148,20 @@ def store_missing_tokens(
         cache.add(new, [vector for text, vector in zip(batch, vectors, strict=True) if text in new])
         n_embedded += len(new)
         report(n_done, len(missing))
-    return EmbeddingRun(n_embedded, time.monotonic() - started, lost)
-
-
-@dataclass(frozen=True)
-class VectorProblem:
-    """A passage and what is wrong with its vector."""
-
-    passage_id: str
-    problem: str
-
-
-def without_unit_vector(cache: VectorCache, texts: Mapping[str, str]) -> list[VectorProblem]:
-    """Passages whose vector was not kept, because it is not of length 1 or not finite.
-
-    texts: passage_id -> text of its vector. In the order given.
-    """
-    problems = cache.refused
-    return [VectorProblem(passage_id, problems[text]) for passage_id, text in texts.items() if text in problems]
+    refused = _refused(cache, missing)
+    return EmbeddingRun(n_embedded - len(refused), time.monotonic() - started, lost | refused)
 
 
 @dataclass(frozen=True)
 class VectorsCandidate:
     """Vectors before publication."""
 
-    problems: Sequence[VectorProblem]
-    quarantined: Sequence[QuarantinedPaper] = ()
+    quarantined: Sequence[QuarantinedPaper]
 
 
 EMBEDDING_PROMISES: list[Promise[Any]] = [
-    Promise(
-        "unit_vectors",
-        "Every vector of a passage is of length 1.",
-        lambda candidate: [asdict(problem) for problem in candidate.problems],
-    ),
     none_quarantined(
-        "Vectors can be made of every paper. Each other is listed with the reason; it is found by its words only, and "
-        "the next run tries it again."
+        "Vectors of length 1 can be made of every paper. Each other is listed with the reason; it is found by its "
+        "words only, and the next run tries it again."
     ),
 ]

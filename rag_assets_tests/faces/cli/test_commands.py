@@ -5,7 +5,7 @@ import logging
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from rag_assets.faces.cli import app
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 
 ASSETS = {
     "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings",
@@ -397,9 +398,34 @@ def test_questions_of_another_file_are_answered_beside_the_published_answers(rag
     assert {facts[name]["n_unchanged"] for name in ("qa", "smoke_eval")} == {3, 1}
     with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
         keys = {key.to_user_string() for key in instance.get_asset_keys()}
-        [run] = [run for run in instance.get_runs() if run.tags["rag_assets/started_by"] == "rag-assets qa"]
+        runs = [run for run in instance.get_runs() if run.tags["rag_assets/started_by"] == "rag-assets qa"]
     assert not {key for key in keys if "mine" in key}, "an asset that no definition names would stay in the catalog"
-    assert "qa" not in {key.to_user_string() for key in run.asset_selection or ()}
+    assert [(run.job_name, run.status.value) for run in runs] == [
+        ("answer_questions", "SUCCESS"),
+        ("everything", "SUCCESS"),
+    ], "newest first"
+    assert "qa" not in {key.to_user_string() for run in runs for key in run.asset_selection or ()}
+
+
+def test_answers_to_another_file_that_fail_are_a_failed_run_of_dagster(
+    rag_assets: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dagster listed it as a success, and nobody was told that nothing was published."""
+    mine = rag_assets.data / "questions" / "mine.jsonl"
+    asked = [{"id": f"m{n}", "question": f"Where does basalt take up water? ({n})"} for n in range(2)]
+    mine.write_text("".join(f"{json.dumps(one)}\n" for one in asked))
+    sabotage_answers(monkeypatch, lambda claim: replace(claim, citations=()))
+
+    result = rag_assets("qa", "--questions", str(mine))
+
+    assert result.exit_code == 1
+    assert "questions/mine.jsonl · few_withheld" in result.stderr
+    assert "The run failed: questions/mine.jsonl · few_withheld (see above)." in " ".join(result.stderr.split())
+    assert not (rag_assets.data / "output" / "mine" / "qa.jsonl").exists()
+    with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
+        newest = next(iter(instance.get_runs(limit=1)))
+    assert (newest.status.value, newest.tags["question_file"]) == ("FAILURE", "questions/mine.jsonl")
+    assert newest.tags["rag_assets/started_by"] == "rag-assets qa"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.search.embedding.missing_vectors import VectorProblem, embed_missing, without_unit_vector
+from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 from rag_assets_tests.search.embedding.conftest import INT8
@@ -56,8 +56,8 @@ def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:
-    """An infinite or short vector makes its passage unfindable, or found by everything; a false alarm withholds
-    a good publication."""
+    """An infinite or short vector makes its passage unfindable, or found by everything; a false alarm costs a good
+    paper."""
     embedder = HashedEmbedder()
     cache = opened(tmp_path, embedder)
     texts = ["right", "not a number", "short", "empty", "also right"]
@@ -65,13 +65,13 @@ def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> No
     vectors[1, 4] = np.nan
     vectors[2] *= 0.9
     vectors[3] = 0
-    cache.add(texts, vectors)
 
-    problems = without_unit_vector(cache, {f"id of {text}": text for text in texts} | {"same": "right"})
+    run = embed_missing(cache, embedder, texts, batch_size=5, embed=lambda batches: [(*batches, vectors)])
 
     assert cache.missing(texts) == ["not a number", "short", "empty"]
-    assert problems == [
-        VectorProblem("id of not a number", "length nan, not 1"),
-        VectorProblem("id of short", "length 0.9000, not 1"),
-        VectorProblem("id of empty", "length 0.0000, not 1"),
-    ]
+    assert run.n_embedded == 2
+    assert run.lost == {
+        "not a number": "has a passage whose vector has length nan, not 1",
+        "short": "has a passage whose vector has length 0.9000, not 1",
+        "empty": "has a passage whose vector has length 0.0000, not 1",
+    }

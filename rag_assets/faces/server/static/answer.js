@@ -74,7 +74,7 @@ export class AnswerView {
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
       ...[referencesOf(answer), nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
     );
-    announce(answer.refused ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
+    announce(!answer.claims.length ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
   }
 
   /** The answer ended early; what is shown was verified all the same. */
@@ -144,8 +144,9 @@ export class AnswerView {
     const missing = answer.missing_names?.length
       ? el("p", { class: "hint" }, `Nowhere in what was found: ${answer.missing_names.join(", ")}`)
       : null;
+    const heading = answer.withheld ? "The answer is withheld" : "No answer in these papers";
     const words = el("p", { class: "refusal-words" }, answer.answer);
-    this.claims.replaceWith(el("div", { class: "refusal" }, el("h4", {}, "No answer in these papers"), words, missing));
+    this.claims.replaceWith(el("div", { class: "refusal" }, el("h4", {}, heading), words, missing));
   }
 
   whatWasRead() {
@@ -181,9 +182,9 @@ function leftOut(dropped) {
 
 /** They below an answer, and open below a refusal, as an element; null where there are none. open(source, mark): shows
  * one in the reader. */
-export function nearestOf({ nearest, refused }, { open, titleOf }) {
+export function nearestOf({ nearest, refused, withheld }, { open, titleOf }) {
   if (!nearest?.length) return null;
-  const heading = refused ? "Nearest sentences, which may not answer it" : "Near the question, and no part of the answer";
+  const heading = refused || withheld ? "Nearest sentences, which may not answer it" : "Near the question, and no part of the answer";
   const items = nearest.map(({ text, citations }) => {
     const sources = citations.map((citation) => {
       const title = citation.title || titleOf(citation.paper_id);
