@@ -1,4 +1,4 @@
-"""What every place an index can be published in must do, be it a folder or a server with an alias."""
+"""What every place an index can be published in must do, be it files or a collection of a server."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
