@@ -49,8 +49,8 @@ class QdrantSettings(StageSettings):
     url: str = Field(
         "",
         description="Address of a Qdrant server, e.g. http://localhost:6333; its key is read from QDRANT_API_KEY "
-        "(environment or .env). Empty: no server, the vectors are kept in data/index/qdrant_storage and searched inside "
-        "this process; for one process at a time and up to about 20,000 passages.",
+        "(environment or .env). Empty: no server, the vectors are kept in data/index/qdrant_storage and searched "
+        "inside this process; for one process at a time and up to about 20,000 passages.",
     )
     prefix: str = Field(
         "",
