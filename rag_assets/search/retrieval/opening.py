@@ -26,8 +26,8 @@ from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
-from rag_assets.search.indexing.folders import MANIFEST_FILE
-from rag_assets.search.indexing.protocols import Index, IndexManifest, LexicalIndex, SparseSource, VectorStore
+from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
+from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
@@ -153,11 +153,11 @@ def _dense_search(
     sparse = open_sparse_vectors(settings)
     try:
         model = embedder_facts(settings.embedding, paths.models).identity
-        sparse_source = SparseSource(sparse.identity) if sparse else None
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    store = _opened(vector_index(settings, model, sparse=sparse_source), library, settings.data_dir)
+    index = vector_index(settings, model, sparse_model=sparse.identity if sparse else None)
+    store = _opened(index, library, settings.data_dir)
     if store is None:
         return None
     if embedder is None:
@@ -219,7 +219,7 @@ def _version_if_any(table: Path) -> str | None:
         return None
 
 
-def _opened(index: Index[Opened], library: Library, data_dir: Path) -> Opened | None:
+def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Opened | None:
     """The index, opened; or None with a warning that gives the reason."""
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
