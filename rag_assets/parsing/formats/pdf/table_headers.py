@@ -59,12 +59,14 @@ def headers_of(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequ
 
 
 def _ends_header(lines: Sequence[PrintedLine], nth: int) -> bool:
-    """Whether a line names columns and the next one does not; a lone name above several columns names none."""
-    names, goes_on = (
-        (len(lines[at].texts) > 1 or len(lines[at + 1].texts) == 2) and _names_columns(lines[at], lines[at + 1 :])
-        for at in (nth, nth + 1)
+    """Whether a line names columns and none of the next ones does; a lone name above several columns names none."""
+    names, goes_on, ends_below = (
+        _names_columns(lines[at], lines[at + 1 :])
+        and (len(lines[at].texts) > 1 or (at + 1 < len(lines) and len(lines[at + 1].texts) == 2))
+        for at in (nth, nth + 1, nth + 2)
     )
-    return names and not goes_on
+    is_unit_or_name = len(lines[nth + 1].texts) == 1 and _names_columns(lines[nth + 1], lines[nth + 2 :])
+    return names and not goes_on and not (is_unit_or_name and ends_below)
 
 
 def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[Header]) -> bool:
