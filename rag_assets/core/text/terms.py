@@ -8,19 +8,10 @@ from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer
 
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
-        "chi psi omega".split(),
-        strict=True,
-    )
-)
-_IN_LETTERS = str.maketrans(_GREEK)
 QUESTION_WORDS = frozenset(
     "a about according an and any are as at be been between but by can could did do does during each either for from "
     "get give given had has have how if in into is it its kind list many may me mean means might most much must name "
@@ -31,13 +22,8 @@ QUESTION_WORDS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written, but for raised and lowered digits; a hyphenated word is one."""
-    return WORD.findall(scripts_as_plain(text))
-
-
-def in_small_latin_letters(text: str) -> str:
-    """A text in small letters, with the names of its Greek ones: "TNF-alpha" for "TNF-α"."""
-    return text.lower().translate(_IN_LETTERS)
+    """The words of a text in `plain` letters; a hyphenated word is one."""
+    return WORD.findall(plain(text))
 
 
 @lru_cache(maxsize=2**15)
@@ -53,7 +39,7 @@ def terms_of(text: str) -> frozenset[str]:
     Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and reads it again where
     it asks for more chunks.
     """
-    words = [in_small_latin_letters(word) for word in words_of(text)]
+    words = [word.casefold() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
     return frozenset(stem_of(word) for word in (*words, *parts) if word not in QUESTION_WORDS)
 

@@ -19,7 +19,7 @@ from rag_assets.corpus.records.registries import LookUp
 from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
-RECORDS_VERSION = 3
+RECORDS_VERSION = 4
 """Raise it when the same files give another record than before."""
 _MATCHED_BY = ("title", "doi", "arxiv")
 

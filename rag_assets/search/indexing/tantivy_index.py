@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored
 
@@ -26,7 +26,7 @@ WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
 _TEXT, _WITH_HEADINGS = "text", "with_headings"
 """Fields: the words of a passage, and those of the headings above it too, which are searched."""
-_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 5)
+_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 6)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
 _WRITER_HEAP_BYTES = 512_000_000
@@ -55,7 +55,7 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         found: list[str] = []
-        for word in self._words.analyze(scripts_as_plain(text)):
+        for word in self._words.analyze(plain(text)):
             found.append(word)
             if "-" in word:
                 found += self._parts.analyze(word)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from rag_assets.core.domain import PaperFacts
-from rag_assets.core.text.folding import without_accents
+from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.identifiers import dois_in
 
 _WORD = re.compile(r"[^\W_]+")
@@ -50,4 +50,4 @@ class KnownPapers:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(without_accents(text)))
+    return tuple(_WORD.findall(plain_lower(text)))

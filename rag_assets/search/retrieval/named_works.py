@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rag_assets.core.domain import PaperFacts
+from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.identifiers import dois_in
 from rag_assets.core.text.names import words_written_as_names
-from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
+from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
 from rag_assets.questions.years import years_asked_for
 
@@ -142,7 +143,7 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
     placed = [
         (stem_of(word), match.start())
         for match in _WORD.finditer(question)
-        if (word := in_small_latin_letters(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
+        if (word := plain_lower(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
     ]
     asked = [stem for stem, _ in placed]
     places: dict[str, tuple[int, int]] = {}
@@ -227,7 +228,7 @@ def _has_ordinary_words(text: str) -> bool:
 
 def _small_words(text: str) -> list[str]:
     words = words_of(re.sub(r"['’]s\b", "", text))
-    return [part for word in words for part in in_small_latin_letters(word).split("-")]
+    return [part for word in words for part in word.casefold().split("-")]
 
 
 def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
