@@ -169,8 +169,12 @@ class MissingName:
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-    """The names of the question that occur in no context, section title or paper id."""
-    texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
+    """The names of the question that occur in no context, section title, paper id or record of a paper."""
+    texts = [
+        text
+        for one in contexts
+        for text in (one.text, one.section_title, one.paper_id.replace("_", " "), one.paper.title, *one.paper.authors)
+    ]
     return names_missing_in(texts, names_in(question))
 
 

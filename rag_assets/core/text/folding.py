@@ -109,7 +109,15 @@ _GREEK = (
 ).split()
 _SPELT_LOWER = {
     **dict(zip(map(chr, range(ord("α"), ord("ω") + 1)), _GREEK, strict=True)),
-    **{"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"},
+    "ß": "ss",
+    "ø": "o",
+    "æ": "ae",
+    "œ": "oe",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
 }
 _SPELT = str.maketrans(
     {

@@ -13,11 +13,12 @@ from rag_assets.core.text.folding import plain
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
 QUESTION_WORDS = frozenset(
-    "a about according an and any are as at be been between but by can could did do does during each either for from "
-    "get give given had has have hello hey hi how if in into is it its kind list many may me mean means might most much must name "
-    "of on one or paper papers please report reported say says shall should show some such tell than that the their them "
-    "then there these they this those to two under up use used uses using was were what when where which while who "
-    "whom whose why will with would you your".split()
+    "a about according an and any are as at be been between but by can could did do does "
+    "during each either for from get give given had has have hello hey hi how if in into is "
+    "it its kind list many may me mean means might most much must name of on one or paper "
+    "papers please report reported say says shall should show some such tell than that the "
+    "their them then there these they this those to two under up use used uses using was were "
+    "what when where which while who whom whose why will with would you your".split()
 )
 
 

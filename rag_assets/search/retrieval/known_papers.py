@@ -30,14 +30,16 @@ _ID = re.compile(
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])[\w-]+")
 _QUOTED = re.compile(r"[\"“«*_]([^\"“”«»*_]{3,}?)[?.,]?[\"”»*_]")
 _BEFORE = re.compile(
-    rf"(?P<article>\b(?:the|this|that) )?(?P<study>\b{STUDY},? )?(?:(?:titled|called|entitled|named) )?"
+    rf"(?P<article>\b(?:the|this|that) )?(?P<study>\b{STUDY},? (?:(?:titled|called|entitled|named|of|on|about) )?)?"
     r"(?:(?:with the )?(?:doi|title|arxiv)\b:? ?)?[\"“«‘'*_]*$",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(r"(?:[\"”»*_]|['’](?!s\b))*")
 _STUDY_BEHIND = re.compile(rf" {STUDY}\b", re.IGNORECASE)
 _LOOK_BACK_CHARS = 80
-_ABOUT_OTHERS = re.compile(r"\b(?:others?|else|cit(?:es?|ed|ing)|(?:compared?|agrees?) (?:to|with)|differs? from)\b", re.IGNORECASE)
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:others?|else|cit(?:es?|ed|ing)|(?:compared?|agrees?) (?:to|with)|differs? from)\b", re.IGNORECASE
+)
 """Asks for more than the paper that is named."""
 _THE_PAPER = "the paper"
 Key, Value = TypeVar("Key"), TypeVar("Value")
@@ -128,7 +130,10 @@ class KnownPapers:
             word = match[0].lower()
             name = word.rpartition("/")[2]
             ids = [stem_of(word), word if self._is_key(name) else None, normal_arxiv(name)]
-            found = [*(self._by_id.get(id_ or "", ()) for id_ in ids), *(self._by_doi.get(doi, ()) for doi in dois_in(word))]
+            found = [
+                *(self._by_id.get(id_ or "", ()) for id_ in ids),
+                *(self._by_doi.get(doi, ()) for doi in dois_in(word)),
+            ]
             if papers := next(filter(None, found), ()):
                 yield *_with_its_mark(question, *match.span()), papers
 
@@ -160,10 +165,10 @@ class KnownPapers:
 
 
 def _is_written_as_title(question: str, start: int, end: int) -> bool:
-    """Whether a row of words is a name and no subject: its capitals or its colon are those of a title; or, at the
-    beginning of a question, a sign separates it from the rest."""
+    """Whether a row of words is a name and no subject: it is called a study, its capitals or its colon are those of a
+    title; or, at the beginning of a question, a sign separates it from the rest."""
     written = question[start:end]
-    if ":" in written or is_in_title_case(written):
+    if ":" in written or is_in_title_case(written) or _before(question, start)["study"]:
         return True
     if has_words_before(question, start):
         return _WORD.findall(written)[0].istitle()
@@ -172,12 +177,17 @@ def _is_written_as_title(question: str, start: int, end: int) -> bool:
 
 def _with_its_mark(question: str, start: int, end: int) -> tuple[int, int]:
     """The place of a name with the quotation marks around it and what introduces it: "the study titled"."""
-    before = _BEFORE.search(question, max(0, start - _LOOK_BACK_CHARS), start)
-    behind = _BEHIND.match(question, end)
+    before, behind = _before(question, start), _BEHIND.match(question, end)
     end = behind.end() if behind else end
-    if before is not None and before["article"] and not before["study"] and (study := _STUDY_BEHIND.match(question, end)):
+    if before["article"] and not before["study"] and (study := _STUDY_BEHIND.match(question, end)):
         end = study.end()
-    return (before.start() if before else start), end
+    return before.start(), end
+
+
+def _before(question: str, start: int) -> re.Match[str]:
+    found = _BEFORE.search(question, max(0, start - _LOOK_BACK_CHARS), start)
+    assert found is not None, "may be empty"
+    return found
 
 
 def _words(text: str) -> Words:

@@ -164,11 +164,14 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
 
 
 def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:
-    """What a question that compares papers asks of one of them: the question without the names of the others."""
+    """What a question that compares papers asks of one of them: the question without the names of the others, and with
+    "the paper" for the name of a file."""
     for paper, name in compared.items():
         if paper != paper_id and name != compared[paper_id]:
             said = re.escape(name)
             question = re.sub(rf"{_JOINS}\s*\b{said}\b|\b{said}\b\s*(?:{_JOINS})?", "", question)
+    if not compared[paper_id].replace(" ", "").isalpha():
+        question = question.replace(compared[paper_id], "the paper")
     return " ".join(question.split())
 
 
