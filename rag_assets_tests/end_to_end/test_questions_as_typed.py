@@ -35,7 +35,9 @@ def test_what_stands_around_a_question_changes_no_answer(engine: Engine, bare: s
     assert engine.trace(typed[0]).result.question == typed[0], "the record has the words of the user"
 
 
-@pytest.mark.parametrize("asked", ["How much did ferritin fall according to {}?", "Who funded {}?", "Who wrote {}?"])
+@pytest.mark.parametrize(
+    "asked", ["What are the limitations of {}?", "How much did ferritin fall according to {}?", "Who wrote {}?"]
+)
 def test_the_name_of_a_paper_chooses_the_paper_and_is_no_content(engine: Engine, asked: str) -> None:
     """Sentences that repeat the title were given as the answer, and "Who funded TITLE?" was refused."""
     title, _ = TOPICS["ferritin"]

@@ -16,7 +16,6 @@ from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.identifiers import dois_in, normal_arxiv
 from rag_assets.core.text.names import has_words_before, is_in_title_case
 from rag_assets.core.text.terms import terms_of
-from rag_assets.parsing.registry import stem_of
 from rag_assets.questions.reading import STUDY, asked_text, read
 from rag_assets.search.indexing.protocols import LexicalIndex
 
@@ -28,6 +27,7 @@ _ID = re.compile(
 )
 """A DOI, or whatever has no blank or sign in it."""
 _KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])[\w-]+")
+_FILE = re.compile(r"(.+?)(?:\.[a-z]{2,8}){1,3}")
 _QUOTED = re.compile(r"[\"“«*_]([^\"“”«»*_]{3,}?)[?.,]?[\"”»*_]")
 _BEFORE = re.compile(
     rf"(?P<article>\b(?:the|this|that) )?(?P<study>\b{STUDY},? (?:(?:titled|called|entitled|named|of|on|about) )?)?"
@@ -97,20 +97,18 @@ class KnownPapers:
         stated = dois_in(entry)
         for paper in filter(None, (_only(self._by_doi.get(doi, ())) for doi in stated)):
             return paper if paper != besides else None
-        words = _words(entry)
-        found = [
-            (len(title), paper)
-            for _, title in self._titles_in(words)
-            if (paper := _only(self._by_title[title])) not in (None, besides)
-            and not (stated and self._facts[paper].doi and self._facts[paper].doi not in stated)
-        ]
+        found = []
+        for _, title in self._titles_in(_words(entry)):
+            own = _only(self._by_title[title])
+            if own and own != besides and not (stated and self._facts[own].doi not in ("", *stated)):
+                found.append((len(title), own))
         return max(found)[1] if found else None
 
     def named_in(self, question: str) -> tuple[Papers, str] | None:
         """The papers that a question names if they are one work, and the question with "the paper" for the name.
 
-        None if it names several or none, asks for other papers too, or only who wrote the paper and when, or if nothing
-        is left that could be looked for: the title may be the subject itself.
+        None if it names several or none, asks for other papers too, or if nothing is left that could be looked for: the
+        title may be the subject itself.
         """
         spans = sorted({*self._ids_in(question), *self._titles_written_in(question)}, key=lambda one: (one[0], -one[1]))
         papers = tuple(dict.fromkeys(paper for *_, named in spans for paper in named))
@@ -129,7 +127,8 @@ class KnownPapers:
         for match in _ID.finditer(question):
             word = match[0].lower()
             name = word.rpartition("/")[2]
-            ids = [stem_of(word), word if self._is_key(name) else None, normal_arxiv(name)]
+            file = _FILE.fullmatch(word)
+            ids = [file and file[1], word if self._is_key(name) else None, normal_arxiv(name)]
             found = [
                 *(self._by_id.get(id_ or "", ()) for id_ in ids),
                 *(self._by_doi.get(doi, ()) for doi in dois_in(word)),
