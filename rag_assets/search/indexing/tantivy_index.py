@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain
 from rag_assets.core.text.terms import pairs_in
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored
@@ -33,7 +33,7 @@ _ANALYSER = (
     "english stop words",
     "english stems",
     "pairs of East Asian characters",
-    6,
+    7,
 )
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
@@ -64,7 +64,7 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         found: list[str] = []
-        for word in self._words.analyze(scripts_as_plain(text)):
+        for word in self._words.analyze(plain(text)):
             found.append(word)
             if "-" in word:
                 found += self._parts.analyze(word)

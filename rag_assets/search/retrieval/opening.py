@@ -12,7 +12,7 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import PaperFacts
+from rag_assets.core.domain import PaperFacts, Record
 from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
@@ -32,6 +32,7 @@ from rag_assets.search.indexing.stores import published_indexes, vector_index, w
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.cited_works import CitedWorks
+from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -85,7 +86,8 @@ def _opened_searcher(
     paths = settings.paths
     if not is_built(settings):
         raise MissingInput.index(paths.data)
-    facts = _facts(paths)
+    records = _records(paths)
+    facts = _facts(records)
     library = Library(paths.chunks, paths.passages, facts)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library, settings.data_dir)
@@ -97,26 +99,31 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    cited = _cited_works(paths, facts)
+    known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()}, words)
+    cited = _cited_works(paths, known)
     pa.default_memory_pool().release_unused()  # what was read to open them; of a large corpus a tenth of the process
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known)
 
 
-def _cited_works(paths: Paths, facts: Mapping[str, PaperFacts]) -> CitedWorks:
+def _cited_works(paths: Paths, known: KnownPapers) -> CitedWorks:
     try:
-        return CitedWorks(OpenTable(paths.references), facts)
+        return CitedWorks(OpenTable(paths.references), known)
     except MissingInput as error:
         logger.warning("No answer says whether its quotes report other works: %s", error)
         return CitedWorks()
 
 
-def _facts(paths: Paths) -> dict[str, PaperFacts]:
-    """What is known of the papers, by paper_id; nothing where there are no records that can be used."""
+def _records(paths: Paths) -> Mapping[str, Record]:
+    """By paper_id; none where there are none that can be used."""
     try:
-        records = records_from(required_table(paths.records))
+        return records_from(required_table(paths.records))
     except MissingInput as error:
         logger.warning("Papers are cited by their ids: %s", error)
         return {}
+
+
+def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
+    """What is known of the papers, by paper_id."""
     cited, same = cited_names(records), same_works(records)
     return {
         paper: PaperFacts(

@@ -4,7 +4,6 @@ A collection is written as a whole before the folder that names it is published.
 readers that have it open, and deleted when the next one is begun.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import ClassVar
 from uuid import uuid4
 
 from rag_assets.core.domain import SparseVector
-from rag_assets.core.incremental import fingerprint, read_json, write_atomically
+from rag_assets.core.incremental import fingerprint, read_sealed, sealed_json, write_atomically
 from rag_assets.core.settings import QdrantSettings, RetrievalSettings
 from rag_assets.search.indexing.folders import read_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, VectorSource
@@ -94,7 +93,7 @@ class QdrantFiles:
                 create_collection(self.connection, collection, vectors.dense.shape[1], self._sparse_names)
             write_points(self.connection, collection, some, vectors)
             report(start + len(some), len(to_write))
-        write_atomically(folder / COLLECTION_FILE, json.dumps({"collection": collection}).encode())
+        write_atomically(folder / COLLECTION_FILE, sealed_json({"collection": collection}))
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
         """Passages whose stored vector is another one than theirs."""
@@ -142,4 +141,4 @@ class QdrantFiles:
 
 def collection_in(folder: Path) -> str:
     """The name of the collection that a folder stands for; empty when it names none."""
-    return str((read_json(folder / COLLECTION_FILE) or {}).get("collection", ""))
+    return str((read_sealed(folder / COLLECTION_FILE) or {}).get("collection", ""))
