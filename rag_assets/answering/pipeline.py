@@ -32,7 +32,7 @@ from rag_assets.core.kept import Kept
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
-PIPELINE_VERSION = 14
+PIPELINE_VERSION = 15
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 _RETRY_EXTRA_K = 4

@@ -100,7 +100,7 @@ class Selection:
         del self.chosen[self._max_claims :]
 
     def _best_of(self, part: ScoredPart) -> int:
-        """The best candidate of a part; a finding rather than what was only supposed, where one is about as relevant."""
+        """The best candidate of a part; a finding before what was only supposed, where one is about as relevant."""
         best = int(part.relevance.argmax())
         if not self._is_supposed(best, part):
             return best
@@ -178,9 +178,7 @@ class Selection:
         )
         is_claim = not one.pointer and not self._is_supposed(i)
         own = [self._candidates[j] for j in self.chosen if self._candidates[j].paper_id == one.paper_id]
-        return (
-            i not in self.chosen and is_claim and is_enough and is_new(one, own)
-        )
+        return i not in self.chosen and is_claim and is_enough and is_new(one, own)
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         published = published_spans(self._chosen(), self._contexts)
@@ -259,7 +257,9 @@ def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Cont
     papers: list[set[str]] = []
     for it in published_spans(chosen, contexts):
         claim, paper = _claim(it, contexts[it.of.context].text), it.of.paper_id
-        alike = (nth for nth, one in enumerate(claims) if paper not in papers[nth] and _says_the_same(one.text, claim.text))
+        alike = (
+            nth for nth, one in enumerate(claims) if paper not in papers[nth] and _says_the_same(one.text, claim.text)
+        )
         nth = next(alike, None)
         if nth is None:
             claims.append(claim)

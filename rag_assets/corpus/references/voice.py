@@ -5,8 +5,8 @@ a sentence in which they do, or it stands in the methods or results, or it argue
 be. A section without a usual name and without a number ("Participants") is of the kind of the last one with a usual
 name before it, since readers of PDFs often lose the nesting.
 
-A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no finding, unless it says
-what became of it or stands in the results, where the beliefs of those who were asked are what was found.
+A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no finding, unless it
+says what became of it or stands in the results, where the beliefs of those who were asked are what was found.
 """
 
 import re
@@ -43,7 +43,8 @@ _NO_FINDING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS_FOR_IT = re.compile(
-    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test)", re.IGNORECASE
+    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test)",
+    re.IGNORECASE,
 )
 _SETTLED = re.compile(
     r"\b(?:confirm|support|reject|refut|disprov|contradict|debunk|uph[eo]ld|false|wrong|contrary|untrue)", re.IGNORECASE
