@@ -250,8 +250,8 @@ class Searcher:
         return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
     def _elements(self, asked: Asked, ranking: Sequence[RankedPassage]) -> tuple[list[RankedPassage], list[str]]:
-        """The passages with the elements that are asked for, of the papers that the question has words of, else of those
-        found first; and notes on labels that none of these has."""
+        """The passages with the elements that are asked for, of the papers that the question has words of, else of
+        those found first; and notes on labels that none of these has."""
         best, found, notes = self._best_of_papers(ranking), [], []
         for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[:_BEST_PAPERS]:
             places = self.library.places_of(paper)
