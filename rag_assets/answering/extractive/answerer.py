@@ -252,11 +252,10 @@ class ExtractiveAnswerer:
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
     """Whether a question and the sentences of each paper that was found may be English. Few words tell nothing."""
     texts = [question] if "?" in question or not is_in_latin_script(question) else []
-    of_papers: dict[str, list[str]] = {}
+    of_papers: dict[str, str] = {}
     for one in sentences(contexts):
-        of_papers.setdefault(one.paper_id, []).append(one.text)
-    papers = (" ".join(said) for said in of_papers.values())
-    texts += [text for text in papers if len(words_of(text)) >= _LEAST_TELLING_WORDS]
+        of_papers[one.paper_id] = f"{of_papers.get(one.paper_id, '')} {one.text}"
+    texts += [text for text in of_papers.values() if len(words_of(text)) >= _LEAST_TELLING_WORDS]
     return all(map(may_be_english, texts))
 
 

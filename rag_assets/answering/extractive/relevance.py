@@ -184,8 +184,7 @@ def _by_words_alone(asked: str, candidates: Sequence[Candidate]) -> Relevances:
     of them."""
     wanted = terms_of(asked)
     shares = [len(one.terms & wanted) / max(1, len(wanted)) for one in candidates]
-    relevance = np.array(shares, np.float32) * (_ANSWERS_FROM / _LEAST_SHARED)
-    return np.asarray(np.clip(relevance, 0.0, 1.0), np.float32)
+    return np.asarray(np.clip(np.array(shares) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0), np.float32)
 
 
 def _share(sums: Relevances) -> Relevances:
