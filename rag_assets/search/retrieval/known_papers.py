@@ -171,7 +171,7 @@ def _is_written_as_title(question: str, start: int, end: int) -> bool:
     if ":" in written or is_in_title_case(written) or bool(_before(question, start)["study"]):
         return True
     if has_words_before(question, start):
-        return _WORD.findall(written)[0].istitle()
+        return str(_WORD.findall(written)[0]).istitle()
     return question[end : end + 1] in (":", ",", "?", ".")
 
 
