@@ -39,8 +39,6 @@ class CheckedPromise:
     promise: Promise[Any]
     offenders: Offenders
     finding: str = ""
-    n_more: int = 0
-    """Offenders that are not among `offenders`."""
 
     @property
     def is_kept(self) -> bool:

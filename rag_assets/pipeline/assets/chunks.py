@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.incremental import sealed_json
-from rag_assets.core.paper_tables import PaperTable
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.core.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
+from rag_assets.core.tables import BLOCKS, CHUNKS, PAPERS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
@@ -31,7 +31,7 @@ from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date, checksums
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, specs
 from rag_assets.search.embedding.providers import embedder_facts
@@ -58,26 +58,27 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
     """
     paths = settings.paths
-    published = PaperTable.published(paths.chunks, CHUNKS)
     index, blocks = PaperTable.required(paths.parsed_index, PARSED_INDEX), PaperTable.required(paths.blocks, BLOCKS)
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
     )
-    spread = within(settings.parsing.limits, workforce)
-    update = update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name), spread)
+
+    def update(published: PaperTable) -> PapersUpdate:
+        spread = within(settings.parsing.limits, workforce)
+        return update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name), spread)
 
     def audit(draft: PaperTable) -> TableAudit:
         return _audit(draft, blocks, required_table(paths.parsed_index), settings, tokenizer)
 
     yield from brought_up_to_date(
-        published,
+        paths.chunks,
+        CHUNKS,
         update,
-        {"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name},
-        CHUNK_PROMISES,
         audit,
+        provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name},
         settings={"chunking": settings.chunking},
-        facts={"stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
-        follows_from=[index.checksums, blocks.checksums, tokenizer.reason],
+        follows_from=[index.checksums, blocks.checksums, tokenizer.name, tokenizer.reason],
+        beside=[paths.chunk_stats],
     )
 
 
@@ -112,9 +113,12 @@ def _audit(
         accounts,
     )
     first = next(draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])).slice(0, 5)
+    stats_file = settings.paths.chunk_stats
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
-        _facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
+        {"stats_file": dg.MetadataValue.path(stats_file.absolute())}
+        | _facts(stats, tokenizer)
+        | {"n_quarantined": len(quarantined)},
         {
             "papers": markdown_table(_papers(chunks), n_shown=N_PAPERS_SHOWN),
             "token_histogram": histogram(chunks["n_tokens"].to_pylist(), unit="tokens"),
@@ -122,7 +126,7 @@ def _audit(
             "text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN),
             "stats": _stats_table(stats),
         },
-        {settings.paths.chunk_stats.name: sealed_json(stats).decode()},
+        {stats_file: sealed_json(stats)},
     )
 
 
@@ -171,15 +175,13 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     facts = embedder_facts(settings.embedding, paths.models)
     count_tokens = counting(settings.embedding, workforce.models_folder(paths.models))
     window = ReadingWindow(facts.tokenizer_id, count_tokens, facts.max_tokens)
-    published, of = PaperTable.published(paths.passages, PASSAGES), PaperTable.required(paths.chunks, CHUNKS)
-    update = update_passages(
-        published,
-        of,
-        settings.passages,
-        window,
-        within(settings.parsing.limits, workforce),
-        AddedText(titles_by_paper(paths), _summaries(paths)),
-    )
+    chunks = PaperTable.required(paths.chunks, CHUNKS)
+    added = {paths.records: PAPERS, paths.summaries: SUMMARIES}
+
+    def update(published: PaperTable) -> PapersUpdate:
+        spread = within(settings.parsing.limits, workforce)
+        text = AddedText(titles_by_paper(paths), _summaries(paths))
+        return update_passages(published, chunks, settings.passages, window, spread, text)
 
     def audit(draft: PaperTable) -> TableAudit:
         made, quarantined = draft.columns(["passage_id", "paper_id", "n_tokens"]), draft.manifest.quarantined
@@ -190,13 +192,13 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
         )
 
     yield from brought_up_to_date(
-        published,
+        paths.passages,
+        PASSAGES,
         update,
-        {"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id},
-        PASSAGE_PROMISES,
         audit,
+        provenance={"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id},
         settings={"passages": settings.passages, "embedding": settings.embedding},
-        follows_from=[],
+        follows_from=[chunks.checksums, *checksums(added), facts.tokenizer_id, facts.max_tokens],
     )
 
 
@@ -230,9 +232,12 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
-    titles = read_columns(paths.records, ["paper_id", "title"])
-    by_paper = dict(zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True))
-    published, blocks = PaperTable.published(paths.profiles, PROFILES), PaperTable.required(paths.blocks, BLOCKS)
+    blocks = PaperTable.required(paths.blocks, BLOCKS)
+
+    def update(published: PaperTable) -> PapersUpdate:
+        titles = read_columns(paths.records, ["paper_id", "title"])
+        by_paper = dict(zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True))
+        return update_profiles(published, blocks, by_paper, within(settings.parsing.limits, workforce))
 
     def audit(draft: PaperTable) -> TableAudit:
         first = next(draft.parts(["paper_id", "title", "file_words", "periods"])).slice(0, N_PROFILES_SHOWN).to_pylist()
@@ -243,7 +248,11 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
             check_all(PROFILE_PROMISES, candidate), previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)}
         )
 
-    update = update_profiles(published, blocks, by_paper, within(settings.parsing.limits, workforce))
     yield from brought_up_to_date(
-        published, update, {"profiler": PROFILER_VERSION}, PROFILE_PROMISES, audit, follows_from=[]
+        paths.profiles,
+        PROFILES,
+        update,
+        audit,
+        provenance={"profiler": PROFILER_VERSION},
+        follows_from=[blocks.checksums, *checksums({paths.records: PAPERS})],
     )

@@ -7,12 +7,11 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.incremental import data_version
-from rag_assets.core.paper_tables import PaperTable, update_to
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, required_table
-from rag_assets.core.tables import BLOCKS, PARSED_INDEX, fingerprints_by
+from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.title_page import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
@@ -24,7 +23,7 @@ from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED, PARSED_INDEX_PRO
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date
+from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date, checksums
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import Outcome, progress, specs
 from rag_assets.pipeline.assets.sources import PAPER_FILES
@@ -66,11 +65,11 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
         note_removal(paths)
     audit = TableAudit(checked, _index_facts(updated), {"papers": _papers(updated)})
     yield from brought_up_to_date(
-        published,
-        update_to(updated, plan, published),
-        {"parser": PARSER_VERSION},
-        [*PARSED_INDEX_PROMISES, *REMOVAL_PROMISES],
+        paths.parsed_index,
+        PARSED_INDEX,
+        lambda published: update_to(updated, plan, published),
         lambda _: audit,
+        provenance={"parser": PARSER_VERSION},
         settings={"parsing": parsing},
     )
     if nothing_withholds(checked):
@@ -92,9 +91,12 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     """Title page, paragraphs, tables, lists of every paper in order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = read_columns(paths.parsed_index, ["paper_id", "status", "fingerprint", "n_pages"])
-    kept_as = fingerprints_by(index.filter(pc.equal(index["status"], PARSED)), "paper_id")
-    pages = title_pages(required_table(paths.records))
-    published = PaperTable.published(paths.blocks, BLOCKS)
+
+    def update(published: PaperTable) -> PapersUpdate:
+        kept_as = fingerprints_by(index.filter(pc.equal(index["status"], PARSED)), "paper_id")
+        pages = title_pages(required_table(paths.records))
+        spread = within(settings.parsing.limits, workforce)
+        return corpus.update_blocks(published, kept_as, DocumentStore(paths.kept), spread, pages)
 
     def audit(draft: PaperTable) -> TableAudit:
         placed = draft.columns(["paper_id", "ordinal", "page_start", "page_end", "kind"])
@@ -104,16 +106,14 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
             {f"n_{kind}": count for kind, count in sorted(kinds.items())},
         )
 
-    spread = within(settings.parsing.limits, workforce)
-    update = corpus.update_blocks(published, kept_as, DocumentStore(paths.kept), spread, pages)
     yield from brought_up_to_date(
-        published,
+        paths.blocks,
+        BLOCKS,
         update,
-        {"parser": PARSER_VERSION},
-        BLOCK_PROMISES,
         audit,
+        provenance={"parser": PARSER_VERSION},
         settings={"parsing": settings.parsing},
-        follows_from=[data_version(fingerprints_by(index, "paper_id"))],
+        follows_from=checksums({paths.parsed_index: PARSED_INDEX, paths.records: PAPERS}),
     )
 
 

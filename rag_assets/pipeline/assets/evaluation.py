@@ -10,17 +10,17 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering.records import read_results
-from rag_assets.core.incremental import fingerprint
+from rag_assets.core.incremental import UpdatePlan, fingerprint
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.evaluation.history import EVALUATION_PROMISES
 from rag_assets.evaluation.judge import open_judge
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION
-from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, evaluated, recorded
+from rag_assets.evaluation.smoke import NOTHING_TO_JUDGE, RecordedEvaluation, evaluated, recorded
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, markdown_table
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, results, skipped, specs
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, skipped, specs
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.questions.files import configured_questions
@@ -50,34 +50,34 @@ def smoke_eval(
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
         yield from skipped(EVALUATION_PROMISES, notice)
         return
-    asked = engine()
-    judge = open_judge(settings, models, asked.question_vector)
-    latest = evaluated(settings, questions, read_results(settings.paths.qa), asked, judge)
-    evaluation = recorded(settings, latest, timestamp=now(), run_id=context.run.run_id)
-    history = evaluation.history
-    yield materialized(
-        version=fingerprint(latest["inputs"]),
-        counts={
-            "n_added": int(evaluation.is_new),
-            "n_changed": 0,
-            "n_removed": 0,
-            "n_unchanged": int(not evaluation.is_new),
-        },
-        counted="evaluations",
-        n_rows=latest["n_judged"],
-        path=settings.paths.latest_evaluation,
-        settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
-        facts=_figures(latest, history[-1]),
-        previews={
+
+    def make() -> Made:
+        asked = engine()
+        judge = open_judge(settings, models, asked.question_vector)
+        latest = evaluated(settings, questions, read_results(settings.paths.qa), asked, judge)
+        return _made(latest, recorded(settings, latest, timestamp=now(), run_id=context.run.run_id), context.run.run_id)
+
+    groups = {"retrieval": settings.retrieval, "evaluation": settings.evaluation}
+    yield from asset_step(settings.paths.latest_evaluation, groups, make, counted="evaluations")
+
+
+def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation, run_id: str) -> Made:
+    history, is_new = evaluation.history, evaluation.is_new
+    return Made(
+        fingerprint(latest["inputs"]),
+        latest["n_judged"],
+        check_all(EVALUATION_PROMISES, evaluation.run),
+        lambda: UpdatePlan().counts() | {"n_added": int(is_new), "n_unchanged": int(not is_new)},
+        _figures(latest, history[-1]),
+        {
             "worse": worse_table(latest["worse"]),
             "results": results_table(latest["results"]),
             "modes": modes_table(latest["modes"]),
             "slices": slices_table(history),
             "history": history_table(history),
         },
+        _labels(history[-1], latest, run_id),
     )
-    checked = check_all(EVALUATION_PROMISES, evaluation.run)
-    yield from results(checked, _labels(history[-1], latest, context.run.run_id))
 
 
 def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:

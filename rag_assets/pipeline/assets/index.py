@@ -7,20 +7,22 @@ from typing import Any
 import dagster as dg
 import numpy as np
 
-from rag_assets.core.incremental import data_version, fingerprint, read_sealed, sealed_json, staging
-from rag_assets.core.paper_tables import PaperTable, quarantined_by
+from rag_assets.core.incremental import (
+    UpdatePlan,
+    data_version,
+    fingerprint,
+    read_sealed,
+    sealed_json,
+    write_atomically,
+)
+from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by
 from rag_assets.pipeline.assets.chunks import passages, profiles
-from rag_assets.pipeline.assets.kept_pages import Frame, Page, keep_page, kept_page, page_file
-from rag_assets.pipeline.assets.publishing import (
-    Outcome,
-    progress,
-    specs,
-    write_audit_publish,
-)
+from rag_assets.pipeline.assets.paper_assets import checksums
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, progress, specs
 from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.vectors import embeddings, passage_rows
 from rag_assets.search.embedding.providers import embedder_facts
@@ -91,31 +93,28 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 def _indexed(asset: str, target: FolderIndex[Any], settings: Settings, lost: Collection[str] = ()) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it. lost: papers that it leaves out."""
     paths = settings.paths
-    place = paths.cache / f".{asset}.page.json"
-    told = {"store": target.identity.kind, "place": str(target)}
-    frame = Frame(target.folder, INDEX_PROMISES, {"indexing": settings.indexing}, "passages", told)
-    made_of = PaperTable.required(paths.passages, PASSAGES).checksums
+    made_of = checksums({paths.passages: PASSAGES})
 
-    def key_of(manifest: IndexManifest | None) -> str:
-        return frame.key(made_of, asdict(target.identity), asdict(manifest) if manifest else None, sorted(lost))
+    def follows_from() -> list[Any]:
+        manifest = target.published()
+        return [made_of, str(target), asdict(target.identity), manifest and asdict(manifest), sorted(lost)]
 
-    if page := kept_page(place, key_of(target.published()), frame):
-        yield from page.said_again(frame)
-        return
-    staged = stage_index(target, passage_rows(paths), lost=lost, report=progress(asset, "passages"))
-    checked = check_all(INDEX_PROMISES, staged)
-    manifest = staged.manifest
-    page = Page(manifest.version, manifest.n_held, manifest.n_held)
+    def make() -> Made:
+        staged = stage_index(target, passage_rows(paths), lost=lost, report=progress(asset, "passages"))
 
-    def publish() -> None:
-        staged.publish()
-        with staging() as pages:
-            keep_page(page, checked, place, key_of(manifest), pages)
-            pages.publish()
+        def publish() -> dict[str, int]:
+            staged.publish()
+            return staged.plan.counts()
 
-    yield from write_audit_publish(
-        checked, publish=publish, report=lambda _: page.materialization(frame, staged.plan.counts())
-    )
+        return Made(
+            staged.manifest.version,
+            staged.manifest.n_held,
+            check_all(INDEX_PROMISES, staged),
+            publish,
+            {"store": target.identity.kind, "place": str(target)},
+        )
+
+    yield from asset_step(target.folder, {"indexing": settings.indexing}, make, follows_from, counted="passages")
 
 
 @dg.asset(
@@ -128,40 +127,33 @@ def _indexed(asset: str, target: FolderIndex[Any], settings: Settings, lost: Col
 )
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
-    paths = settings.paths
-    place = page_file(paths.index_meta)
-    frame = Frame(paths.index_meta, META_PROMISES, counted="files")
-    key = frame.key(_meta_follows_from(settings))
-    with staging() as staged:
-        if page := kept_page(place, key, frame):
-            staged.put(paths.index_meta, page.beside[paths.index_meta.name].encode())
-            staged.publish()
-            yield from page.said_again(frame)
-            return
-        meta = _index_facts(settings)
+    path = settings.paths.index_meta
+
+    def make() -> Made:
+        before, meta = read_sealed(path), _index_facts(settings)
         content = {name: value for name, value in meta.items() if name != "problems"}
-        is_same = read_sealed(paths.index_meta) == content
-        text = sealed_json(content).decode()
+
+        def publish() -> dict[str, int]:
+            write_atomically(path, sealed_json(content))
+            is_same = before == content
+            return UpdatePlan().counts() | {"n_changed": int(not is_same), "n_unchanged": int(is_same)}
+
         facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
-        page = Page(content["version"], 1, 1, facts, beside={paths.index_meta.name: text})
-        checked = check_all(META_PROMISES, meta)
-        staged.put(paths.index_meta, text.encode())
-        keep_page(page, checked, place, key, staged)
-        counts = {"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)}
-        yield from write_audit_publish(
-            checked, publish=staged.publish, report=lambda _: page.materialization(frame, counts)
-        )
+        return Made(content["version"], 1, check_all(META_PROMISES, meta), publish, facts)
+
+    yield from asset_step(path, {}, make, lambda: _meta_follows_from(settings), counted="files")
 
 
 def _meta_follows_from(settings: Settings) -> list[Any]:
-    """Everything that index_meta.json follows from, as JSON values, without reading a table."""
+    """index_meta.json and everything that it follows from, as JSON values, without reading a table."""
     paths = settings.paths
     tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
     facts = asdict(embedder_facts(settings.embedding, paths.models))
     indexes = (_vector_index(settings, facts["identity"]), word_index(settings))
     found = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
     return [
-        *(PaperTable.required(path, schema).checksums for path, schema in tables.items()),
+        read_sealed(paths.index_meta),
+        *checksums(tables),
         facts,
         [asdict(index.identity) for index in indexes],
         found,

@@ -1,19 +1,23 @@
-"""Write, audit, publish: the end of every asset. Promises become asset checks, results become the asset's page.
+"""The one step of every asset: make, check, publish. Promises become asset checks, results become the asset's page.
 
-The UI shows the latest materialization, so an unchanged run draws everything again: all of it must be cheap.
+The UI shows the latest materialization. So an asset that has nothing to do yields again what Dagster's own history has
+of it; where there is none, it is made or counted again, which takes a moment.
 """
 
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
 from rag_assets.core.domain import Usage
+from rag_assets.core.incremental import UpdatePlan, fingerprint
 from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.tables import description_of
@@ -112,11 +116,15 @@ def _outcome(checked: CheckedPromise) -> dict[str, Any]:
     return {"check_name": promise.name, "passed": checked.is_kept, "severity": _SEVERITIES[promise.severity]}
 
 
+def _this_run() -> dg.MetadataValue[Any]:
+    return dg.MetadataValue.dagster_run(dg.AssetExecutionContext.get().run.run_id)
+
+
 def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "promise": checked.promise.sentence,
-        "n_offenders": len(checked.offenders) + checked.n_more,
-        "run": dg.MetadataValue.dagster_run(dg.AssetExecutionContext.get().run.run_id),
+        "n_offenders": len(checked.offenders),
+        "run": _this_run(),
     }
     if checked.finding:
         metadata["finding"] = checked.finding
@@ -125,27 +133,120 @@ def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     return metadata
 
 
-Written = TypeVar("Written")
 Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]]
 """What the body of an asset yields."""
+_Kept = tuple[dg.AssetMaterialization, list[dg.AssetCheckEvaluation]]
 
 
-def write_audit_publish(
-    checked: Sequence[CheckedPromise],
-    publish: Callable[[], Written],
-    report: Callable[[Written], dg.MaterializeResult[Any]],
-    labels: Mapping[str, str] | None = None,
+@dataclass(frozen=True)
+class Made:
+    """What an asset made, before it is published."""
+
+    version: str
+    """Its data version."""
+    n_rows: int
+    checked: Sequence[CheckedPromise]
+    publish: Callable[[], Mapping[str, Any]]
+    """Publishes it. Returns n_added, n_changed, n_removed, n_unchanged, and other facts that are known only then."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers (plotted over time), texts and paths."""
+    previews: Mapping[str, str] = field(default_factory=dict)
+    """Markdown by title, shown first."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """More metadata of each check."""
+    is_settled: bool = True
+    """False: the next run makes it again, although it follows from the same."""
+
+
+def asset_step(
+    path: Path,
+    settings: Mapping[str, StageSettings],
+    make: Callable[[], Made],
+    follows_from: Callable[[], Sequence[Any] | None] = lambda: None,
+    *,
+    counted: str = "papers",
+    idle: Mapping[str, Any] | None = None,
 ) -> Outcome:
-    """Publish what was written beside the published files, unless it breaks a blocking promise; then yield the checks.
+    """The body of every asset: make, check, publish; or yield again what Dagster's history has, if nothing changed.
 
-    checked: the promises, checked on what was written. labels: more metadata of each check. The materialization is
-    yielded first, because Dagster files a check under the newest materialization.
+    path: where it is published. settings: the groups that change the result, by name. follows_from: JSON values of
+    everything else that the result follows from, and of what is published; asked again after publishing. None: that is
+    not known, so it is made by every run. counted: what the counts count. idle: facts of a run that makes nothing,
+    where they differ from those of the last one.
+
+    What breaks a blocking promise is not published. The materialization is yielded before the checks, because Dagster
+    files a check under the newest one.
     """
-    if not nothing_withholds(checked):
-        yield from withheld_results(checked, labels)
+    context = dg.AssetExecutionContext.get()
+    spec = context.assets_def.specs_by_key[context.asset_key]
+
+    def key() -> str | None:
+        if (values := follows_from()) is None:
+            return None
+        used = {name: group.model_dump(mode="json") for name, group in settings.items()}
+        place = str(path.absolute())
+        return fingerprint(version("rag_assets"), spec.code_version, place, used, list(values))
+
+    if (unchanged := key()) and (last := _last(context, unchanged)):
+        yield from _again(last, idle or {})
         return
-    yield report(publish())
-    yield from results(checked, labels)
+    made = make()
+    if not nothing_withholds(made.checked):
+        yield from withheld_results(made.checked, made.labels)
+        return
+    told = made.publish()
+    yield materialized(
+        version=made.version,
+        counts=told,
+        n_rows=made.n_rows,
+        counted=counted,
+        path=path,
+        settings=settings,
+        facts={**made.facts, KEY: key() if made.is_settled else None},
+        previews=made.previews,
+    )
+    yield from results(made.checked, made.labels)
+
+
+KEY = "follows_from"
+"""Metadata of a materialization: changes with everything that it follows from."""
+
+
+def last_fact(name: str) -> Any:
+    """What the newest materialization of the asset in Dagster's history tells under this name; None if nothing."""
+    context = dg.AssetExecutionContext.get()
+    entry = context.instance.get_latest_materialization_event(context.asset_key)
+    told = entry and entry.asset_materialization and entry.asset_materialization.metadata.get(name)
+    return told and told.value
+
+
+def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
+    """The newest materialization and the checks of its run; None if it has another key, or checks are missing."""
+    entry = context.instance.get_latest_materialization_event(context.asset_key)
+    made = entry and entry.asset_materialization
+    if not entry or not made or made.metadata.get(KEY) != dg.MetadataValue.text(key):
+        return None
+    logged = context.instance.all_logs(entry.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    checks = [one.dagster_event.asset_check_evaluation_data for one in logged if one.dagster_event]
+    own = {check.asset_check_key: check for check in checks if check.asset_key == context.asset_key}
+    return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
+
+
+def _again(kept: _Kept, idle: Mapping[str, Any]) -> Outcome:
+    """The outcome of a run that has nothing to do."""
+    made, checks = kept
+    told: dict[str, Any] = {name: value.value for name, value in made.metadata.items()}
+    n_items = told["n_added"] + told["n_changed"] + told["n_unchanged"]
+    metadata = {**made.metadata, **idle, **UpdatePlan().counts(), "n_unchanged": n_items}
+    data_version = dg.DataVersion((made.tags or {})["dagster/data_version"])
+    yield dg.MaterializeResult[Any](data_version=data_version, metadata=metadata)
+    for check in checks:
+        yield dg.AssetCheckResult(
+            check_name=check.check_name,
+            passed=check.passed,
+            severity=check.severity,
+            metadata={**check.metadata, "run": _this_run()},
+        )
 
 
 def materialized(

@@ -22,14 +22,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
 from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table
-from rag_assets.pipeline.assets.publishing import (
-    Outcome,
-    materialized,
-    progress,
-    skipped,
-    specs,
-    write_audit_publish,
-)
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, progress, skipped, specs
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
 from rag_assets.questions.files import QuestionSet, configured_questions, configured_set, unasked_notice
@@ -59,16 +52,15 @@ def qa(
         return
     if notice := unasked_notice(settings):
         logger.warning(notice)
-    spent_before = models.budget.spent
-    report = progress("qa", "questions")
-    file = answer_file(engine(), settings, asked, questions, run_id=context.run.run_id, report=report)
-    spent = models.budget.since(spent_before)
-    yield from write_audit_publish(
-        file.checked,
-        publish=lambda: file.publish(settings),
-        report=lambda _: _materialized(file, spent, settings),
-        labels={"question_file": asked.label},
-    )
+
+    def make() -> Made:
+        spent_before = models.budget.spent
+        report = progress("qa", "questions")
+        file = answer_file(engine(), settings, asked, questions, run_id=context.run.run_id, report=report)
+        return _made(file, models.budget.since(spent_before), settings)
+
+    groups = {"retrieval": settings.retrieval, "answering": settings.answering}
+    yield from asset_step(asked.answers, groups, make, counted="questions")
 
 
 def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckResult]:
@@ -83,18 +75,22 @@ def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckRe
     yield from skipped(QA_PROMISES, notice)
 
 
-def _materialized(file: AnsweredFile, spent: Usage, settings: Settings) -> dg.MaterializeResult[Any]:
+def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
     results, audited = file.update.results, settings.paths.qa_audit
     files = {"question_file": file.asked.label, "audit_file": dg.MetadataValue.path(audited.absolute())}
-    return materialized(
-        version=data_version(row_fingerprints(results)),
-        counts=file.update.plan.counts(),
-        counted="questions",
-        n_rows=len(results),
-        path=file.asked.answers,
-        settings={"retrieval": settings.retrieval, "answering": settings.answering},
-        facts=_facts(file.update, spent) | files,
-        previews={"answers": answers_page(results, file.asked.answers), "audit": audit_table(audited)},
+
+    def publish() -> dict[str, int]:
+        file.publish(settings)
+        return file.update.plan.counts()
+
+    return Made(
+        data_version(row_fingerprints(results)),
+        len(results),
+        file.checked,
+        publish,
+        _facts(file.update, spent) | files,
+        {"answers": answers_page(results, file.asked.answers), "audit": audit_table(audited)},
+        {"question_file": file.asked.label},
     )
 
 

@@ -2,20 +2,24 @@
 
 import logging
 from collections import Counter
+from functools import cache
+from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.core.incremental import sha256_of
 from rag_assets.core.kept import kept_file
-from rag_assets.core.paper_tables import PaperTable, update_to
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.core.table_files import read_columns
-from rag_assets.core.tables import PAPERS
+from rag_assets.core.tables import PAPERS, PARSED_INDEX
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import Registries
 from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
+from rag_assets.parsing.discovery import library_files
 from rag_assets.parsing.promises import PARSED
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.corpus import N_PAPERS_SHOWN, parsed_index
@@ -39,36 +43,60 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, a bibliography
     beside the papers, which wins, or registries, if `enrichment.contact` is set; `data/cache/papers.parquet`."""
     paths = settings.paths
-    index = read_columns(paths.parsed_index, _INDEX_COLUMNS)
-    index = index.filter(pc.equal(index["status"], PARSED))
-    limits = settings.parsing.limits
-    libraries = Libraries.of(paths.papers, within(limits, workforce), settings.paper_list_file, limits)
-    published = PaperTable.published(paths.records, PAPERS)
-    look_up = Registries(settings.enrichment.contact, kept_file(settings))
+    index = PaperTable.required(paths.parsed_index, PARSED_INDEX)
+    parsed = index.columns(_INDEX_COLUMNS)
+    parsed = parsed.filter(pc.equal(parsed["status"], PARSED))
+    libraries = cache(lambda: _libraries(settings, workforce))
 
-    before = published.columns(PAPERS.names)
-    updated, plan = update_papers(before, index, libraries, DocumentStore(paths.kept), look_up)
-    n_matched = Counter(updated["retracted"].to_pylist())
-    for file, n in Counter(libraries.retracted.values()).items():
-        logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
+    def update(published: PaperTable) -> PapersUpdate:
+        look_up = Registries(settings.enrichment.contact, kept_file(settings))
+        before = published.columns(PAPERS.names)
+        updated, plan = update_papers(before, parsed, libraries(), DocumentStore(paths.kept), look_up)
+        n_matched = Counter(updated["retracted"].to_pylist())
+        for file, n in Counter(libraries().retracted.values()).items():
+            logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
+        return update_to(updated, plan, published)
 
-    def audit(_: PaperTable) -> TableAudit:
-        columns = ["paper_id", "title", "authors", "year", "venue", "doi"]
-        shown = updated.select(columns).slice(0, N_PAPERS_SHOWN).to_pylist()
-        for row in shown:
-            row["authors"] = "; ".join(one["family"] for one in row["authors"])
-            row["paper_id"] = short_id(row["paper_id"])
+    def audit(draft: PaperTable) -> TableAudit:
+        updated = draft.columns(PAPERS.names).sort_by("paper_id")
+        candidate = PapersCandidate(updated, parsed["paper_id"].to_pylist(), libraries())
         return TableAudit(
-            check_all(PAPERS_PROMISES, PapersCandidate(updated, index["paper_id"].to_pylist(), libraries)),
-            {"n_library_entries": len(libraries.entries)},
-            {"papers": markdown_table(shown, n_shown=N_PAPERS_SHOWN)},
+            check_all(PAPERS_PROMISES, candidate),
+            {"n_library_entries": len(libraries().entries)},
+            {"papers": _papers(updated)},
+            is_settled=not libraries().problems,  # a process that took one apart may have been killed
         )
 
     yield from brought_up_to_date(
-        published,
-        update_to(updated, plan, published),
-        {"records": RECORDS_VERSION},
-        PAPERS_PROMISES,
+        paths.records,
+        PAPERS,
+        update,
         audit,
-        follows_from=[len(libraries.entries), list(libraries.problems)],
+        provenance={"records": RECORDS_VERSION},
+        follows_from=_follows_from(settings, index),
     )
+
+
+def _libraries(settings: Settings, workforce: Workforce) -> Libraries:
+    limits = settings.parsing.limits
+    return Libraries.of(settings.paths.papers, within(limits, workforce), settings.paper_list_file, limits)
+
+
+def _follows_from(settings: Settings, index: PaperTable) -> list[Any] | None:
+    """The parsed papers and the files of the libraries. Registries may say something new each time."""
+    papers = settings.paths.papers
+    files = [papers / name for name in library_files(papers)]
+    files += [settings.paper_list_file] if settings.paper_list_file else []
+    try:
+        read = [[str(file), sha256_of(file)] for file in files]
+    except OSError:
+        return None
+    return None if settings.enrichment.contact else [index.checksums, read]
+
+
+def _papers(records: pa.Table) -> str:
+    rows = records.select(["paper_id", "title", "authors", "year", "venue", "doi"]).slice(0, N_PAPERS_SHOWN).to_pylist()
+    for row in rows:
+        row["authors"] = "; ".join(one["family"] for one in row["authors"])
+        row["paper_id"] = short_id(row["paper_id"])
+    return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

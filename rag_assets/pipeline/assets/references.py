@@ -36,7 +36,7 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
     An answer says of a quoted sentence whether it reports the works it refers to.
     """
     paths = settings.paths
-    published, blocks = PaperTable.published(paths.references, REFERENCES), PaperTable.required(paths.blocks, BLOCKS)
+    blocks = PaperTable.required(paths.blocks, BLOCKS)
 
     def audit(draft: PaperTable) -> TableAudit:
         entries = draft.columns(["number", "mentions"])
@@ -55,7 +55,11 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
             {"entries": markdown_table(first, n_shown=N_SHOWN)},
         )
 
-    update = update_references(published, blocks, within(settings.parsing.limits, workforce))
     yield from brought_up_to_date(
-        published, update, {"references": REFERENCES_VERSION}, REFERENCE_PROMISES, audit, follows_from=[]
+        paths.references,
+        REFERENCES,
+        lambda published: update_references(published, blocks, within(settings.parsing.limits, workforce)),
+        audit,
+        provenance={"references": REFERENCES_VERSION},
+        follows_from=[blocks.checksums],
     )

@@ -1,5 +1,6 @@
 """Asset `reports`: the report of every template, its sections written again only where their evidence changed."""
 
+import hashlib
 from collections.abc import Collection
 from typing import Any
 
@@ -7,16 +8,17 @@ import dagster as dg
 
 from rag_assets.answering.records import AuditedRun, read_results
 from rag_assets.core.errors import InvalidTemplate, MissingInput
-from rag_assets.core.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_sealed, staging
+from rag_assets.core.incremental import UpdatePlan, data_version, plan_update, read_sealed, staging
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import audit
 from rag_assets.pipeline.assets.index import index_meta
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, now, progress, specs, write_audit_publish
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, progress, specs
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
+from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate, is_sound
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
@@ -44,24 +46,56 @@ def reports(
     engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
     """One report per template in `data/templates/`: verified claims, tables, gaps, evidence; `data/output/reports/`."""
+
+    def make() -> Made:
+        spent_before = models.budget.spent
+        updates, unusable = _updates(engine(), settings)
+        spent = models.budget.since(spent_before)
+        return _made(updates, unusable, settings, context.run.run_id, {"n_model_requests": spent.n_requests})
+
+    groups = {"retrieval": settings.retrieval, "answering": settings.answering}
+    yield from asset_step(settings.paths.reports, groups, make, counted="sections")
+
+
+def _made(
+    updates: list[ReportUpdate], unusable: dict[str, str], settings: Settings, run_id: str, spent: dict[str, int]
+) -> Made:
     paths = settings.paths
-    before = _published_sections(paths)
-    spent_before = models.budget.spent
-    updates, unusable = _updates(engine(), settings)
-    spent = models.budget.since(spent_before)
     checked = check_all(REPORT_PROMISES, ReportsCandidate(updates, unusable, settings.answering.max_withheld_share))
     unchanged = {*unusable, *(update.files.template.name for update in updates if not is_sound(update))}
     sound = [update for update in updates if update.files.template.name not in unchanged]
-    _log(updates, sound if nothing_withholds(checked) else [], paths, context.run.run_id)
+    _log(updates, sound if nothing_withholds(checked) else [], paths, run_id)
+    before = _published_sections(paths)
     sections = _sections(sound) | {
         key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unchanged
     }
     plan = plan_update(before, sections)
 
-    def report(_: None) -> dg.MaterializeResult[Any]:
-        return _materialized(sound, plan, sections, settings, {"n_model_requests": spent.n_requests})
+    def publish() -> dict[str, int]:
+        _publish(sound, unchanged, paths)
+        return plan.counts()
 
-    yield from write_audit_publish(checked, publish=lambda: _publish(sound, unchanged, paths), report=report)
+    texts = {update.files.text: as_markdown(update.report) for update in sound}
+    return Made(
+        data_version({file.name: hashlib.sha256(text.encode()).hexdigest() for file, text in texts.items()}),
+        len(sections),
+        checked,
+        publish,
+        _facts(sound, plan, spent),
+        {file.stem: text for file, text in texts.items()},
+    )
+
+
+def _facts(updates: list[ReportUpdate], plan: UpdatePlan, spent: dict[str, int]) -> dict[str, Any]:
+    written = [section for update in updates for section in update.report.sections]
+    return {
+        "n_reports": len(updates),
+        "n_gaps": sum(len(section.gaps) for section in written),
+        "n_quotes": sum(len(update.report.evidence) for update in updates),
+        "sections_written": ", ".join(plan.to_build) or "none",
+        "n_cached_drafts": sum(trace.n_cached for update in updates for trace in update.answers.traces),
+        **spent,
+    }
 
 
 def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], dict[str, str]]:
@@ -113,31 +147,3 @@ def _log(updates: list[ReportUpdate], published: list[ReportUpdate], paths: Path
     for update in updates:
         run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
         audit(update.answers, paths, run, is_published=update.files.template.name in names)
-
-
-def _materialized(
-    updates: list[ReportUpdate],
-    plan: UpdatePlan,
-    sections: dict[str, str],
-    settings: Settings,
-    spent: dict[str, int],
-) -> dg.MaterializeResult[Any]:
-    written = [section for update in updates for section in update.report.sections]
-    texts = {update.files.text.stem: update.files.text.read_text("utf-8") for update in updates}
-    return materialized(
-        version=data_version({update.files.text.name: file_sha256(update.files.text) for update in updates}),
-        counts=plan.counts(),
-        counted="sections",
-        n_rows=len(sections),
-        path=settings.paths.reports,
-        settings={"retrieval": settings.retrieval, "answering": settings.answering},
-        facts={
-            "n_reports": len(updates),
-            "n_gaps": sum(len(section.gaps) for section in written),
-            "n_quotes": sum(len(update.report.evidence) for update in updates),
-            "sections_written": ", ".join(plan.to_build) or "none",
-            "n_cached_drafts": sum(trace.n_cached for update in updates for trace in update.answers.traces),
-            **spent,
-        },
-        previews=texts,
-    )

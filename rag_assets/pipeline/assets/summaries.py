@@ -51,11 +51,11 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     preview = {"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)}
     audit = TableAudit(check_all(SUMMARY_PROMISES, made), facts, preview)
     yield from brought_up_to_date(
-        published,
-        update_to(made.table, made.plan, published),
-        {"settings": settings.summaries.fingerprint()},
-        SUMMARY_PROMISES,
+        settings.paths.summaries,
+        SUMMARIES,
+        lambda published: update_to(made.table, made.plan, published),
         lambda _: audit,
+        provenance={"settings": settings.summaries.fingerprint()},
         settings={"summaries": settings.summaries},
     )
 

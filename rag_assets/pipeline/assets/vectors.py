@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
 import dagster as dg
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import WorkLost
-from rag_assets.core.incremental import data_version, staging, write_atomically
-from rag_assets.core.paper_tables import Manifest, PaperTable, QuarantinedPaper, manifest_file
-from rag_assets.core.promises import CheckedPromise, check_all
+from rag_assets.core.incremental import UpdatePlan, data_version, write_atomically
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.paper_tables import Manifest, QuarantinedPaper, manifest_file
+from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PASSAGES
@@ -20,26 +21,21 @@ from rag_assets.core.workforce.seam import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages
-from rag_assets.pipeline.assets.kept_pages import Frame, Page, keep_page, latest_page
-from rag_assets.pipeline.assets.publishing import (
-    Outcome,
-    progress,
-    specs,
-    usage_facts,
-    write_audit_publish,
-)
+from rag_assets.pipeline.assets.paper_assets import checksums
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, last_fact, progress, specs, usage_facts
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION, is_hosted
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
     EMBEDDING_BATCH,
     EMBEDDING_PROMISES,
+    EmbeddingRun,
     VectorsCandidate,
     embed_missing,
     store_missing_tokens,
     stores_tokens,
 )
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
+from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import (
@@ -75,87 +71,136 @@ def embeddings(
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
     paths = settings.paths
-    place = paths.cache / ".embeddings.page.json"
-    frame = Frame(paths.vectors, EMBEDDING_PROMISES, {"embedding": settings.embedding}, "passages")
-    facts, sparse = embedder_facts(settings.embedding, paths.models), open_sparse_vectors(settings)
-    made_of = PaperTable.required(paths.passages, PASSAGES).checksums
-    key = frame.key(made_of, facts.identity, sparse.identity if sparse else None)
-    file, last = vector_file(paths.vectors), latest_page(place)
-    if last and last.stands == file.stands():
-        file = replace(file, is_as_left=True)
-        if last.key == key:
-            yield from last.said_again(frame)
-            return
-    items = passage_rows(paths)
-    cache = VectorCache(file, facts)
-    embedded = {item.passage_id: item.embedded_text for item in items}
-    passages = {item.passage_id: item.text for item in items}
-    texts = dict.fromkeys(embedded.values())
-    tokens = TokenStore(file, open_token_encoder(settings.embedding, paths.models).identity)
-    with_tokens = list(passages.values()) if stores_tokens(settings.embedding) else []
-    note_papers(
-        file,
-        {cache: _by_paper(items, embedded)} | ({sparse.cache: _by_paper(items, passages)} if sparse else {}),
+    facts, sparse, file = (
+        embedder_facts(settings.embedding, paths.models),
+        open_sparse_vectors(settings),
+        vector_file(paths.vectors),
     )
-    spent_before = models.budget.spent
-    paper_of = {text: item.paper_id for item in items for text in (item.text, item.embedded_text)}
-    encode = encoding_in(workforce, settings.embedding, paths.models, paper_of)
-    report = progress("embeddings", "passages with token vectors")
-    coded = store_missing_tokens(tokens, encode, cache, with_tokens, batch_size=EMBEDDING_BATCH, report=report)
-    embedder = open_embedder(settings.embedding, paths.models, connections=models)
-    is_ours = not is_hosted(settings.embedding.model)
-    embed = embedding_in(workforce, settings.embedding, paths.models, embedder.identity, paper_of) if is_ours else None
-    report = progress("embeddings", "passages")
-    left = [text for text in texts if text not in coded.lost]
-    run = embed_missing(cache, embedder, left, batch_size=EMBEDDING_BATCH, embed=embed, report=report)
+
+    def follows_from() -> list[Any]:
+        made_of = checksums({paths.passages: PASSAGES})
+        return [made_of, facts.identity, sparse.identity if sparse else None, file.stands()]
+
+    def make() -> Made:
+        is_as_left = last_fact(_STANDS) == str(file.stands())
+        wanted = _wanted(settings, replace(file, is_as_left=is_as_left), sparse)
+        spent_before = models.budget.spent
+        run = _make_missing(wanted, settings, models, workforce)
+        spent = models.budget.since(spent_before)
+        n_sparse = (
+            sparse.embed(
+                (item.text for item in wanted.items),
+                batch_size=EMBEDDING_BATCH,
+                report=progress("embeddings", "sparse vectors"),
+            )
+            if sparse
+            else 0
+        )
+        lost = _lost_papers(wanted.items, run.lost, facts.identity, paths)
+        write_atomically(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
+
+        def publish() -> dict[str, Any]:
+            n_removed = _keep_only(wanted, paths)
+            n_unchanged = len(wanted.texts) - run.n_embedded
+            counts = {"n_added": run.n_embedded, "n_removed": n_removed, "n_unchanged": n_unchanged}
+            return UpdatePlan().counts() | counts | {_STANDS: str(file.stands())}
+
+        return Made(
+            wanted.version(run.lost),
+            len(wanted.texts),
+            check_all(EMBEDDING_PROMISES, VectorsCandidate(lost)),
+            publish,
+            {"model": facts.identity, "dimension": facts.dimension} | _done(run, n_sparse, spent),
+            is_settled=not lost and not is_recent(paths),
+        )
+
+    groups, idle = {"embedding": settings.embedding}, _done(EmbeddingRun(0, 0.0), 0, Usage())
+    yield from asset_step(paths.vectors, groups, make, follows_from, counted="passages", idle=idle)
+
+
+_STANDS = "file_stands"
+"""Metadata: how the file of vectors stood when all its entries were known to be sound, see `KeptFile.stands`."""
+
+
+def _done(run: EmbeddingRun, n_sparse: int, spent: Usage) -> dict[str, Any]:
+    """Facts of what one run made."""
+    return {
+        "n_embedded": run.n_embedded,
+        "n_sparse_vectors_made": n_sparse,
+        "vectors_per_s": run.vectors_per_s,
+        "seconds": run.seconds,
+    } | usage_facts(spent)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which vectors there must be, and where they are kept."""
+
+    items: Sequence[IndexRow]
+    with_tokens: Sequence[str]
+    """Texts whose tokens have vectors, too."""
+    cache: VectorCache
+    tokens: TokenStore
+    sparse: SparseVectors | None
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Each text that has a vector, once."""
+        return list(dict.fromkeys(item.embedded_text for item in self.items))
+
+    def version(self, lost: Collection[str]) -> str:
+        """The data version of the vectors. lost: texts that have none."""
+        identity = f"{self.cache.identity} {self.sparse.identity}" if self.sparse else self.cache.identity
+        return data_version({self.cache.key_of(text): identity for text in self.texts if text not in lost})
+
+
+def _wanted(settings: Settings, file: KeptFile, sparse: SparseVectors | None) -> _Wanted:
+    """What is wanted; it is noted of which paper each vector is before the first one is made."""
+    embedding, folder = settings.embedding, settings.paths.models
+    items = passage_rows(settings.paths)
+    cache = VectorCache(file, embedder_facts(embedding, folder))
+    papers = {cache: _by_paper(items, "embedded_text")}
+    note_papers(file, papers | ({sparse.cache: _by_paper(items, "text")} if sparse else {}))
+    with_tokens = [item.text for item in items] if stores_tokens(embedding) else []
+    return _Wanted(items, with_tokens, cache, TokenStore(file, open_token_encoder(embedding, folder).identity), sparse)
+
+
+def _make_missing(wanted: _Wanted, settings: Settings, models: Connections, workforce: Workforce) -> EmbeddingRun:
+    """Make the vectors of tokens and passages that are not kept yet."""
+    embedding, folder = settings.embedding, settings.paths.models
+    paper_of = {text: item.paper_id for item in wanted.items for text in (item.text, item.embedded_text)}
+    coded = store_missing_tokens(
+        wanted.tokens,
+        encoding_in(workforce, embedding, folder, paper_of),
+        wanted.cache,
+        wanted.with_tokens,
+        batch_size=EMBEDDING_BATCH,
+        report=progress("embeddings", "passages with token vectors"),
+    )
+    embedder = open_embedder(embedding, folder, connections=models)
+    is_ours = not is_hosted(embedding.model)
+    run = embed_missing(
+        wanted.cache,
+        embedder,
+        [text for text in wanted.texts if text not in coded.lost],
+        batch_size=EMBEDDING_BATCH,
+        embed=embedding_in(workforce, embedding, folder, embedder.identity, paper_of) if is_ours else None,
+        report=progress("embeddings", "passages"),
+    )
     workforce.close()  # each of its processes holds the model, and no later stage needs one
-    spent = models.budget.since(spent_before)
-    n_sparse = sparse.embed(passages.values(), batch_size=EMBEDDING_BATCH, report=report) if sparse else 0
-    n_made, lost_texts = coded.n_embedded + run.n_embedded, {**coded.lost, **run.lost}
-    lost = _lost_papers(items, lost_texts, facts.identity, paths)
-
-    checked = check_all(EMBEDDING_PROMISES, VectorsCandidate(lost))
-    identity = f"{cache.identity} {sparse.identity}" if sparse else cache.identity
-    page = Page(
-        version=data_version({cache.key_of(text): identity for text in texts if text not in lost_texts}),
-        n_rows=len(texts),
-        n_items=len(texts),
-        facts={
-            "model": facts.identity,
-            "dimension": facts.dimension,
-            "n_embedded": n_made,
-            "n_sparse_vectors_made": n_sparse,
-            "vectors_per_s": run.vectors_per_s,
-            "seconds": run.seconds,
-        }
-        | usage_facts(spent),
-    )
-
-    def publish() -> dict[str, int]:
-        n_removed = 0
-        if not is_recent(paths):
-            in_use: dict[MadeOfTexts[Any], Collection[str]] = {cache: texts, tokens: with_tokens}
-            in_use |= {sparse.cache: passages.values()} if sparse else {}
-            n_removed, *_ = [made.keep_only(own) for made, own in in_use.items()]
-            prune_other_models(file, in_use, {item.paper_id for item in items})
-            idle = replace(page, facts=page.facts | _NOTHING_DONE, stands=file.stands())
-            _keep(idle, checked, place, "" if lost else key)  # without a key, the next run tries the lost ones again
-        return {"n_added": n_made, "n_changed": 0, "n_removed": n_removed, "n_unchanged": len(texts) - n_made}
-
-    write_atomically(manifest_file(paths.vectors), Manifest(quarantined=lost).to_bytes())
-    yield from write_audit_publish(checked, publish=publish, report=lambda counts: page.materialization(frame, counts))
+    return EmbeddingRun(coded.n_embedded + run.n_embedded, coded.seconds + run.seconds, {**coded.lost, **run.lost})
 
 
-def _keep(page: Page, checked: Sequence[CheckedPromise], place: Path, key: str) -> None:
-    with staging() as staged:
-        keep_page(page, checked, place, key, staged)
-        staged.publish()
-
-
-_NOTHING_DONE = {"n_embedded": 0, "n_sparse_vectors_made": 0, "vectors_per_s": 0.0, "seconds": 0.0} | usage_facts(
-    Usage()
-)
-"""Facts of a run that made no vector."""
+def _keep_only(wanted: _Wanted, paths: Paths) -> int:
+    """Delete what no passage needs any more; returns of how many texts. Nothing is deleted soon after most papers
+    vanished: they may come back."""
+    if is_recent(paths):
+        return 0
+    in_use: dict[MadeOfTexts[Any], Collection[str]] = {wanted.cache: wanted.texts, wanted.tokens: wanted.with_tokens}
+    in_use |= {wanted.sparse.cache: [item.text for item in wanted.items]} if wanted.sparse else {}
+    n_removed, *_ = [made.keep_only(own) for made, own in in_use.items()]
+    prune_other_models(wanted.cache.file, in_use, {item.paper_id for item in wanted.items})
+    return n_removed
 
 
 def passage_rows(paths: Paths) -> list[IndexRow]:
@@ -180,9 +225,9 @@ def _lost_papers(
     return found
 
 
-def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:
-    """The values of `of_passage`, by paper."""
+def _by_paper(rows: Sequence[IndexRow], column: Literal["text", "embedded_text"]) -> dict[str, list[str]]:
+    """The texts of that column, by paper."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        found[row.paper_id].append(of_passage[row.passage_id])
+        found[row.paper_id].append(getattr(row, column))
     return found

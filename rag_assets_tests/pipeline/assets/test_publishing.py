@@ -1,12 +1,13 @@
 """Promises as asset checks, run by Dagster."""
 
 from contextlib import nullcontext
+from pathlib import Path
 
 import dagster as dg
 
 from rag_assets.core.promises import Promise, check_all
 from rag_assets.pipeline.assets.previews import N_SHOWN
-from rag_assets.pipeline.assets.publishing import Outcome, specs, write_audit_publish
+from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, specs
 
 Promises = list[Promise[list[int]]]
 NONE_NEGATIVE: Promises = [
@@ -23,9 +24,7 @@ def run(promises: Promises, sums: list[int], instance: dg.DagsterInstance | None
 
     @dg.asset(name="sums", check_specs=specs("sums", promises), output_required=False)
     def publish() -> Outcome:
-        yield from write_audit_publish(
-            check_all(promises, sums), publish=lambda: sums, report=lambda _: dg.MaterializeResult()
-        )
+        yield from asset_step(Path("sums"), {}, lambda: Made("1", len(sums), check_all(promises, sums), dict))
 
     @dg.asset(deps=["sums"])
     def below() -> None:
