@@ -74,7 +74,6 @@ for _command in (
     papers,
     status,
     verify,
-    verify,
     serve,
     mcp,
     ui,
