@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.numpy_bert import NumpyBert
+from rag_assets_testing.packaged_tokenizer import write_tokenizer
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
 INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")
@@ -89,6 +90,7 @@ def plain_fastembed(folder: Path, n_threads: int) -> Callable[[Sequence[str], in
     """fastembed as its documentation shows it, with the model in `folder`."""
     from fastembed import TextEmbedding
 
+    write_tokenizer(folder, max_tokens=256)
     model = TextEmbedding(
         "sentence-transformers/all-MiniLM-L6-v2",
         cache_dir=str(folder.parent),

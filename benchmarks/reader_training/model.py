@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.reader_training.lines import Line
-from rag_assets.search.embedding.local_model import SEGMENTS, read_weights
+from rag_assets.search.embedding.bert import SEGMENTS
+from rag_assets.search.embedding.local_model import read_weights
 from rag_assets.search.reranking.trained_reader import (
     DOWN,
     HEAD_CONSTANT,

@@ -1,14 +1,11 @@
 """The models that answers are made by: the one that writes and the one that judges, as settings name them.
 
 Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its `identity` is known
-before.
+before. What only models that write need is imported for them.
 """
 
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.model.answerer import HostedAnswerer
-from rag_assets.answering.model.compression import CompressedAnswerer
-from rag_assets.answering.model.second_look import JudgedSupport, judge_files, judge_name, open_judge
 from rag_assets.answering.verify.verification import EmbeddedSupport, SupportScorer
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
@@ -29,6 +26,9 @@ def open_answerer(settings: Settings, readers: Readers, connections: Connections
     wanted = settings.answering
     if wanted.model == EXTRACTIVE:
         return ExtractiveAnswerer(readers, wanted.extractive, min_sources=wanted.min_sources)
+    from rag_assets.answering.model.answerer import HostedAnswerer
+    from rag_assets.answering.model.compression import CompressedAnswerer
+
     model = HostedAnswerer(_writer(settings), connections, wanted)
     return CompressedAnswerer(model, readers.tokens, wanted.compress_to) if wanted.compress_to < 1 else model
 
@@ -42,6 +42,8 @@ def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Conne
     named = _judge(settings)
     if named is None:
         return scorer
+    from rag_assets.answering.model.second_look import JudgedSupport, open_judge
+
     return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
 
 
@@ -51,9 +53,11 @@ def require_models(settings: Settings) -> None:
     Raises InvalidSettings, MissingKey.
     """
     asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
-    judge = _judge(settings)
-    if judge and judge_files(judge, settings.paths.models) is None:
-        asked.append(judge_name(judge))
+    if judge := _judge(settings):
+        from rag_assets.answering.model.second_look import judge_files, judge_name
+
+        if judge_files(judge, settings.paths.models) is None:
+            asked.append(judge_name(judge))
     for name in dict.fromkeys(asked):
         require_model(name, settings.model_access)
 

@@ -55,7 +55,8 @@ class DaskCluster:
     """The Workforce of a cluster; the connection is opened by the first item and kept."""
 
     def __init__(self, address: str, *, patience_s: float = _PATIENCE_S) -> None:
-        """Raises MissingExtra without the extra. patience_s: how long the cluster may have no worker."""
+        """Raises MissingExtra without the extra. patience_s: how long the cluster may have no worker, or
+        not answer."""
         try:
             import distributed  # noqa: F401
         except ImportError:
@@ -106,9 +107,10 @@ class DaskCluster:
         import dask
         from distributed import Client
 
+        timeout_s = min(_CONNECT_TIMEOUT_S, self._patience_s)
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # papers are sent with their tasks
         try:
-            return Client(self._address, timeout=_CONNECT_TIMEOUT_S, name="rag_assets", set_as_default=False)
+            return Client(self._address, timeout=timeout_s, name="rag_assets", set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise ClusterUnavailable(
                 f"{self._address} ({_SETTING}) does not answer as a Dask scheduler ({error}). Start it with: dask "

@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidQuestions
-from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import (
     DataOption,
@@ -31,6 +30,9 @@ from rag_assets.faces.cli.options import (
     settings_of,
 )
 
+if TYPE_CHECKING:
+    from rag_assets.core.settings import Settings
+
 
 @dataclass(frozen=True)
 class AskingOptions:
@@ -46,7 +48,7 @@ class AskingOptions:
     set_: SetOption = None
     json_: JsonOption = False
 
-    def settings(self, effort: str | None = None) -> Settings:
+    def settings(self, effort: str | None = None) -> "Settings":
         options = {
             "-k": ("answering.k", self.k),
             "--model": ("answering.model", self.model),
@@ -113,6 +115,7 @@ def ask(
     with reported():
         from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
+        from rag_assets.faces.cli.printed_answers import print_answer
         from rag_assets.questions import asked
         from rag_assets.search.retrieval.offered_filter import offered_filter
 
@@ -125,7 +128,7 @@ def ask(
         if options.json_:
             rendering.print_json(asdict(result))
         else:
-            rendering.print_answer(engine.style.shown([result]), titles)
+            print_answer(engine.style.shown([result]), titles)
         if offered:
             narrower = str(where & offered.where if where else offered.where)
             command = shlex.join(["rag-assets", "ask", offered.question, "--where", narrower])

@@ -54,6 +54,7 @@ def chat(
         from rag_assets.corpus.records.published import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.faces.answered import Answered
+        from rag_assets.faces.cli.printed_answers import print_turn
         from rag_assets.faces.dialogue import Dialogue
         from rag_assets.questions import asked, said
         from rag_assets.questions.conversations import Conversations
@@ -85,7 +86,7 @@ def chat(
                 continue
             if not is_typed:
                 rendering.print_heading(line)
-            rendering.print_turn(line, reading.asked, engine.style.shown([answered.result]), titles)
+            print_turn(line, reading.asked, engine.style.shown([answered.result]), titles)
         if conversation_id and is_typed:
             rendering.err().print(f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}")
         if n_failed and not is_typed:

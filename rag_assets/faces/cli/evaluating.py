@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
 
 if TYPE_CHECKING:
+    from rag_assets.core.settings import Settings
     from rag_assets.evaluation.comparison import Compared, Summary
     from rag_assets.evaluation.runs import Run
     from rag_assets.questions import Question
@@ -92,7 +92,7 @@ def questions_suggest(
 
 
 def _run(
-    settings: Settings, questions: "list[Question]", name: str, out: Path | None, replay: Path | None
+    settings: "Settings", questions: "list[Question]", name: str, out: Path | None, replay: Path | None
 ) -> "tuple[Run, Path]":
     from rag_assets.engine import Engine
     from rag_assets.evaluation.judge import open_judge

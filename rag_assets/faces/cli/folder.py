@@ -6,8 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from rag_assets.core.domain import PaperOrder
-from rag_assets.core.incremental import only_writer
-from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, reported, settings_of
 
@@ -150,6 +148,9 @@ def clear(
     Example: rag-assets clear --yes
     """
     with reported():
+        from rag_assets.core.incremental import only_writer
+        from rag_assets.core.settings.paths import demand_writable
+
         paths = settings_of(data, None).paths
         demand_writable(paths)
         folders = [folder for folder in (paths.cache, paths.chroma.parent, paths.qa.parent) if folder.exists()]

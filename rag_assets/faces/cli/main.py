@@ -5,7 +5,6 @@ an error of ours, 2 a wrong usage.
 """
 
 import gc
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -47,6 +46,8 @@ for garbage again and again costs time."""
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
+        from importlib.metadata import version
+
         rendering.print_line(f"rag-assets {version('rag_assets')}")
         raise typer.Exit
 
@@ -73,7 +74,6 @@ for _command in (
     cite,
     papers,
     status,
-    verify,
     verify,
     serve,
     mcp,

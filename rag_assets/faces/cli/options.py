@@ -5,18 +5,18 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.logging import RichHandler
 from typer.core import TyperCommand
 
 from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidSettings, RagAssetsError
 from rag_assets.core.full_disk import disk_full, is_full_disk
-from rag_assets.core.settings import Settings, load_settings, setting_names
-from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.faces.cli import rendering
+
+if TYPE_CHECKING:  # help does without settings, which take .3 s to import
+    from rag_assets.core.settings import Settings
 
 _EXIT_OF_CTRL_C = 130
 
@@ -108,13 +108,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.
 
 def settings_of(
     data: Path | None, values: list[str] | None, options: Mapping[str, tuple[str, object]] | None = None
-) -> Settings:
+) -> "Settings":
     """The settings of a command.
 
     options: by their names, those that stand for a setting, with its name and the value (None: not given). They win
     over `--set`. Raises BadParameter for a `--set` or an option that is wrong, InvalidSettings for what stands in the
     file or the environment, and MissingInput when the data folder is not there.
     """
+    from rag_assets.core.settings import load_settings
+    from rag_assets.core.settings.paths import demand_data_folder
+
     settings, given = load_settings(overrides_of(data, None)), []
     of_options = {option: [f"{name}={value}"] for option, (name, value) in (options or {}).items() if value is not None}
     for option, items in {"--set": values or [], **of_options}.items():
@@ -134,9 +137,13 @@ class SettingsCommand(TyperCommand):
         own = {name for parameter in self.params for name in parameter.opts}
         for argument in args if "--set" in own else []:
             option = argument.partition("=")[0]
+            if not option.startswith("--") or option in own:
+                continue
+            from rag_assets.core.settings import Settings, setting_names
+
             field = option.removeprefix("--").replace("-", "_")
             names = [name for name in setting_names(Settings) if field in (name, name.rpartition(".")[2])]
-            if option.startswith("--") and option not in own and names:
+            if names:
                 raise typer.BadParameter(
                     f"There is no such option. Write --set {names[0]}=VALUE.", ctx, param_hint=option
                 )
@@ -178,6 +185,8 @@ def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
 @contextmanager
 def reported() -> Iterator[None]:
     """Our errors become one message and exit code 1; meanwhile, progress of the domain packages goes to stderr."""
+    from rich.logging import RichHandler
+
     handler = RichHandler(console=rendering.err(), show_path=False, show_level=False, log_time_format="%H:%M:%S")
     logger = logging.getLogger("rag_assets")
     before = (logger.handlers, logger.propagate, logger.level)

@@ -1,4 +1,7 @@
-"""What the command line shows: records as text or JSON on stdout, everything else on stderr."""
+"""What the command line shows: records as text or JSON on stdout, everything else on stderr.
+
+Answers are printed by `printed_answers`, which needs more than the help of a command should wait for.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,20 +12,15 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from rag_assets.answering.citing import Shown
-from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
-from rag_assets.core.domain import Citation, Claim, QAResult, page_words
+from rag_assets.core.domain import page_words
 from rag_assets.core.errors import data_option
-from rag_assets.core.settings import Settings
 from rag_assets.core.text.display import legible
 
-if TYPE_CHECKING:  # runs import Dagster, which most commands do without
+if TYPE_CHECKING:  # settings take .3 s, Dagster a second, which help does without
+    from rag_assets.core.settings import Settings
     from rag_assets.pipeline.runs.materialize import RunReport
-    from rag_assets.questions.conversations import Rewritten
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
-_NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
 _NONE = "-"
 _CONTROLS_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
@@ -130,7 +128,7 @@ def print_ended(report: "RunReport") -> None:
     )
 
 
-def print_places(settings: Settings) -> None:
+def print_places(settings: "Settings") -> None:
     """Where everything lies, and how to look at it."""
     from rag_assets.search.indexing.stores import published_indexes  # Arrow, which most commands print without
 
@@ -159,9 +157,9 @@ def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) ->
     print_line(legible(title))
     for heading, paper_id, *paragraphs in rows:
         out().print()
-        _print_indented(heading, 0, paper_id)
+        print_indented(heading, 0, paper_id)
         for told in filter(None, paragraphs):
-            _print_indented(told)
+            print_indented(told)
 
 
 def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
@@ -174,7 +172,7 @@ def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
         out().print(legible(f"{hit['rank']}. {hit['passage']}"))
         placed = (hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
         place = filter(None, (titles.get(hit["paper_id"]), page_words(*placed, is_by_ocr=hit["is_by_ocr"])))
-        _print_indented(", ".join(place), paper_id=hit["paper_id"])
+        print_indented(", ".join(place), paper_id=hit["paper_id"])
         found_by = ", ".join(str(number + 1) for number in hit["found_by"])
         facts = [
             f"“{hit['section']}”" if hit["section"] else "",
@@ -183,7 +181,7 @@ def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
             f"similarity {_readable(hit['similarity'])}",
             f"found by query {found_by}" if queries else "",
         ]
-        _print_indented(", ".join(filter(None, facts)))
+        print_indented(", ".join(filter(None, facts)))
         out().print()
 
 
@@ -197,80 +195,12 @@ def counting(what: str) -> Callable[[int, int], None]:
     return report
 
 
-def print_answers(shown: Shown, titles: Mapping[str, str]) -> None:
-    """Answers below their questions, if there are any."""
-    for result in shown.results:
-        print_heading(f"{result.question_id}  {result.question}")
-        _print_answer(result, titles)
-    _print_end(shown)
-
-
-def print_answer(shown: Shown, titles: Mapping[str, str]) -> None:
-    """One answer: each claim once with its quotes and places, then what else must be known.
-
-    titles: titles of papers by id. A quote that stands in its claim, as in an extractive one, is not shown again.
-    """
-    _print_answer(shown.results[0], titles)
-    _print_end(shown)
-
-
-def print_turn(question: str, asked: "Rewritten", shown: Shown, titles: Mapping[str, str]) -> None:
-    """An answer of a conversation, below how its question was read where that needs to be said."""
-    if asked.is_rewritten:
-        words = "" if asked.question == question else f"Asked of the papers as: {asked.question} "
-        _print_indented(f"{words}({asked.reason})\n")
-    _print_answer(shown.results[0], titles)
-    _print_references(shown)
-
-
 def print_heading(text: str) -> None:
     """A question above its answer."""
     out().print(Text(legible(f"\n{text}\n"), "bold"))
 
 
-def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
-    console = out()
-    if not result.claims:
-        console.print(legible(result.answer))
-    for claim in result.claims:
-        _print_claim(console, claim, titles)
-    told = told_beside(result)
-    for remark in told:
-        console.print(legible(f"  {remark}" if not result.claims else remark))
-    if result.nearest:
-        if told or not result.claims:
-            console.print()
-        console.print(nearest_heading(result))
-    for claim in result.nearest:
-        _print_indented(claim.text, 2)
-        for citation in claim.citations:
-            _print_source(citation, titles)
-
-
-def _print_references(shown: Shown) -> None:
-    for number, entry in enumerate(shown.references):
-        _print_indented(entry if number else f"\nReferences\n{entry}", 2)
-
-
-def _print_end(shown: Shown) -> None:
-    """The references, then once that no model wrote the answers, where that is so."""
-    _print_references(shown)
-    if any(result.model.startswith(EXTRACTIVE) and result.claims for result in shown.results):
-        out().print(f"\n{_NOT_WRITTEN}")
-
-
-def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> None:
-    console.print(legible(claim.text))
-    if note := claim_note(claim):
-        _print_indented(note)
-    for citation in claim.citations:
-        if citation.quote not in claim.text:
-            _print_indented(f"“{citation.quote}”")
-        _print_source(citation, titles)
-    console.print()
-
-
-def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
+def print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
     """A text, and the id of its paper, which is never broken over lines: it is there to be copied."""
     console = out()
     lines = [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
@@ -281,14 +211,6 @@ def _print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
         lines.append(mark)
     for line in lines:
         console.print(f"{' ' * n_blanks}{line}".rstrip(), soft_wrap=True)
-
-
-def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
-    """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
-    title = titles.get(citation.paper_id, "").strip()
-    place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
-    between = " " if place.startswith(("(", "[")) else ", "
-    _print_indented(between.join(filter(None, (title, place))), paper_id=citation.paper_id)
 
 
 def _readable(value: Any) -> str:

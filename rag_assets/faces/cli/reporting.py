@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag_assets.core.errors import InvalidFilter, InvalidTemplate, MissingInput
-from rag_assets.core.settings import Settings
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
 
 if TYPE_CHECKING:
+    from rag_assets.core.settings import Settings
     from rag_assets.reports import Report, Template
 
 OutOption = Annotated[
@@ -100,7 +100,7 @@ def cite(
             rendering.print_plain(line)
 
 
-def _papers_cited(answers: str | None, settings: Settings) -> Sequence[str]:
+def _papers_cited(answers: str | None, settings: "Settings") -> Sequence[str]:
     from rag_assets.answering.citing import papers_cited
     from rag_assets.answering.records import read_results
 
@@ -121,7 +121,7 @@ def _papers_cited(answers: str | None, settings: Settings) -> Sequence[str]:
         return ReportWriter(engine, settings).published(template, files).papers
 
 
-def _write(template: "Callable[[], Template]", settings: Settings, out: Path | None) -> None:
+def _write(template: "Callable[[], Template]", settings: "Settings", out: Path | None) -> None:
     render = _rendering(out)
     if out is not None:
         _demand_place(out)
@@ -170,7 +170,7 @@ def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
     )
 
 
-def _file(template: str, settings: Settings) -> Path:
+def _file(template: str, settings: "Settings") -> Path:
     """The file of that name; else the template of that name in the data folder."""
     path = Path(template)
     named = settings.paths.templates / f"{template.removesuffix('.md')}.md"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_assets.core.domain import QAResult
 from rag_assets.core.errors import InvalidSelection, data_option
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import (
@@ -18,10 +17,11 @@ from rag_assets.faces.cli.options import (
     reported,
     settings_of,
 )
-from rag_assets.questions.files import QuestionSet, configured_set, question_set
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
+    from rag_assets.core.domain import QAResult
     from rag_assets.pipeline.runs.materialize import RunReport
+    from rag_assets.questions.files import QuestionSet
 
 UP_TO_CHUNKS = "+chunks"
 UP_TO_INDEX = "+index_meta"
@@ -45,6 +45,8 @@ def run(
     with reported():
         from rag_assets.answering.citing import CitationStyle
         from rag_assets.corpus.records.published import titles_of
+        from rag_assets.faces.cli.printed_answers import print_answers
+        from rag_assets.questions.files import configured_set
 
         values = _with_removal(set_, allow_removal)
         settings = settings_of(data, set_)
@@ -52,7 +54,7 @@ def run(
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
             shown = style.shown(_answers(report, configured_set(settings)))
-            rendering.print_answers(shown, titles_of(settings.paths))
+            print_answers(shown, titles_of(settings.paths))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -102,6 +104,8 @@ def qa(
     with reported():
         from rag_assets.answering.citing import CitationStyle
         from rag_assets.corpus.records.published import titles_of
+        from rag_assets.faces.cli.printed_answers import print_answers
+        from rag_assets.questions.files import configured_set, question_set
 
         settings = settings_of(data, set_)
         style = CitationStyle(settings)
@@ -111,7 +115,7 @@ def qa(
         values = _with_removal(set_, allow_removal)
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
-            rendering.print_answers(style.shown(_answers(report, asked)), titles_of(settings.paths))
+            print_answers(style.shown(_answers(report, asked)), titles_of(settings.paths))
         _end(report, data)
 
 
@@ -127,7 +131,7 @@ def _materialize(
     json_: bool,
     *,
     with_answers: bool = False,
-    other: QuestionSet | None = None,
+    other: "QuestionSet | None" = None,
 ) -> "RunReport":
     """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong settings are refused
     before, and a run that a signal ended ends the command.
@@ -137,6 +141,7 @@ def _materialize(
     settings = settings_of(data, values)
     from rag_assets.pipeline.runs.materialize import materialize
     from rag_assets.pipeline.runs.other_questions import answer_other_file, demand_answerable
+    from rag_assets.questions.files import configured_set
 
     questions = demand_answerable(settings, other) if other else []
     try:
@@ -157,7 +162,7 @@ def _materialize(
     return report
 
 
-def _answers(report: "RunReport", asked: QuestionSet) -> list[QAResult]:
+def _answers(report: "RunReport", asked: "QuestionSet") -> "list[QAResult]":
     """The published answers, whatever became of their evaluation; none where `qa` was skipped."""
     from rag_assets.answering.records import read_results
 

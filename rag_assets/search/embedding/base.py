@@ -10,9 +10,13 @@ Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `provide
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,10 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept
 
 logger = logging.getLogger(__name__)
+
+Made = TypeVar("Made")
+_IN_USE: "WeakValueDictionary[Path, Any]" = WeakValueDictionary()
+_LOADING = Lock()
 
 
 @dataclass(frozen=True)
@@ -223,3 +231,20 @@ def unit(vector: NDArray[Any]) -> Vectors:
     wide = vector.astype(np.float64)
     length = float(np.linalg.norm(wide))
     return (wide / length if length > 0 else wide).astype(np.float32)
+
+
+def side_by_side(work: Callable[[str], Made], texts: Sequence[str], n_threads: int) -> list[Made]:
+    """What `work` makes of each text by itself, in the order given."""
+    if len(texts) < 2:
+        return [work(text) for text in texts]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, texts))
+
+
+def shared(place: Path, load: Callable[[], Made]) -> Made:
+    """The model of a file or folder: loaded, unless it is in use; then its memory is shared (35 MB for int8)."""
+    with _LOADING:
+        model: Made | None = _IN_USE.get(place.resolve())
+        if model is None:
+            model = _IN_USE[place.resolve()] = load()
+        return model

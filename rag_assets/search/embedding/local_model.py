@@ -2,21 +2,25 @@
 
 A built folder appears under its final name only when it is complete, and is checked each time it is used: a kill, a
 full disk or a damaged file leads to another build (a few seconds), never to another model. `onnx_graph` writes the
-model that fastembed loads.
+graph, `bert` runs it.
+
+Each text is embedded by itself on one thread, several texts side by side: a quantised model takes its scales from all
+texts of a batch, so in a batch a vector would depend on its neighbours. On two cores this is also as fast as batches
+sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
 """
 
 import atexit
-import json
 import logging
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
@@ -24,40 +28,18 @@ from numpy.typing import NDArray
 
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256, read_sealed, sealed_json
-from rag_assets.core.text.tokens import REINSTALL, packaged_model_folder
-from rag_assets.search.embedding.base import EmbedderFacts
-from rag_assets.search.embedding.fastembed_model import FastembedModel
+from rag_assets.core.text.tokens import REINSTALL, ModelTokenizer, packaged_model_folder
+from rag_assets.search.embedding.base import EmbedderFacts, ModelEmbedder, Role, Vectors, side_by_side, unit
+from rag_assets.search.embedding.bert import MINILM, loaded_bert
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Checksum of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 """Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
-SEGMENT_IDS = "token_type_ids"
-"""Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
-SEGMENTS = "embeddings.segments.weight"
-"""Name of the vectors that are added to the tokens of each segment, shape (n_segments, n_hidden)."""
-
-
-@dataclass(frozen=True)
-class BertShape:
-    """Dimensions of a BERT encoder that its weights do not show; the defaults are all-MiniLM-L6-v2's (config.json)."""
-
-    n_layers: int = 6
-    n_heads: int = 12
-    n_hidden: int = 384
-    layer_norm_epsilon: float = 1e-12
-    max_tokens: int = 256
-    """Longest input the model was trained for, special tokens included (sentence_bert_config.json)."""
-    n_segments: int = 0
-    """Parts of an input that are distinguished, each by a vector of its own."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("input_ids", "attention_mask", *([SEGMENT_IDS] if self.n_segments else []))
-
-
-MINILM = BertShape()
 
 
 def read_weights() -> dict[str, NDArray[np.float32]]:
@@ -84,6 +66,7 @@ def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-
 logger = logging.getLogger(__name__)
 
 MODEL_MANIFEST = "manifest.json"
+_MODEL = "model.onnx"
 _ABANDONED_AFTER_S = 600.0
 
 
@@ -174,13 +157,18 @@ PRECISIONS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Preci
 """By the model's name in the settings, without the provider."""
 
 
-class LocalModel(FastembedModel):
-    """One precision of the packaged model, built below `models_folder`."""
+class LocalModel(ModelEmbedder):
+    """One precision of the packaged model, built below `models_folder` and loaded when the first vector is asked for.
+
+    onnxruntime runs it without fastembed, whose import takes longer than a question.
+    """
 
     def __init__(self, name: str, models_folder: Path, n_threads: int) -> None:
-        super().__init__("sentence-transformers/all-MiniLM-L6-v2", models_folder, n_threads)
         self._name = name
-        self._precision = PRECISIONS[name]
+        self._models_folder = models_folder
+        self._n_threads = n_threads
+        self._loading = Lock()
+        self._session: InferenceSession | None = None
 
     @cached_property
     def facts(self) -> EmbedderFacts:
@@ -192,37 +180,49 @@ class LocalModel(FastembedModel):
             tokenizer_id=PACKAGED_TOKENIZER_ID,
         )
 
-    def tokenizer_file(self) -> Path:
-        return packaged_tokenizer()
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._tokenizer.count_tokens(texts)
 
-    def ready_folder(self) -> Path:
-        return ready_folder(self.models_folder / self.facts.identity, self._write)
+    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002 - the same for both
+        made = side_by_side(lambda text: self.pooled_and_tokens(text)[0], texts, self._n_threads)
+        return np.array(made).reshape(-1, self.facts.dimension)
+
+    def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
+        """The unit vector of a text, the model's vector of each token before it pools them, and the characters of
+        each token.
+
+        Special tokens are left out, and so is what follows the last token that the model reads. Returns shapes
+        (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel.
+        """
+        encoding = self._tokenizer.encoded(text)
+        *ids, end = encoding.ids
+        n_read = min(len(ids), MINILM.max_tokens - 1)
+        read = np.array([[*ids[:n_read], end]], np.int64)
+        (hidden,) = self._loaded().run(None, {"input_ids": read, "attention_mask": np.ones_like(read)})
+        # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a model from a hub.
+        pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
+        spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
+        return pooled, hidden[0, 1:-1], spans
+
+    @cached_property
+    def _tokenizer(self) -> ModelTokenizer:
+        return ModelTokenizer(packaged_tokenizer())
+
+    def _loaded(self) -> "InferenceSession":
+        with self._loading:
+            if self._session is None:
+                folder = ready_folder(self._models_folder / self.facts.identity, self._write)
+                self._session = loaded_bert(folder / _MODEL)
+        return self._session
 
     def _write(self, folder: Path) -> None:
-        _write_model(folder, self._precision)
-        _write_tokenizer(folder)
+        from rag_assets.search.embedding import onnx_graph
 
-
-def _write_model(folder: Path, precision: Precision) -> None:
-    from rag_assets.search.embedding import onnx_graph
-
-    model = folder / "model.onnx"
-    weights = read_weights()
-    if precision is Precision.FLOAT32:
-        onnx_graph.write_bert(weights, MINILM, model)
-        return
-    wide_model = folder / "float32.onnx"
-    onnx_graph.write_bert(weights, MINILM, wide_model)
-    onnx_graph.quantise_int8(wide_model, model)
-    wide_model.unlink()
-
-
-def _write_tokenizer(folder: Path) -> None:
-    """The packaged tokenizer with the length this model was trained for, and without its fixed padding to 128."""
-    source = packaged_model_folder()
-    tokenizer = json.loads(packaged_tokenizer().read_text("utf-8")) | {"padding": None, "truncation": None}
-    config = json.loads((source / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": MINILM.max_tokens}
-    for name, content in (("tokenizer.json", tokenizer), ("tokenizer_config.json", config)):
-        (folder / name).write_text(json.dumps(content, ensure_ascii=False), "utf-8")
-    for name in ("config.json", "special_tokens_map.json"):
-        shutil.copyfile(source / name, folder / name)
+        weights = read_weights()
+        if PRECISIONS[self._name] is Precision.FLOAT32:
+            onnx_graph.write_bert(weights, MINILM, folder / _MODEL)
+            return
+        wide_model = folder / "float32.onnx"
+        onnx_graph.write_bert(weights, MINILM, wide_model)
+        onnx_graph.quantise_int8(wide_model, folder / _MODEL)
+        wide_model.unlink()

@@ -16,7 +16,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.search.embedding.local_model import SEGMENT_IDS, SEGMENTS, BertShape
+from rag_assets.search.embedding.bert import SEGMENT_IDS, SEGMENTS, BertShape
 
 Weights = Mapping[str, NDArray[np.float32]]
 

@@ -19,7 +19,8 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.fastembed_model import fetched, loaded, side_by_side
+from rag_assets.search.embedding.base import side_by_side
+from rag_assets.search.embedding.fastembed_model import fetched, loaded
 from rag_assets.search.embedding.vector_cache import MadeOfTexts, vector_file
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Vectors
-from rag_assets.search.embedding.fastembed_model import side_by_side
+from rag_assets.search.embedding.base import Vectors, side_by_side
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
 

@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import ModelTokenizer
+from rag_assets.search.embedding.bert import MINILM, SEGMENT_IDS, SEGMENTS, loaded_bert
 from rag_assets.search.embedding.local_model import (
-    MINILM,
-    SEGMENT_IDS,
-    SEGMENTS,
     WEIGHTS_SHA256,
     checked_file,
     packaged_tokenizer,
@@ -149,7 +146,7 @@ class TrainedReader:
         with self._loading:
             if self._model is None:
                 folder = ready_folder(self._models_folder / self.identity, _write)
-                self._model = _Loaded(_load(folder / _MODEL), head_of(trained()), open_tokenizer())
+                self._model = _Loaded(loaded_bert(folder / _MODEL), head_of(trained()), open_tokenizer())
             return self._model
 
 
@@ -187,17 +184,3 @@ def _write(folder: Path) -> None:
     onnx_graph.write_bert(merged(trained()), SHAPE, exact)
     onnx_graph.quantise_int8(exact, folder / _MODEL)
     exact.unlink()
-
-
-def _load(file: Path) -> "InferenceSession":
-    from onnxruntime import InferenceSession, SessionOptions
-
-    options = SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    try:
-        return InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's loading errors share no narrower base
-        raise MissingModel(
-            f"The sentence reader in {file.parent} cannot be loaded ({type(error).__name__}: {error}). "
-            "Delete that folder and run again: it will be made anew."
-        ) from error

@@ -10,7 +10,8 @@ from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.core.domain import Citation, Claim, QAResult, Verification
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.rendering import print_answer, print_answers, print_hits, print_run, print_told
+from rag_assets.faces.cli.printed_answers import print_answer, print_answers
+from rag_assets.faces.cli.rendering import print_hits, print_run, print_told
 from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
 
 LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -24,14 +25,22 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for several runs, which need not begin with nothing."""
-    return data_folder(tmp_path_factory.mktemp("shared"))
+    """The same for several runs, with what the assets of the corpus follow from."""
+    data = data_folder(tmp_path_factory.mktemp("shared"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(data.parent / "home"))
+        assert materialize("+blocks", settings_over(data)).is_success
+    return data
 
 
 def data_folder(root: Path) -> Path:
     (root / "data" / "papers").mkdir(parents=True)
     (root / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
     return root / "data"
+
+
+def settings_over(data: Path) -> dict[str, Any]:
+    return {"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +58,7 @@ def test_a_selection_means_what_it_means_in_the_ui(
 ) -> None:
     """A selection of the UI must mean the same on the command line; a plus takes everything above, not one step."""
     monkeypatch.setenv("DAGSTER_HOME", str(shared.parent / "home"))
-    report = materialize(selection, {"data_dir": str(shared), "chunking": {"tokenizer": "wordpiece"}})
+    report = materialize(selection, settings_over(shared))
 
     assert report.is_success
     assert {asset.asset for asset in report.assets} == assets

@@ -8,6 +8,7 @@ import pytest
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import open_embedder
+from rag_assets_testing.packaged_tokenizer import write_tokenizer
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
 INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")
@@ -28,6 +29,7 @@ def hub_folder_with(model: Path, repository: str, folder: Path) -> Path:
     """A models folder with a model in it as huggingface_hub leaves it after a download; returns the folder of files."""
     snapshot = folder / repository / "snapshots" / "0123"
     shutil.copytree(model, snapshot)
+    write_tokenizer(snapshot, max_tokens=256)
     (folder / repository / "refs").mkdir()
     (folder / repository / "refs" / "main").write_text("0123")
     return snapshot

@@ -1,27 +1,19 @@
 """A cross-encoder small enough for a test: it counts the tokens that question and passage have in common."""
 
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.core.text.tokens import packaged_model_folder
+from rag_assets_testing.packaged_tokenizer import write_tokenizer
 
 
 def write_cross_encoder(folder: Path, *, bias: float = -4.0, output: str = "logits") -> Path:
     """`folder` with the model, and the tokenizer of the packaged one. A logit is the number of pairs of equal tokens,
     plus `bias`. Returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    source = packaged_model_folder()
-    tokenizer = json.loads((source / "tokenizer.json").read_text("utf-8")) | {"padding": None, "truncation": None}
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), "utf-8")
-    config = json.loads((source / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": 64}
-    (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
-    for name in ("config.json", "special_tokens_map.json"):
-        shutil.copyfile(source / name, folder / name)
+    write_tokenizer(folder, max_tokens=64)
     onnx.save(_graph(bias, output), str(folder / "model.onnx"))
     return folder
 
