@@ -10,7 +10,7 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, row_note, told_beside
+from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, row_note, told_beside
 from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
@@ -152,7 +152,7 @@ def _citation(cited: Citation, claim: str, titles: Mapping[str, str]) -> dict[st
         "paper_id": cited.paper_id,
         "title": titles.get(cited.paper_id),
         "cited_as": cited.cited_as,
-        "page": pages_of(cited) or PAGE_UNKNOWN,
+        "page": cited.page_words or PAGE_UNKNOWN,
         "chunk_id": cited.chunk_id,
         "characters": f"{cited.start}-{cited.end}",
         "found": cited.verification,
