@@ -6,7 +6,7 @@ Pages are physical and 1-based; boxes are fractions of the page with the origin 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from rag_assets.core.domain import Chunk, Filter
 from rag_assets.core.errors import MissingInput, NotFound
@@ -50,7 +50,11 @@ class SectionTextPart:
 class QuoteVerdict:
     """Whether a quote is in the corpus, and where."""
 
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}  # the API describes its fields by them
+
     verdict: Verdict
+    """verified: word for word, typesetting aside. near: the source says something much like it; see differences.
+    not_found: nothing like it stands in the text that is searched."""
     match: QuoteMatch | None
     """None when nothing like it was found."""
     title: str
@@ -163,8 +167,8 @@ class Reader:
         return QuoteVerdict(
             verdict=best.verdict,
             match=best,
-            title=self._papers.titles().get(best.chunk.paper_id, ""),
-            pages=self._places.of(best.chunk, best.start, best.end),
+            title=self._papers.titles().get(best.paper_id, ""),
+            pages=self.place(best.chunk_id, best.start, best.end),
         )
 
     def find_quote(self, quote: str, paper_id: str | None = None, limit: int = 5) -> list[QuoteMatch]:

@@ -181,10 +181,14 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
     changed = live.client.post("/api/verify", json={"quote": quote.replace("fell", "rose")}).json()
     invented = live.client.post("/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}).json()
 
-    assert (verified["verdict"], verified["paper_id"], verified["page_start"]) == ("verified", "ferritin", 2)
-    assert (changed["verdict"], changed["verification"]) == ("near", None)
-    assert changed["differences"] == [{"quote": "rose", "source": "fell"}]
-    assert (invented["verdict"], invented["quote"]) == ("not_found", None)
+    found, near = verified["match"], changed["match"]
+    assert (verified["verdict"], verified["title"]) == ("verified", "Ferritin in athletes")
+    assert (found["paper_id"], found["page_start"], found["section_path"]) == ("ferritin", 2, "2 Results")
+    assert got(live, f"/api/chunks/{found['chunk_id']}")["text"][found["start"] : found["end"]] == quote
+    assert [page["page"] for page in verified["pages"]] == [2]
+    assert (changed["verdict"], near["verification"]) == ("near", None)
+    assert near["differences"] == [{"quote": "rose", "source": "fell"}]
+    assert (invented["verdict"], invented["match"], invented["pages"]) == ("not_found", None, [])
 
 
 @pytest.mark.parametrize(
