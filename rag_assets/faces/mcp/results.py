@@ -46,13 +46,10 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
         return NOTHING_FOUND
     found = [
         {
-            "paper_id": hit.chunk.paper_id,
-            "title": titles.get(hit.chunk.paper_id),
-            "page": _pages(hit.passage.page_start, hit.passage.page_end, hit.page_label, is_by_ocr=hit.is_by_ocr),
+            **_place(hit.place, titles.get(hit.chunk.paper_id)),
             "section": hit.passage.section_path,
             "evidence": hit.band,
             "note": AI_WRITTEN if hit.chunk.is_generated else "",
-            "chunk_id": hit.chunk.chunk_id,
             "text": hit.passage.text,
         }
         for hit in hits
@@ -180,12 +177,8 @@ def _match(match: QuoteMatch, title: str) -> dict[str, Any]:
 
 
 def _section(section: SectionSummary) -> dict[str, Any]:
-    pages = _pages(section.page_start, section.page_end, None)
+    pages = page_words(section.page_start, section.page_end, None) or PAGE_UNKNOWN
     return {"title": section.path or section.title, "page": pages, "section_id": section.section_id}
-
-
-def _pages(first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False) -> str:
-    return page_words(first, last, label, is_by_ocr=is_by_ocr) or PAGE_UNKNOWN
 
 
 def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """POST /api/search: what the index finds for a question. POST /api/verify: whether a quote stands in the papers."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from rag_assets.core.domain import Band, Box, Hit
+from rag_assets.core.domain import Band, Hit, Place
 from rag_assets.faces.server.dependencies import Asked, PaperId, SharedDep, counts_as_question
-from rag_assets.faces.server.routes.papers import Place
 from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS
 from rag_assets.library.reading.reader import QuoteVerdict
 
@@ -17,20 +19,27 @@ class SearchRequest(Asked):
     k: StrictInt | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
 
 
-class FoundHit(Place):
-    """A passage that was found, and its chunk."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassage(Place):
+    """A passage that was found, without the rest of its chunk."""
 
     passage_id: str
-    text: str = Field(description="Of the passage.")
-    score: float = Field(description="Comparable within one reply only; higher is better.")
-    is_by_ocr: bool = Field(description="OCR read the passage, or a part of it.")
-    similarity: float | None = Field(description="Cosine of question and passage.")
-    band: Band | None = Field(description="How likely it answers the question, by the reranker.")
-    boxes: list[Box]
+    title: str
+    """Of its paper."""
+    section_path: str
+    text: str
+    score: float
+    """Comparable within one reply only; higher is better."""
+    similarity: float | None
+    """Cosine of question and passage."""
+    band: Band | None
+    """How likely it answers the question, by the reranker."""
 
 
 class SearchReply(BaseModel):
-    hits: list[FoundHit]
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    hits: list[FoundPassage]
 
 
 @router.post("/search", dependencies=[counts_as_question])
@@ -41,28 +50,21 @@ async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     def found() -> SearchReply:
         titles = shared.facts.now().titles
         hits = shared.engine.search(question, request.k)
-        return SearchReply(hits=[_found(hit, titles.get(hit.chunk.paper_id, "")) for hit in hits])
+        return SearchReply(hits=[_found(hit, titles) for hit in hits])
 
     return await shared.searching.result(found)
 
 
-def _found(hit: Hit, title: str) -> FoundHit:
-    passage = hit.passage
-    return FoundHit(
-        chunk_id=hit.chunk.chunk_id,
-        passage_id=passage.passage_id,
-        paper_id=passage.paper_id,
-        title=title,
-        section_path=passage.section_path,
-        page_start=passage.page_start,
-        page_end=passage.page_end,
-        page_label=hit.page_label,
-        text=passage.text,
+def _found(hit: Hit, titles: Mapping[str, str]) -> FoundPassage:
+    return hit.placed(
+        FoundPassage,
+        passage_id=hit.passage.passage_id,
+        title=titles.get(hit.chunk.paper_id, ""),
+        section_path=hit.passage.section_path,
+        text=hit.passage.text,
         score=hit.score,
-        is_by_ocr=hit.is_by_ocr,
         similarity=hit.dense_score,
         band=hit.band,
-        boxes=list(hit.boxes),
     )
 
 
