@@ -26,6 +26,8 @@ _CHUNKS_LOOKED_AT = 200
 class SectionText:
     """A section of a paper as it is read."""
 
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
+
     paper_id: str
     title: str
     """Title of the paper."""
@@ -139,9 +141,7 @@ class Reader:
         Offsets beyond the text are cut to it. Raises NotFound for an unknown chunk.
         """
         chunk = self.chunk(chunk_id)
-        n_chars = len(chunk.text)
-        start = min(max(start, 0), n_chars)
-        return self._places.of(chunk, start, n_chars if end is None else min(max(end, start), n_chars))
+        return self._places.of(chunk, *chunk.part(start, end))
 
     def page_image(
         self, paper_id: str, page: int, *, width: int = DEFAULT_WIDTH, boxes: Sequence[FractionBox] = ()

@@ -138,11 +138,12 @@ def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> 
     place = got(live, f"/api/chunks/{cited['chunk_id']}/place?start={cited['start']}&end={cited['end']}")
 
     (page,) = place["pages"]
-    query = ";".join(",".join(map(str, box)) for box in page["boxes"])
+    boxes = [Box(**box) for box in page["boxes"]]
+    query = ";".join(f"{box.left},{box.top},{box.right},{box.bottom}" for box in boxes)
     image = live.client.get(f"/api/papers/{DRAWN}/pages/{page['page']}.png?width=500&boxes={query}")
 
-    assert page["exact"] is True
-    under = words_under(built.paths.papers / f"{DRAWN}.pdf", [Box(page["page"], *box) for box in page["boxes"]])
+    assert page["is_exact"] is True
+    under = words_under(built.paths.papers / f"{DRAWN}.pdf", boxes)
     assert letters(under) == letters(cited["text"][cited["start"] : cited["end"]])
     assert image.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(image.content)).width == 500
@@ -157,7 +158,7 @@ def test_a_chunk_is_read_with_the_quote_marked_and_what_stands_around_it(live: L
 
     reply = got(live, f"/api/chunks/{chunk_id}?start={start}&end={start + 16}")
 
-    assert reply["text"][reply["marked"]["start"] : reply["marked"]["end"]] == "Ferritin fell by"
+    assert reply["text"][reply["start"] : reply["end"]] == "Ferritin fell by"
     assert "Background" in sections[0]["title"] or reply["before"]
     assert (reply["paper_id"], reply["title"]) == ("ferritin", "Ferritin in athletes")
 
