@@ -48,7 +48,7 @@ def main() -> None:
                 best = next(iter(reader.find_quote(case.quote, limit=1)), None)
                 seconds.append(time.perf_counter() - begun)
                 verdicts[str(best.verdict if best else Verdict.NOT_FOUND)] += 1
-                n_right_paper += best is not None and best.chunk.paper_id == case.chunk.paper_id
+                n_right_paper += best is not None and best.paper_id == case.chunk.paper_id
                 if best and best.verdict is Verdict.VERIFIED and not kind.is_true:
                     wrong[kind.name].append(case)
             said = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in Verdict)

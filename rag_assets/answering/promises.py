@@ -14,7 +14,7 @@ from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quote_search import is_evidence
 from rag_assets.answering.verify.verification import n_works, quoted_text, sources_of
 from rag_assets.answering.wording import answer_of
-from rag_assets.core.domain import Chunk, Citation, Claim, LeftOut, QAResult, page_label, span_at
+from rag_assets.core.domain import Chunk, Claim, LeftOut, Place, QAResult
 from rag_assets.core.promises import Promise
 
 _MAX_QUOTE_CHARS = 200
@@ -93,7 +93,8 @@ def _misquoted(claim: Claim, _asked: str, published: Published) -> str:
 
 def _on_other_pages(claim: Claim, _asked: str, published: Published) -> str:
     for citation in claim.citations:
-        if (citation.page_start, citation.page_end, citation.page_label) != _pages(citation, published.chunks):
+        chunk = published.chunks[citation.chunk_id]
+        if _pages(citation) != _pages(Place.within(chunk, citation.start, citation.end)):
             return f"it names page {citation.page_start} to {citation.page_end}, which its quote does not stand on"
     return ""
 
@@ -107,15 +108,8 @@ def _unsupported(claim: Claim, asked: str, published: Published) -> str:
     return objection.why if objection and not objection.is_doubt else ""
 
 
-def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None, int | None, str | None]:
-    """First and last page of the place of a quote, and their label."""
-    spans = chunks[citation.chunk_id].spans
-    first, last = span_at(spans, citation.start), span_at(spans, citation.end - 1)
-    return (
-        first.page_start if first else None,
-        last.page_end if last else None,
-        page_label(first, last) if first and last else None,
-    )
+def _pages(place: Place) -> tuple[int | None, int | None, str | None]:
+    return place.page_start, place.page_end, place.page_label
 
 
 def _against_source_rule(result: QAResult, min_sources: int) -> str:

@@ -14,7 +14,7 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.verification import n_works
-from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification, page_words
+from rag_assets.core.domain import Citation, CitedWork, Claim, QAResult, Verification
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
@@ -89,13 +89,8 @@ def _framed(citation: Citation) -> tuple[str, str, str]:
     name = citation.cited_as or citation.paper_id
     in_brackets = _IN_BRACKETS.fullmatch(name)
     opening, name, closing = in_brackets.groups() if in_brackets else ("", name, "")
-    pages = [found] if (found := pages_of(citation)) else []
+    pages = [found] if (found := citation.page_words) else []
     return opening, ", ".join([name, *pages, *([AI_WRITTEN] if citation.is_generated else [])]), closing
-
-
-def pages_of(citation: Citation) -> str:
-    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)", "p. 3, read by OCR"; empty where no page is known."""
-    return page_words(citation.page_start, citation.page_end, citation.page_label, is_by_ocr=citation.is_by_ocr)
 
 
 def remarks(result: QAResult) -> list[str]:

@@ -10,7 +10,7 @@ from html import escape
 from markdown_it import MarkdownIt
 
 from rag_assets.answering.drafts import WITHHELD
-from rag_assets.answering.wording import pages_of, place_of
+from rag_assets.answering.wording import place_of
 from rag_assets.core.text.display import legible, markdown_text
 from rag_assets.reports.report import (
     NOTHING_HOLDS,
@@ -105,7 +105,7 @@ def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> st
     style cites it."""
     if report.references:
         return place if (place := place_of(one.citation)).endswith((")", "]")) else f"[{place}]"
-    pages = pages_of(one.citation) if in_table else ""
+    pages = one.citation.page_words if in_table else ""
     return f"[{one.number}, {pages}]" if pages else f"[{one.number}]"
 
 

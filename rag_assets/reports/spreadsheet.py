@@ -5,7 +5,6 @@ from io import BytesIO
 
 from openpyxl import Workbook
 
-from rag_assets.answering.wording import pages_of
 from rag_assets.core.text.display import csv_bytes, legible, no_formula
 from rag_assets.reports.markdown import searched_in_vain
 from rag_assets.reports.report import CitedClaim, Report, Row, WrittenSection
@@ -57,7 +56,7 @@ def reasons_of(row: Row, section: WrittenSection) -> list[str]:
 
 def _answer(claims: Sequence[CitedClaim], reason: str) -> tuple[str, str, str]:
     quotes = [one.citation for claim in claims for one in claim.evidence]
-    pages = "; ".join(dict.fromkeys(filter(None, map(pages_of, quotes))))
+    pages = "; ".join(dict.fromkeys(one.page_words for one in quotes if one.page_words))
     return " ".join(claim.said for claim in claims), pages, " | ".join(one.quote for one in quotes) or reason
 
 

@@ -7,24 +7,15 @@ import pytest
 from rag_assets.answering.attribution import attributed
 from rag_assets.answering.verify.verification import named
 from rag_assets.answering.wording import claim_note, worded
-from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report, Verification
+from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report
+from rag_assets_testing.citations import cited
 
 LUND = CitedWork("Lund, A. Iron in winter. 2019.", "lund2019")
 REPORTS = {"c1": (Report(10, 50, (LUND,)),)}
 
 
 def citation(chunk_id: str, start: int, end: int) -> Citation:
-    return Citation(
-        "smith2020",
-        chunk_id,
-        2,
-        2,
-        quote="q" * (end - start),
-        start=start,
-        end=end,
-        boxes=(),
-        verification=Verification.EXACT,
-    )
+    return cited("q" * (end - start), page=2, chunk_id=chunk_id, start=start)
 
 
 @pytest.mark.parametrize(

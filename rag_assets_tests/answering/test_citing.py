@@ -5,10 +5,11 @@ from pathlib import Path
 
 from rag_assets.answering.citing import CitationStyle, papers_cited
 from rag_assets.answering.wording import place_of, worded
-from rag_assets.core.domain import Citation, Claim, Person, QAResult, Record, Verification
+from rag_assets.core.domain import Claim, Person, QAResult, Record
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PAPERS, to_table
+from rag_assets_testing.citations import cited
 
 IRON = Record(
     title="Iron in winter",
@@ -26,22 +27,7 @@ RECORDS = {
 
 
 def claim(text: str, *papers: str) -> Claim:
-    cited = (
-        Citation(
-            paper,
-            f"{paper}:1",
-            3,
-            3,
-            "quote",
-            (),
-            Verification.EXACT,
-            start=0,
-            end=5,
-            cited_as="Stored (1999)",
-        )
-        for paper in papers
-    )
-    return Claim(text, tuple(cited))
+    return Claim(text, tuple(cited("quote", paper, 3, cited_as="Stored (1999)") for paper in papers))
 
 
 def answer(*claims: Claim, nearest: tuple[Claim, ...] = ()) -> QAResult:

@@ -13,11 +13,12 @@ from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
 from rag_assets.answering.wording import place_of
-from rag_assets.core.domain import Chunk, Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
+from rag_assets.core.domain import Chunk, Context, Evidence, Query, QueryOrigin, Usage
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
+from rag_assets_testing.citations import cited
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
@@ -383,8 +384,6 @@ def test_a_place_names_the_printed_page_where_it_differs(
     first: int | None, last: int | None, label: str | None, place: str
 ) -> None:
     """The physical page opens the file, the printed one the volume; one number twice would only be noise."""
-    citation = Citation(
-        "smith2020", "c", first, last, "quote", (), Verification.EXACT, page_label=label, start=0, end=5
-    )
+    found = cited("quote", page_start=first, page_end=last, page_label=label)
 
-    assert place_of(citation) == place
+    assert place_of(found) == place

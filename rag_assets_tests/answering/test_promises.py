@@ -10,6 +10,7 @@ from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.verification import quoted_text
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, Span, Verification
 from rag_assets.core.promises import check_all, nothing_withholds
+from rag_assets_testing.citations import cited
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
@@ -21,9 +22,7 @@ CHUNKS = (SMITH, JONES)
 
 def citation(quote: str = "Ferritin fell in all groups", page: int | None = 3) -> Citation:
     start = max(0, TEXT.find(quote))
-    return Citation(
-        "smith2020", SMITH.chunk_id, page, page, quote, (), Verification.EXACT, start=start, end=start + len(quote)
-    )
+    return cited(quote, page=page, chunk_id=SMITH.chunk_id, start=start)
 
 
 def of(source: Chunk, quote: str, page: int | None = 1) -> Citation:

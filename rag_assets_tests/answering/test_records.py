@@ -22,13 +22,12 @@ from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import DeferredQuestion
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
-from rag_assets.core.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
+from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Support, Usage
 from rag_assets.core.incremental import fingerprint
 from rag_assets.questions import Question
+from rag_assets_testing.citations import cited
 
-CITATION = Citation(
-    "smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT, start=7, end=22
-)
+CITATION = cited("Ferritin “fell”", page=3, page_end=4, boxes=(Box(3, 0, 0, 1, 1),), start=7)
 RESULT = QAResult(
     "q1",
     "Fall, or not?",

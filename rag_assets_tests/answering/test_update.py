@@ -11,7 +11,7 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import AnswerUpdate, answered
 from rag_assets.answering.verify.verification import Scoring, VerifiedClaims
-from rag_assets.core.domain import Citation, Claim, Filter, QAResult, Verification
+from rag_assets.core.domain import Claim, Filter, QAResult
 from rag_assets.core.errors import (
     AccessDenied,
     BudgetExhausted,
@@ -21,15 +21,12 @@ from rag_assets.core.errors import (
     RequestRejected,
 )
 from rag_assets.questions import Question
+from rag_assets_testing.citations import cited
 
 QUESTIONS = [Question(id=f"q{number}", question=f"Question {number}?") for number in range(10)]
 CLAIM = Claim(
     "It fell.",
-    (
-        Citation(
-            "smith2020", "smith2020:1", 1, 1, "Ferritin fell in all groups", (), Verification.EXACT, start=0, end=27
-        ),
-    ),
+    (cited("Ferritin fell in all groups"),),
 )
 
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from rag_assets.core.domain import Citation, Claim, QAResult, Usage, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult, Usage
 from rag_assets.evaluation.cases import Case, Found, Verdict
 from rag_assets.questions import Question
+from rag_assets_testing.citations import cited
 
 QUOTE = "The customary constant k is 60, chosen in a pilot."
 QUESTION: dict[str, Any] = {
@@ -22,7 +23,7 @@ def question(**changes: Any) -> Question:
 
 
 def citation(page: int | None = 2, quote: str = QUOTE, paper_id: str = "fusion") -> Citation:
-    return Citation(paper_id, f"{paper_id}:1", page, page, quote, (), Verification.EXACT, start=0, end=len(quote))
+    return cited(quote, paper_id, page)
 
 
 def result(*claims: Claim, question_id: str = "q1", refused: bool = False, usage: Usage | None = None) -> QAResult:

@@ -10,12 +10,13 @@ from lxml import html
 from markdown_it import MarkdownIt
 from openpyxl import load_workbook
 
-from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.reports.markdown import as_markdown, as_web_page
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.spreadsheet import as_csv, as_xlsx
 from rag_assets.reports.templates import parse_template
+from rag_assets_testing.citations import cited
 
 TEMPLATE = """# Iron
 
@@ -35,18 +36,7 @@ EVIL = "Iron <script>alert(1)</script> [link](javascript:x) | fell ![](http://x.
 
 
 def citation(paper: str, start: int, quote: str, page: int | None = 3, cited_as: str = "") -> Citation:
-    return Citation(
-        paper,
-        f"{paper}:1",
-        page,
-        page,
-        quote=quote,
-        start=start,
-        end=start + len(quote),
-        boxes=(),
-        verification=Verification.EXACT,
-        cited_as=cited_as,
-    )
+    return cited(quote, paper, page, start=start, cited_as=cited_as)
 
 
 def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[str, ...] = ()) -> QAResult:

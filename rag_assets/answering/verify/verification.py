@@ -26,11 +26,6 @@ from rag_assets.core.domain import (
     PaperFacts,
     Support,
     Usage,
-    all_boxes,
-    any_by_ocr,
-    page_label,
-    span_at,
-    spans_between,
 )
 from rag_assets.core.text.sentences import sentence_spans
 
@@ -140,7 +135,17 @@ def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, ti
     checked = checked_claim(text, quoted, question)
     if checked.objection is not None and not checked.objection.is_doubt:
         return Outcome(proposed, None, checked.objection, tuple(lost), quoted)
-    citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
+    cited = (
+        Citation.within(
+            chunk,
+            place.start,
+            place.end,
+            quote=chunk.text[place.start : place.end],
+            verification=place.verification,
+        )
+        for chunk, place in quotes
+    )
+    citations = tuple(dict.fromkeys(cited))
     claim = Claim(text, citations, relevance=proposed.relevance, computed=checked.computed)
     return Outcome(proposed, claim, checked.objection, tuple(lost), quoted)
 
@@ -182,24 +187,6 @@ def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Ch
     if not found:
         return Reason.QUOTE_NOT_FOUND
     return [(chunk, place) for place in found]
-
-
-def _citation(chunk: Chunk, place: QuotePlace) -> Citation:
-    first, last = span_at(chunk.spans, place.start), span_at(chunk.spans, place.end - 1)
-    return Citation(
-        paper_id=chunk.paper_id,
-        chunk_id=chunk.chunk_id,
-        page_start=first.page_start if first else None,
-        page_end=last.page_end if last else None,
-        page_label=page_label(first, last) if first and last else None,
-        quote=chunk.text[place.start : place.end],
-        start=place.start,
-        end=place.end,
-        boxes=all_boxes(spans_between(chunk.spans, place.start, place.end)),
-        verification=place.verification,
-        is_by_ocr=any_by_ocr(chunk.spans, place.start, place.end),
-        is_generated=chunk.is_generated,
-    )
 
 
 _N_DECIMALS = 4

@@ -47,6 +47,7 @@ from rag_assets.core.domain.evidence import (
     band_of,
 )
 from rag_assets.core.domain.filters import EVERYTHING, Condition, Filter, FilterField, NumberRange, Value
+from rag_assets.core.domain.places import Place
 from rag_assets.core.domain.records import NO_RECORD, PaperOrder, Person, PrintedFront, Record
 from rag_assets.core.domain.spans import (
     Box,

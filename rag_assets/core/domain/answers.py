@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rag_assets.core.domain.spans import Box
+from rag_assets.core.domain.places import Place
 
 
 class Verification(StrEnum):
@@ -23,32 +23,19 @@ class Verification(StrEnum):
     what they show: the row is to be read in its table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation(Place):
     """A quote and where it stands; pages and boxes are computed from the place the quote was found at."""
 
-    paper_id: str
-    chunk_id: str
-    page_start: int | None
-    page_end: int | None
-    page_label: str | None = field(default=None, kw_only=True)
-    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
     quote: str
-    start: int = field(kw_only=True)
-    """The quote is `text[start:end]` of its chunk."""
-    end: int = field(kw_only=True)
-    boxes: tuple[Box, ...]
+    """The text of its place."""
     verification: Verification
-    cited_as: str = field(default="", kw_only=True)
+    cited_as: str = ""
     """The paper as a text cites it, "Lund & Moe (2019)"; its id where its authors are not known."""
-    work: str = field(default="", kw_only=True)
+    work: str = ""
     """Id of the first paper that is the same work, often this one; empty in rows written before works were compared."""
-    is_retracted: bool = field(default=False, kw_only=True)
+    is_retracted: bool = False
     """Whether the paper is known to be retracted."""
-    is_by_ocr: bool = field(default=False, kw_only=True)
-    """OCR read the quote, or a part of it, from a picture of its page."""
-    is_generated: bool = False
-    """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 
 
 HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75

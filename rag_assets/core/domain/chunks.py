@@ -104,6 +104,12 @@ class Chunk:
         parts = ((part.section_title, part.section_path) for part in self.sections if offset < part.end)
         return next(parts, (self.section_title, self.section_path))
 
+    def part(self, start: int | None, end: int | None) -> tuple[int, int]:
+        """Two offsets in order and cut to its text, which is all of it for those that are not given."""
+        n_chars = len(self.text)
+        first = min(max(start or 0, 0), n_chars)
+        return first, n_chars if end is None else min(max(end, first), n_chars)
+
     @property
     def boxes(self) -> tuple[Box, ...]:
         return all_boxes(self.spans)

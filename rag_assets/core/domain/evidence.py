@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from rag_assets.core.domain.answers import CitedWork, Usage
 from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
-from rag_assets.core.domain.spans import Box, Span, all_boxes, any_by_ocr, known_spans, page_label, spans_between
+from rag_assets.core.domain.places import Place
+from rag_assets.core.domain.spans import known_spans, page_label, spans_between
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
+SomePlace = TypeVar("SomePlace", bound=Place)
 
 
 class QueryOrigin(StrEnum):
@@ -76,24 +79,24 @@ class Hit:
         return None if self.relevance is None else band_of(self.relevance)
 
     @property
-    def boxes(self) -> tuple[Box, ...]:
-        """Boxes of the passage on its pages, where the source has them."""
-        return all_boxes(self._spans)
+    def place(self) -> Place:
+        """Where the passage stands."""
+        return self.placed(Place)
 
-    @property
-    def page_label(self) -> str | None:
-        """Printed labels of the passage's pages, as in `Citation.page_label`."""
-        own = known_spans(self._spans)
-        return page_label(own[0], own[-1]) if own else None
-
-    @property
-    def is_by_ocr(self) -> bool:
-        """Whether OCR read the passage, or a part of it."""
-        return any_by_ocr(self.chunk.spans, self.passage.chunk_start, self.passage.chunk_end)
-
-    @property
-    def _spans(self) -> tuple[Span, ...]:
-        return spans_between(self.chunk.spans, self.passage.chunk_start, self.passage.chunk_end)
+    def placed(self, kind: type[SomePlace], **more: Any) -> SomePlace:
+        """The place of the passage with more facts, as `Place.within`. Its pages are those it is searched by: a title
+        without a page does not hide that of the rows below it."""
+        start, end = self.passage.chunk_start, self.passage.chunk_end
+        own = known_spans(spans_between(self.chunk.spans, start, end))
+        return kind.within(
+            self.chunk,
+            start,
+            end,
+            page_start=self.passage.page_start,
+            page_end=self.passage.page_end,
+            page_label=page_label(own[0], own[-1]) if own else None,
+            **more,
+        )
 
 
 @dataclass(frozen=True, slots=True)

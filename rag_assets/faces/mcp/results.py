@@ -10,8 +10,8 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, pages_of, row_note, told_beside
-from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_words
+from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, row_note, told_beside
+from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
@@ -46,13 +46,10 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
         return NOTHING_FOUND
     found = [
         {
-            "paper_id": hit.chunk.paper_id,
-            "title": titles.get(hit.chunk.paper_id),
-            "page": _pages(hit.passage.page_start, hit.passage.page_end, hit.page_label, is_by_ocr=hit.is_by_ocr),
+            **_place(hit.place, titles.get(hit.chunk.paper_id)),
             "section": hit.passage.section_path,
             "evidence": hit.band,
             "note": AI_WRITTEN if hit.chunk.is_generated else "",
-            "chunk_id": hit.chunk.chunk_id,
             "text": hit.passage.text,
         }
         for hit in hits
@@ -84,7 +81,7 @@ def matches_reply(matches: Sequence[QuoteMatch], titles: Mapping[str, str], titl
     if not matches:
         return _NOT_FOUND
     verdict = "VERIFIED" if matches[0].verdict is Verdict.VERIFIED else "NEAR"
-    return _reply(f"{verdict}.", places=[_place(one, titles.get(one.chunk.paper_id, title)) for one in matches])
+    return _reply(f"{verdict}.", places=[_match(one, titles.get(one.paper_id, title)) for one in matches])
 
 
 def section_reply(found: SectionText, start: int) -> str:
@@ -149,28 +146,30 @@ def _claim(claim: Claim, titles: Mapping[str, str]) -> dict[str, Any]:
 
 def _citation(cited: Citation, claim: str, titles: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "paper_id": cited.paper_id,
-        "title": titles.get(cited.paper_id),
+        **_place(cited, titles.get(cited.paper_id)),
         "cited_as": cited.cited_as,
-        "page": pages_of(cited) or PAGE_UNKNOWN,
-        "chunk_id": cited.chunk_id,
-        "characters": f"{cited.start}-{cited.end}",
         "found": cited.verification,
         "quote": cited.quote if cited.quote != claim else "",
     }
 
 
-def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
+def _place(place: Place, title: str | None) -> dict[str, Any]:
+    return {
+        "paper_id": place.paper_id,
+        "title": title,
+        "page": place.page_words or PAGE_UNKNOWN,
+        "chunk_id": place.chunk_id,
+        "characters": f"{place.start}-{place.end}",
+    }
+
+
+def _match(match: QuoteMatch, title: str) -> dict[str, Any]:
     return {
         "verdict": match.verdict,
         "found": match.verification or f"{match.likeness:.0f}% alike",
         "note": row_note(match.verification),
-        "paper_id": match.chunk.paper_id,
-        "title": title,
-        "page": _pages(match.page_start, match.page_end, match.page_label, is_by_ocr=match.is_by_ocr),
-        "section": match.chunk.section_path,
-        "chunk_id": match.chunk.chunk_id,
-        "characters": f"{match.start}-{match.end}",
+        **_place(match, title),
+        "section": match.section_path,
         "as_it_stands": match.quote,
         "differences": [{"quote": one.quote, "paper": one.source} for one in match.differences[:MAX_DIFFERENCES]],
         "more_differences": max(len(match.differences) - MAX_DIFFERENCES, 0) or None,
@@ -178,12 +177,8 @@ def _place(match: QuoteMatch, title: str) -> dict[str, Any]:
 
 
 def _section(section: SectionSummary) -> dict[str, Any]:
-    pages = _pages(section.page_start, section.page_end, None)
+    pages = page_words(section.page_start, section.page_end, None) or PAGE_UNKNOWN
     return {"title": section.path or section.title, "page": pages, "section_id": section.section_id}
-
-
-def _pages(first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False) -> str:
-    return page_words(first, last, label, is_by_ocr=is_by_ocr) or PAGE_UNKNOWN
 
 
 def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:

@@ -242,7 +242,7 @@ class Tools:
         marked = "its lines" if place.is_exact else "the paragraph or table it stands in"
         what = "Nothing is marked: where on the page it stands is not known." if not boxes else f"Marked: {marked}."
         near = "" if verdict.verdict is Verdict.VERIFIED else " The words differ from the quote; verify_quote says how."
-        return self._page(match.chunk.paper_id, place.page, boxes, width, what + near)
+        return self._page(match.paper_id, place.page, boxes, width, what + near)
 
     def _page(
         self, paper_id: str, page: int, boxes: tuple[FractionBox, ...], width: int, what: str

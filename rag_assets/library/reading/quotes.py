@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 
 from rag_assets.answering.verify.fuzzy_match import Words, words_of
 from rag_assets.answering.verify.quote_search import MIN_QUOTE_CHARS, find_quote, is_long_enough
-from rag_assets.core.domain import Chunk, Verification, any_by_ocr, page_label, span_at
+from rag_assets.core.domain import Chunk, Place, Verification
 from rag_assets.core.errors import InvalidQuote
 
 MAX_QUOTE_CHARS = 4000
@@ -45,13 +45,14 @@ class Difference:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class QuoteMatch:
-    """The place of a quote, or of a passage much like it: `chunk.text[start:end]`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteMatch(Place):
+    """The place of a quote, or of a passage much like it."""
 
-    chunk: Chunk
-    start: int
-    end: int
+    quote: str
+    """As it stands in the source."""
+    section_path: str
+    """Titles of the sections around it, from the outermost inwards, joined with " > "."""
     verdict: Verdict
     verification: Verification | None
     """None where the words differ in more than tidying changes."""
@@ -59,31 +60,6 @@ class QuoteMatch:
     """Likeness of the words, 0-100."""
     differences: tuple[Difference, ...]
     """In the order of the quote; empty for a verified one."""
-
-    @property
-    def quote(self) -> str:
-        """The text of the source."""
-        return self.chunk.text[self.start : self.end]
-
-    @property
-    def page_start(self) -> int | None:
-        span = span_at(self.chunk.spans, self.start)
-        return span.page_start if span else None
-
-    @property
-    def page_end(self) -> int | None:
-        span = span_at(self.chunk.spans, self.end - 1)
-        return span.page_end if span else None
-
-    @property
-    def page_label(self) -> str | None:
-        """Printed labels of its pages, as in `Citation.page_label`."""
-        first, last = span_at(self.chunk.spans, self.start), span_at(self.chunk.spans, self.end - 1)
-        return page_label(first, last) if first and last else None
-
-    @property
-    def is_by_ocr(self) -> bool:
-        return any_by_ocr(self.chunk.spans, self.start, self.end)
 
 
 def demand_quote(quote: str) -> str:
@@ -108,7 +84,7 @@ def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
     found.sort(key=lambda match: (match.verdict is not Verdict.VERIFIED, match.verification is None, -match.likeness))
     distinct: dict[tuple[str, str], QuoteMatch] = {}
     for match in found:
-        distinct.setdefault((match.chunk.paper_id, match.quote), match)
+        distinct.setdefault((match.paper_id, match.quote), match)
     return list(distinct.values())
 
 
@@ -121,15 +97,9 @@ def _match_in(quote: str, chunk: Chunk) -> QuoteMatch | None:
     given, found = Words.of(quote), Words.of(chunk.text[start:end])
     # where the rest of the sentence changes the meaning of what is quoted, the whole sentence is found
     is_verified = Verification.APPROXIMATE not in kinds and len(found.words) <= len(given.words)
-    return QuoteMatch(
-        chunk=chunk,
-        start=start,
-        end=end,
-        verdict=Verdict.VERIFIED if is_verified else Verdict.NEAR,
-        verification=places[0].verification if len(kinds) == 1 else Verification.APPROXIMATE,
-        likeness=fuzz.ratio(given.joined, found.joined),
-        differences=() if is_verified else tuple(_differences(quote, chunk.text[start:end])),
-    )
+    verification = places[0].verification if len(kinds) == 1 else Verification.APPROXIMATE
+    likeness = fuzz.ratio(given.joined, found.joined)
+    return _matched(quote, chunk, (start, end), verification, likeness, is_verified=is_verified)
 
 
 def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
@@ -142,18 +112,34 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
         return None
     first = _word_at(source, near.dest_start)
     last = _word_at(source, max(near.dest_start, near.dest_end - 1))
-    start, end = source.places[first][0], source.places[last][1]
     shared = SequenceMatcher(None, wanted.words, source.words[first : last + 1], autojunk=False).get_matching_blocks()
     if sum(block.size for block in shared) < MIN_SAME_WORDS * len(wanted.words):
         return None
-    return QuoteMatch(
-        chunk=chunk,
-        start=start,
-        end=end,
-        verdict=Verdict.NEAR,
-        verification=None,
-        likeness=near.score,
-        differences=tuple(_differences(quote, chunk.text[start:end])),
+    place = source.places[first][0], source.places[last][1]
+    return _matched(quote, chunk, place, None, near.score, is_verified=False)
+
+
+def _matched(
+    quote: str,
+    chunk: Chunk,
+    place: tuple[int, int],
+    verification: Verification | None,
+    likeness: float,
+    *,
+    is_verified: bool,
+) -> QuoteMatch:
+    start, end = place
+    source = chunk.text[start:end]
+    return QuoteMatch.within(
+        chunk,
+        start,
+        end,
+        quote=source,
+        section_path=chunk.section_at(start)[1],
+        verdict=Verdict.VERIFIED if is_verified else Verdict.NEAR,
+        verification=verification,
+        likeness=likeness,
+        differences=() if is_verified else tuple(_differences(quote, source)),
     )
 
 

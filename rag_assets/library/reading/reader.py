@@ -6,7 +6,7 @@ Pages are physical and 1-based; boxes are fractions of the page with the origin 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from rag_assets.core.domain import Chunk, Filter
 from rag_assets.core.errors import MissingInput, NotFound
@@ -25,6 +25,8 @@ _CHUNKS_LOOKED_AT = 200
 @dataclass(frozen=True, slots=True)
 class SectionText:
     """A section of a paper as it is read."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
 
     paper_id: str
     title: str
@@ -50,7 +52,11 @@ class SectionTextPart:
 class QuoteVerdict:
     """Whether a quote is in the corpus, and where."""
 
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}  # the API describes its fields by them
+
     verdict: Verdict
+    """verified: word for word, typesetting aside. near: the source says something much like it; see differences.
+    not_found: nothing like it stands in the text that is searched."""
     match: QuoteMatch | None
     """None when nothing like it was found."""
     title: str
@@ -135,9 +141,7 @@ class Reader:
         Offsets beyond the text are cut to it. Raises NotFound for an unknown chunk.
         """
         chunk = self.chunk(chunk_id)
-        n_chars = len(chunk.text)
-        start = min(max(start, 0), n_chars)
-        return self._places.of(chunk, start, n_chars if end is None else min(max(end, start), n_chars))
+        return self._places.of(chunk, *chunk.part(start, end))
 
     def page_image(
         self, paper_id: str, page: int, *, width: int = DEFAULT_WIDTH, boxes: Sequence[FractionBox] = ()
@@ -163,8 +167,8 @@ class Reader:
         return QuoteVerdict(
             verdict=best.verdict,
             match=best,
-            title=self._papers.titles().get(best.chunk.paper_id, ""),
-            pages=self._places.of(best.chunk, best.start, best.end),
+            title=self._papers.titles().get(best.paper_id, ""),
+            pages=self.place(best.chunk_id, best.start, best.end),
         )
 
     def find_quote(self, quote: str, paper_id: str | None = None, limit: int = 5) -> list[QuoteMatch]:

@@ -62,9 +62,9 @@ def evidence_row(question: Question, evidence: Evidence) -> dict[str, Any]:
                 "section": hit.passage.section_path,
                 "passage_page_start": hit.passage.page_start,
                 "passage_page_end": hit.passage.page_end,
-                "passage_page_label": hit.page_label,
-                "is_by_ocr": hit.is_by_ocr,
-                "boxes": [asdict(box) for box in hit.boxes],
+                "passage_page_label": hit.place.page_label,
+                "is_by_ocr": hit.place.is_by_ocr,
+                "boxes": [asdict(box) for box in hit.place.boxes],
                 "found_by": list(hit.found_by),
             }
             for hit in evidence.hits

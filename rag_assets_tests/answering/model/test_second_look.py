@@ -12,12 +12,13 @@ from rag_assets.answering.model.judges import HostedJudge
 from rag_assets.answering.model.second_look import JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, SupportScorer, VerifiedClaims, looked_at
-from rag_assets.core.domain import Citation, Claim, Verification
+from rag_assets.core.domain import Claim
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import Prompt
+from rag_assets_testing.citations import cited
 from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder
@@ -28,9 +29,8 @@ def claims(*stated: tuple[str, str]) -> VerifiedClaims:
     """Claims that the rules let pass, each with its quote."""
     outcomes = []
     for text, quote in stated:
-        citation = Citation("smith2020", "smith2020:1", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote))
         outcomes.append(
-            Outcome(DraftClaim(text, ()), Claim(text, (citation,)), quotes=(QuotedText(quote, 0, len(quote)),))
+            Outcome(DraftClaim(text, ()), Claim(text, (cited(quote),)), quotes=(QuotedText(quote, 0, len(quote)),))
         )
     return VerifiedClaims(tuple(outcomes))
 

@@ -5,7 +5,8 @@ import pytest
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, Scoring, VerifiedClaims, looked_at
-from rag_assets.core.domain import Citation, Claim, Support, Verification
+from rag_assets.core.domain import Claim, Support
+from rag_assets_testing.citations import cited
 from rag_assets_tests.answering.builders import WordEncoder
 
 QUOTE = "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 played no part at all."
@@ -14,10 +15,7 @@ QUOTE = "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 
 def claim(text: str, *quotes: str) -> Claim:
     return Claim(
         text,
-        tuple(
-            Citation("smith2020", "c", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote))
-            for quote in quotes or (QUOTE,)
-        ),
+        tuple(cited(quote) for quote in quotes or (QUOTE,)),
     )
 
 

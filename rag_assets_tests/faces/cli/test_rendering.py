@@ -8,11 +8,12 @@ from rich.logging import RichHandler
 from rag_assets.answering.citing import Shown
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
-from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.core.domain import Claim, QAResult
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.printed_answers import print_answer, print_answers
 from rag_assets.faces.cli.rendering import print_hits, print_run, print_told
 from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
+from rag_assets_testing.citations import cited
 
 LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."
 TITLES = {"smith2020": "Ferritin in athletes"}
@@ -21,9 +22,7 @@ LONG_ID = "reports of many years/" * 5 + "smith 2020"
 
 
 def claim(text: str, quote: str, paper_id: str = "smith2020") -> Claim:
-    return Claim(
-        text, (Citation(paper_id, f"{paper_id}:1", 3, 4, quote, (), Verification.EXACT, start=0, end=len(quote)),)
-    )
+    return Claim(text, (cited(quote, paper_id, 3, page_end=4),))
 
 
 def answer(*claims: Claim, model: str) -> QAResult:

@@ -103,6 +103,9 @@ def test_a_search_finds_passages_with_their_places(live: Live) -> None:
     assert (hits[0]["paper_id"], hits[0]["title"]) == ("ferritin", "Ferritin in athletes")
     assert "fell by 12%" in hits[0]["text"]
     assert hits[0]["page_start"] == 2
+    text = live.client.get(f"/api/chunks/{hits[0]['chunk_id']}").json()["text"]
+    assert hits[0]["text"].endswith(text[hits[0]["start"] : hits[0]["end"]])
+    assert not {"chunk", "file_path", "fingerprint"} & set(hits[0]), "a path of the server"
 
 
 def test_answers_are_shown_in_the_style_that_the_settings_name(world: World) -> None:

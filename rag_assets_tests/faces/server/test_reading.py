@@ -138,11 +138,12 @@ def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> 
     place = got(live, f"/api/chunks/{cited['chunk_id']}/place?start={cited['start']}&end={cited['end']}")
 
     (page,) = place["pages"]
-    query = ";".join(",".join(map(str, box)) for box in page["boxes"])
+    boxes = [Box(**box) for box in page["boxes"]]
+    query = ";".join(f"{box.left},{box.top},{box.right},{box.bottom}" for box in boxes)
     image = live.client.get(f"/api/papers/{DRAWN}/pages/{page['page']}.png?width=500&boxes={query}")
 
-    assert page["exact"] is True
-    under = words_under(built.paths.papers / f"{DRAWN}.pdf", [Box(page["page"], *box) for box in page["boxes"]])
+    assert page["is_exact"] is True
+    under = words_under(built.paths.papers / f"{DRAWN}.pdf", boxes)
     assert letters(under) == letters(cited["text"][cited["start"] : cited["end"]])
     assert image.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(image.content)).width == 500
@@ -157,7 +158,7 @@ def test_a_chunk_is_read_with_the_quote_marked_and_what_stands_around_it(live: L
 
     reply = got(live, f"/api/chunks/{chunk_id}?start={start}&end={start + 16}")
 
-    assert reply["text"][reply["marked"]["start"] : reply["marked"]["end"]] == "Ferritin fell by"
+    assert reply["text"][reply["start"] : reply["end"]] == "Ferritin fell by"
     assert "Background" in sections[0]["title"] or reply["before"]
     assert (reply["paper_id"], reply["title"]) == ("ferritin", "Ferritin in athletes")
 
@@ -181,10 +182,14 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
     changed = live.client.post("/api/verify", json={"quote": quote.replace("fell", "rose")}).json()
     invented = live.client.post("/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}).json()
 
-    assert (verified["verdict"], verified["paper_id"], verified["page_start"]) == ("verified", "ferritin", 2)
-    assert (changed["verdict"], changed["verification"]) == ("near", None)
-    assert changed["differences"] == [{"quote": "rose", "source": "fell"}]
-    assert (invented["verdict"], invented["quote"]) == ("not_found", None)
+    found, near = verified["match"], changed["match"]
+    assert (verified["verdict"], verified["title"]) == ("verified", "Ferritin in athletes")
+    assert (found["paper_id"], found["page_start"], found["section_path"]) == ("ferritin", 2, "2 Results")
+    assert got(live, f"/api/chunks/{found['chunk_id']}")["text"][found["start"] : found["end"]] == quote
+    assert [page["page"] for page in verified["pages"]] == [2]
+    assert (changed["verdict"], near["verification"]) == ("near", None)
+    assert near["differences"] == [{"quote": "rose", "source": "fell"}]
+    assert (invented["verdict"], invented["match"], invented["pages"]) == ("not_found", None, [])
 
 
 @pytest.mark.parametrize(

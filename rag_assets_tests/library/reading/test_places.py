@@ -46,9 +46,9 @@ def test_the_marks_of_every_sentence_lie_on_its_words(reader: Reader, built: Wor
 
 def test_a_sentence_without_a_pdf_has_the_pages_its_source_proves(reader: Reader) -> None:
     """A page from the source is still worth opening the paper at; boxes that nobody knows are not made up."""
-    chunk = reader.find_quote("Ferritin fell by 12% in all groups of runners within a month of training.")[0]
+    found = reader.find_quote("Ferritin fell by 12% in all groups of runners within a month of training.")[0]
 
-    (place,) = reader.place(chunk.chunk.chunk_id, chunk.start, chunk.end)
+    (place,) = reader.place(found.chunk_id, found.start, found.end)
 
     assert (place.page, place.boxes, place.is_exact) == (2, (), False)
 

@@ -27,7 +27,7 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
     for (_, text), found in zip(long, verdicts, strict=True):
         assert found.verdict is Verdict.VERIFIED
         assert found.match is not None
-        assert (found.match.chunk.paper_id, found.match.quote) == (DRAWN, text)
+        assert (found.match.paper_id, found.match.quote) == (DRAWN, text)
         assert all(page.is_exact for page in found.pages)
 
 

@@ -6,16 +6,17 @@ from pathlib import Path
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.records import append_audit
 from rag_assets.answering.wording import NEAR_A_REFUSAL
-from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS
 from rag_assets.pipeline.assets.qa import MAX_ANSWERS, answers_page, audit_table
+from rag_assets_testing.citations import cited
 
 FILE = Path("data/output/qa.jsonl")
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
 
 
 def citation(quote: str) -> Citation:
-    return Citation("smith2020", "smith2020:1", 3, 3, quote, (), Verification.EXACT, start=0, end=len(quote))
+    return cited(quote, page=3)
 
 
 def result(id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()) -> QAResult:

@@ -1,16 +1,17 @@
 """The papers, their sections and chunks as text, their pages as images, and where a citation stands on them."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.core.domain import PaperOrder
+from rag_assets.core.domain import PaperOrder, Place
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.library.reading.page_rendering import FractionBox
-from rag_assets.library.reading.papers import PaperState, in_order
-from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH
-from rag_assets.library.reading.reader import DEFAULT_WIDTH
+from rag_assets.library.reading.papers import PaperState, SectionSummary, in_order
+from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH, PagePlace
+from rag_assets.library.reading.reader import DEFAULT_WIDTH, SectionText
 
 router = APIRouter(prefix="/api", tags=["read"])
 MAX_OFFSET = 10_000_000
@@ -36,7 +37,7 @@ Boxes = Annotated[
 class Read(BaseModel):
     """Read from the attributes of a value of the same names."""
 
-    model_config = ConfigDict(from_attributes=True)
+    model_config = ConfigDict(from_attributes=True, use_attribute_docstrings=True)
 
 
 class PaperFacts(Read):
@@ -59,73 +60,31 @@ class PaperList(BaseModel):
     papers: list[PaperFacts]
 
 
-class Section(Read):
-    """A section, or several short ones that were merged."""
-
-    section_id: str
-    title: str
-    path: str = Field(description='Titles from the outermost section inwards, joined with " > ".')
-    page_start: int | None
-    page_end: int | None
-    chunk_ids: list[str] = Field(description="Its chunks in reading order.")
-
-
 class PaperWithSections(PaperFacts):
-    sections: list[Section] = Field(description="In reading order.")
+    sections: list[SectionSummary] = Field(description="In reading order.")
 
 
-class SectionPart(Read):
-    """`text[start:end]` of a section stands in this chunk, from `chunk_start` on."""
-
-    chunk_id: str
-    start: int
-    end: int
-    chunk_start: int
-
-
-class SectionWithText(Section):
-    paper_id: str
-    text: str
-    parts: list[SectionPart]
-
-
-class Marked(BaseModel):
-    """`text[start:end]`, in code points."""
-
-    start: int
-    end: int
-
-
-class Place(BaseModel):
-    """Where something stands; pages are physical, 1-based, None where nothing proves them."""
-
-    chunk_id: str
-    paper_id: str
-    title: str
-    section_path: str
-    page_start: int | None
-    page_end: int | None
-    page_label: str | None
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkReply(Place):
+    """A chunk as it is read. Its place is that of the part that start and end ask for, cut to the text."""
+
+    __pydantic_config__: ClassVar = ConfigDict(use_attribute_docstrings=True)
+
+    title: str
+    """Of its paper."""
+    section_path: str
     text: str
-    before: str = Field(description="The last words before it in its section.")
-    after: str = Field(description="The first words behind it in its section.")
-    marked: Marked | None = Field(description="What was asked for with start and end, cut to the text.")
-
-
-class PlaceOnPage(BaseModel):
-    """What is marked on one page."""
-
-    page: int
-    page_label: str | None
-    boxes: list[FractionBox] = Field(description="Left, top, right, bottom as fractions, origin top left.")
-    exact: bool = Field(description="The boxes are the lines of the quote itself; else those of its paragraph.")
+    before: str
+    """The last words before it in its section."""
+    after: str
+    """The first words behind it in its section."""
 
 
 class PlaceReply(BaseModel):
-    pages: list[PlaceOnPage] = Field(description="Empty: the page is not known.")
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    pages: tuple[PagePlace, ...]
+    """Empty: the page is not known."""
 
 
 Find = Annotated[str, Query(max_length=500, description="Only papers with these words in title, authors or text.")]
@@ -148,34 +107,28 @@ def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
 
 
 @router.get("/papers/{paper_id}/sections/{section}")
-async def section(paper_id: str, section: str, shared: SharedDep) -> SectionWithText:
+async def section(paper_id: str, section: str, shared: SharedDep) -> SectionText:
     """The text of a section, by its id or its title."""
-    found = await shared.searching.result(lambda: shared.reader.section(paper_id, section))
-    facts = Section.model_validate(found.section).model_dump()
-    return SectionWithText.model_validate({**facts, "paper_id": paper_id, "text": found.text, "parts": found.parts})
+    return await shared.searching.result(lambda: shared.reader.section(paper_id, section))
 
 
 @router.get("/chunks/{chunk_id}")
 async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> ChunkReply:
-    """A chunk with what stands around it; start and end mark a part of it."""
+    """A chunk with what stands around it; start and end ask for a part of it."""
     found = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
-    n_chars = len(found.text)
-    marked = None
-    if start is not None or end is not None:
-        first = min(start or 0, n_chars)
-        marked = Marked(start=first, end=n_chars if end is None else min(max(end, first), n_chars))
-    return ChunkReply(
-        chunk_id=found.chunk_id,
-        paper_id=found.paper_id,
+    is_part = start is not None or end is not None
+    first, last = found.part(start, end)
+    whole = {"page_start": found.page_start, "page_end": found.page_end, "page_label": found.page_label}
+    return ChunkReply.within(
+        found,
+        first,
+        last,
         title=shared.facts.now().titles.get(found.paper_id, ""),
-        section_path=found.section_at(marked.start)[1] if marked else found.section_path,
-        page_start=found.page_start,
-        page_end=found.page_end,
-        page_label=found.page_label,
+        section_path=found.section_at(first)[1] if is_part else found.section_path,
         text=found.text,
         before=found.context_before,
         after=found.context_after,
-        marked=marked,
+        **{} if is_part else whole,
     )
 
 
@@ -198,17 +151,7 @@ async def page_image(
 async def place(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> PlaceReply:
     """The pages that a part of a chunk stands on, and the boxes of its lines."""
     found = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
-    return PlaceReply(
-        pages=[
-            PlaceOnPage(
-                page=one.page,
-                page_label=one.page_label,
-                boxes=[(box.left, box.top, box.right, box.bottom) for box in one.boxes],
-                exact=one.is_exact,
-            )
-            for one in found
-        ]
-    )
+    return PlaceReply(pages=found)
 
 
 def _parsed(boxes: str | None) -> list[FractionBox]:

@@ -1,12 +1,14 @@
 """POST /api/search: what the index finds for a question. POST /api/verify: whether a quote stands in the papers."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from rag_assets.core.domain import Band, Box, Hit, Verification
+from rag_assets.core.domain import Band, Hit, Place
 from rag_assets.faces.server.dependencies import Asked, PaperId, SharedDep, counts_as_question
-from rag_assets.faces.server.routes.papers import Place
-from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS, Verdict
+from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS
 from rag_assets.library.reading.reader import QuoteVerdict
 
 router = APIRouter(prefix="/api", tags=["ask"])
@@ -17,20 +19,27 @@ class SearchRequest(Asked):
     k: StrictInt | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
 
 
-class FoundHit(Place):
-    """A passage that was found, and its chunk."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassage(Place):
+    """A passage that was found, without the rest of its chunk."""
 
     passage_id: str
-    text: str = Field(description="Of the passage.")
-    score: float = Field(description="Comparable within one reply only; higher is better.")
-    is_by_ocr: bool = Field(description="OCR read the passage, or a part of it.")
-    similarity: float | None = Field(description="Cosine of question and passage.")
-    band: Band | None = Field(description="How likely it answers the question, by the reranker.")
-    boxes: list[Box]
+    title: str
+    """Of its paper."""
+    section_path: str
+    text: str
+    score: float
+    """Comparable within one reply only; higher is better."""
+    similarity: float | None
+    """Cosine of question and passage."""
+    band: Band | None
+    """How likely it answers the question, by the reranker."""
 
 
 class SearchReply(BaseModel):
-    hits: list[FoundHit]
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    hits: list[FoundPassage]
 
 
 @router.post("/search", dependencies=[counts_as_question])
@@ -41,28 +50,21 @@ async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     def found() -> SearchReply:
         titles = shared.facts.now().titles
         hits = shared.engine.search(question, request.k)
-        return SearchReply(hits=[_found(hit, titles.get(hit.chunk.paper_id, "")) for hit in hits])
+        return SearchReply(hits=[_found(hit, titles) for hit in hits])
 
     return await shared.searching.result(found)
 
 
-def _found(hit: Hit, title: str) -> FoundHit:
-    passage = hit.passage
-    return FoundHit(
-        chunk_id=hit.chunk.chunk_id,
-        passage_id=passage.passage_id,
-        paper_id=passage.paper_id,
-        title=title,
-        section_path=passage.section_path,
-        page_start=passage.page_start,
-        page_end=passage.page_end,
-        page_label=hit.page_label,
-        text=passage.text,
+def _found(hit: Hit, titles: Mapping[str, str]) -> FoundPassage:
+    return hit.placed(
+        FoundPassage,
+        passage_id=hit.passage.passage_id,
+        title=titles.get(hit.chunk.paper_id, ""),
+        section_path=hit.passage.section_path,
+        text=hit.passage.text,
         score=hit.score,
-        is_by_ocr=hit.is_by_ocr,
         similarity=hit.dense_score,
         band=hit.band,
-        boxes=list(hit.boxes),
     )
 
 
@@ -73,69 +75,7 @@ class QuoteRequest(BaseModel):
     paper_id: PaperId | None = Field(None, description="Look in this paper only.")
 
 
-class DifferenceReply(BaseModel):
-    """Words of the quote, and what the source has in their place; one of the two may be empty."""
-
-    quote: str
-    source: str
-
-
-class VerifyReply(BaseModel):
-    """What is known of the quote; the fields of a place are None where nothing like it was found."""
-
-    verdict: Verdict = Field(
-        description="verified: word for word, typesetting aside. near: the source says something much like it; see "
-        "differences. not_found: nothing like it stands in the text that is searched."
-    )
-    verification: Verification | None = Field(
-        description="How it was found; unplaced: in a row of a table of which it is not certain whose values it "
-        "holds. None where it differs in more than what tidying changes."
-    )
-    paper_id: str | None = None
-    title: str | None = None
-    section_path: str | None = None
-    chunk_id: str | None = None
-    start: int | None = None
-    end: int | None = None
-    quote: str | None = Field(None, description="As it stands in the source: text[start:end] of the chunk.")
-    page_start: int | None = None
-    page_end: int | None = None
-    page_label: str | None = None
-    is_by_ocr: bool = Field(False, description="OCR read the quote, or a part of it.")
-    boxes: list[Box] = Field([], description="Where it stands; empty where that is not known.")
-    exact: bool = Field(False, description="The boxes are the lines of the quote itself; else those of its paragraph.")
-    likeness: float | None = Field(None, description="Of the words, 0 to 100.")
-    differences: list[DifferenceReply] = []
-
-
 @router.post("/verify", dependencies=[counts_as_question])
-async def verify(request: QuoteRequest, shared: SharedDep) -> VerifyReply:
+async def verify(request: QuoteRequest, shared: SharedDep) -> QuoteVerdict:
     """Look a quote up in all papers, or in one. No model is asked."""
-    found = await shared.searching.result(lambda: shared.reader.verify_quote(request.quote, request.paper_id))
-    return _reply(found)
-
-
-def _reply(found: QuoteVerdict) -> VerifyReply:
-    match = found.match
-    if match is None:
-        return VerifyReply(verdict=found.verdict, verification=None)
-    chunk = match.chunk
-    return VerifyReply(
-        verdict=found.verdict,
-        verification=match.verification,
-        paper_id=chunk.paper_id,
-        title=found.title,
-        section_path=chunk.section_at(match.start)[1],
-        chunk_id=chunk.chunk_id,
-        start=match.start,
-        end=match.end,
-        quote=match.quote,
-        page_start=match.page_start,
-        page_end=match.page_end,
-        page_label=match.page_label,
-        is_by_ocr=match.is_by_ocr,
-        boxes=[box for page in found.pages for box in page.boxes],
-        exact=any(page.is_exact for page in found.pages),
-        likeness=match.likeness,
-        differences=[DifferenceReply(quote=one.quote, source=one.source) for one in match.differences],
-    )
+    return await shared.searching.result(lambda: shared.reader.verify_quote(request.quote, request.paper_id))

@@ -85,7 +85,7 @@ const WIDTHS = [1000, 1500, 2000]; // few widths, so that the server's cache and
 const SHARP_AT = 1.5; // enlarged so much, the image is still sharp
 
 /**
- * The figure of a page: {element, loaded, scrollToMark, release}. place: {page, page_label, boxes}; a box is left, top,
+ * The figure of a page: {element, loaded, scrollToMark, release}. place: {page, page_label, boxes}; a box has left, top,
  * right, bottom as fractions of the page from its top left corner.
  */
 export function pageFigure(paperId, place, signal) {
@@ -110,7 +110,7 @@ async function loadImage(paperId, page, { element, sheet, image, signal }) {
   element.removeAttribute("aria-busy");
 }
 
-function marking([left, top, right, bottom]) {
+function marking({ left, top, right, bottom }) {
   const box = el("div", { class: "marking" });
   const percent = { left, top, width: right - left, height: bottom - top };
   for (const [name, share] of Object.entries(percent)) box.style.setProperty(name, `${share * 100}%`);

@@ -95,7 +95,7 @@ export class Reader {
     const hasImage = this.pages.paper.has_pages && places.length > 0;
     if (isUnknown) this.where.textContent = pageWords({});
     if (!hasImage) this.notice(isUnknown ? NO_PAGE : NO_IMAGE);
-    else if (isQuoted && !places.every((place) => place.exact))
+    else if (isQuoted && !places.every((place) => place.is_exact))
       this.notice(places.some((place) => place.boxes.length) ? BLOCK_MARKED : NOT_MARKED);
     this.text.replaceChildren(inText(chunk, { isQuoted, isOpen: !hasImage || isPhone() }));
     if (hasImage) await this.pages.show(places);
@@ -122,8 +122,8 @@ export class Reader {
     const signal = this.loading.signal;
     await this.tried(signal, () => this.read({ section_id: id }), async () => {
       const found = await getJson(`${this.path}/sections/${encodeURIComponent(id)}`, { signal });
-      this.where.textContent = pageWords(found);
-      this.section.textContent = found.path;
+      this.where.textContent = pageWords(found.section);
+      this.section.textContent = found.section.path;
       this.notices.replaceChildren(plainText(found.text));
       this.heading.focus();
     });

@@ -4,8 +4,7 @@ import { el, parted } from "./dom.js";
 
 /** isQuoted: a sentence of it is marked; isOpen: the text is shown at once, because there is no page to look at. */
 export function inText(chunk, { isQuoted, isOpen }) {
-  const { start, end } = chunk.marked ?? { start: 0, end: 0 };
-  const [before, quote, after] = parted(chunk.text, start, end);
+  const [before, quote, after] = isQuoted ? parted(chunk.text, chunk.start, chunk.end) : [chunk.text];
   const text = el(
     "div",
     { class: "text" },
