@@ -13,7 +13,6 @@ from rag_assets.parsing.discovery import RETRACTION_LISTS, library_files
 from rag_assets.parsing.shared.files.raw import decoded
 
 _MAX_MB = 300
-_SAMPLE_CHARS = 20_000
 _DELIMITERS = ",;\t|"
 _OF_NOTICE = re.compile("retraction|notice")
 """In the name of a column with DOIs: those of the notices, not of the papers."""
@@ -66,10 +65,7 @@ def _dois(text: str) -> Iterator[str]:
 def _rows(text: str) -> Iterator[Sequence[str]]:
     """The cells of each line; lines that nothing parts have one."""
     first = text.partition("\n")[0]
-    try:
-        delimiter = csv.Sniffer().sniff(text[:_SAMPLE_CHARS], _DELIMITERS).delimiter
-    except csv.Error:
-        delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = max(_DELIMITERS, key=first.count)
     if delimiter in first:
         return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     return ([line] for line in text.splitlines())

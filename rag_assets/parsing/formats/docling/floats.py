@@ -47,24 +47,26 @@ class Items:
         for child in sequence(item.get("children")) if depth < _MAX_DEPTH_OF_CELL else ():
             yield from self.texts_below(child, depth + 1)
 
-    def attached_text(self, owner: Item, name: str) -> str:
-        """The captions or footnotes of an item as one line."""
-        texts = [self.text_of(self.item(reference)[1]) for reference in sequence(owner.get(name))]
-        return " ".join(" ".join(texts).split())
-
-    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
-        """Where the captions or footnotes of an item are; those without places have their owner's."""
-        attached = [self.item(reference)[1] for reference in sequence(owner.get(name))]
-        with_text = [item for item in attached if self.text_of(item).strip()]
-        boxes = [self.pages.boxes(item if sequence(item.get("prov")) else owner) for item in with_text]
-        return tuple(dict.fromkeys(box for own in boxes for box in own))
-
-    def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
-        """The captions or footnotes of an item as blocks of their own; those without a place have their owner's."""
+    def attached(self, owner: Item, name: str) -> Iterator[tuple[str, Item]]:
+        """The captions or footnotes of an item, each as one line and with the item that has its place: those without
+        a place have their owner's."""
         for reference in sequence(owner.get(name)):
             _, item = self.item(reference)
             if text := " ".join(self.text_of(item).split()):
-                yield Block(kind, text, spans=self.pages.spans(item if sequence(item.get("prov")) else owner, text))
+                yield text, item if sequence(item.get("prov")) else owner
+
+    def attached_text(self, owner: Item, name: str) -> str:
+        """The captions or footnotes of an item as one line."""
+        return " ".join(text for text, _ in self.attached(owner, name))
+
+    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
+        """Where the captions or footnotes of an item are."""
+        return tuple(dict.fromkeys(box for _, item in self.attached(owner, name) for box in self.pages.boxes(item)))
+
+    def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
+        """The captions or footnotes of an item as blocks of their own."""
+        for text, item in self.attached(owner, name):
+            yield Block(kind, text, spans=self.pages.spans(item, text))
 
 
 def table_blocks(table: Item, items: Items) -> Iterator[Block]:

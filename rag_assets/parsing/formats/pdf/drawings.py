@@ -9,8 +9,7 @@ is a figure's, never a table's.
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
-from operator import not_
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, turned
@@ -71,7 +70,6 @@ class PageDrawings:
     """What is drawn on a page, in points of the page as it is shown."""
 
     lines: list[Rectangle] = field(default_factory=list)
-    joints: list[Rectangle] = field(default_factory=list)
     shades: list[Rectangle] = field(default_factory=list)
     figures: list[Rectangle] = field(default_factory=list)
     ink: list[Rectangle] = field(default_factory=list)
@@ -79,12 +77,13 @@ class PageDrawings:
     def in_frame(self, frame: Frame) -> Drawings:
         """The drawings as text of this frame sees them."""
         back = (-frame.quarter_turns) % 4
-        lines, joints, shades, figures, ink = (
+        lines, shades, figures, ink = (
             [turned(box, back, frame.shown_width, frame.shown_height) for box in boxes]
-            for boxes in (self.lines, self.joints, self.shades, self.figures, self.ink)
+            for boxes in (self.lines, self.shades, self.figures, self.ink)
         )
-        is_across = [right - left >= bottom - top for left, top, right, bottom in lines]
-        flat, upright = [*compress(lines, is_across), *joints], [*compress(lines, map(not_, is_across)), *joints]
+        joints = [area for area in shades if max(area[2] - area[0], area[3] - area[1]) < _SHORTEST]
+        flat = [*joints, *(line for line in lines if line[2] - line[0] >= line[3] - line[1])]
+        upright = [*joints, *(line for line in lines if line[2] - line[0] < line[3] - line[1])]
         across = [Rule((top + bottom) / 2, left, right) for left, top, right, bottom in flat]
         down = [Rule((left + right) / 2, top, bottom) for left, top, right, bottom in upright]
         return Drawings(_joined(across), _joined(down), tuple(shades), tuple(figures), tuple(ink))
@@ -107,8 +106,7 @@ def drawings_of(page: "PdfPage", geometry: Geometry, glyphs: Sequence[Glyph]) ->
         if kind == raw.FPDF_PAGEOBJ_PATH:
             lines, shades = _path(item, matrix, geometry)
             found.lines += lines
-            found.joints += [area for area in shades if _is_joint(area)]
-            found.shades += [area for area in shades if not _is_joint(area)]
+            found.shades += shades
         elif _EMPTY_SHARE * page_area < _size(area) and not is_background:
             found.figures.append(area)
     return found
@@ -220,10 +218,6 @@ def _path(item: Any, matrix: Matrix, geometry: Geometry) -> tuple[list[Rectangle
 def _is_rule(area: Rectangle) -> bool:
     width, height = area[2] - area[0], area[3] - area[1]
     return min(width, height) <= _THIN and max(width, height) >= max(_SHORTEST, 2 * min(width, height))
-
-
-def _is_joint(area: Rectangle) -> bool:
-    return max(area[2] - area[0], area[3] - area[1]) < _SHORTEST
 
 
 def _outlines(item: Any, matrix: Matrix, n: int) -> list[list[tuple[float, float]]]:
