@@ -1,5 +1,6 @@
 """What is said to a question, or over papers, in other languages than English, without a model."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from rag_assets.answering.drafts import NOT_READ, REFUSAL, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.promises import too_few_sources
+from rag_assets.answering.promises import Published, promised
 from rag_assets.answering.trace import Finished
 from rag_assets.answering.verify.verification import EmbeddedSupport
 from rag_assets.core.domain import QAResult
@@ -78,7 +79,8 @@ def test_what_is_not_found_in_another_language_is_not_said_to_be_missing_from_th
     result = answered(tmp_path, question, *papers)
 
     assert (result.refused, result.answer) == (True, NOT_READ)
-    assert too_few_sources([result], min_sources=2) == []
+    alone = replace(result, nearest=())
+    assert promised(alone, question, Published({}, {}, min_sources=2)) == alone
 
 
 def test_english_papers_that_do_not_say_it_still_refuse(tmp_path: Path) -> None:

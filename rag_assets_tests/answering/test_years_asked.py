@@ -9,7 +9,7 @@ from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.verify.objections import Reason
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import verify
-from rag_assets.answering.verify.years import asked_years, told_of
+from rag_assets.answering.verify.years import are_in, asked_years, years_of
 from rag_assets.core.domain import PaperFacts
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context, readers
@@ -43,11 +43,11 @@ def test_the_nearest_place_that_names_a_year_tells_of_which_year_a_quote_is(
     text: str, quote: str, title: str, year: int, is_asked: bool | None
 ) -> None:
     """The figure of another year is a false number with an exact quote."""
-    start = text.index(quote)
+    start, asked = text.index(quote), asked_years(f"What were sales in {year}?")
 
-    told = told_of(QuotedText(text, start, start + len(quote), title=title), asked_years(f"What were sales in {year}?"))
+    years = years_of(QuotedText(text, start, start + len(quote), title=title), asked)
 
-    assert told.is_asked is is_asked
+    assert (are_in(asked, years) if years else None) is is_asked
 
 
 def test_the_year_of_a_paper_that_is_named_is_no_condition() -> None:

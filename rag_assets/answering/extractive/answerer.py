@@ -30,7 +30,7 @@ from rag_assets.answering.extractive.table_rows import table_rows
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.verify.names import MissingName, missing_names
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.years import ToldOf, are_in, asked_years, listed, told_of, without_years, years_in
+from rag_assets.answering.verify.years import are_in, asked_years, listed, without_years, years_in, years_of
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperFacts
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
@@ -225,8 +225,8 @@ class ExtractiveAnswerer:
         """The candidates that would answer the part, but are not of a year that it asks for: the years of each."""
         wanted = asked_years(asked)
         enough = np.flatnonzero(part.relevance >= self._settings.min_relevance) if wanted else ()
-        told = ((int(nth), _told_of(candidates[int(nth)], contexts, wanted)) for nth in enough)
-        return {nth: one.years for nth, one in told if not one.is_asked}
+        found = {int(nth): _years_of(candidates[int(nth)], contexts, wanted) for nth in enough}
+        return {nth: years for nth, years in found.items() if not are_in(wanted, years)}
 
     def _without(self, part: ScoredPart, left_out: Iterable[int]) -> ScoredPart:
         """The part with some candidates below the floor: they are shown as near."""
@@ -259,21 +259,18 @@ def _is_english(question: str, contexts: Sequence[Context]) -> bool:
     return all(map(may_be_english, texts))
 
 
-def _told_of(one: Candidate, contexts: Sequence[Context], asked: Sequence[NumberRange]) -> ToldOf:
-    """Whether a candidate is of a year that is asked for. Where no place tells, it is if its paper appeared then; not
-    if it appeared before; else if the paper mentions the year at all."""
+def _years_of(one: Candidate, contexts: Sequence[Context], asked: Sequence[NumberRange]) -> frozenset[int]:
+    """The years that a candidate is of. Where no place tells, it is of all that its paper mentions if one of these is
+    asked for and the paper did not appear before, else of the year in which the paper appeared."""
     context = contexts[one.context]
     start, end = (one.start, one.end) if one.quote else one.shown
     quoted = QuotedText(context.text, start, end, context.section_title, context.paper.title)
-    told = told_of(quoted, asked)
-    if told.is_asked is not None:
-        return told
+    if years := years_of(quoted, asked):
+        return years
     appeared = years_in(context.paper.year)
-    if are_in(asked, appeared):
-        return ToldOf(True)
     is_later = appeared and all(min(appeared) < wanted.first for wanted in asked)
-    own = (years_in(other.text) for other in contexts if other.paper_id == one.paper_id)
-    return ToldOf(not is_later and any(are_in(asked, years) for years in own), appeared)
+    own = frozenset[int]().union(*(years_in(other.text) for other in contexts if other.paper_id == one.paper_id))
+    return own if not is_later and are_in(asked, own) else appeared
 
 
 def _papers(contexts: Sequence[Context]) -> Mapping[str, PaperFacts]:

@@ -289,8 +289,4 @@ def _without_ordinary_parts(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    found: list[str] = []
-    for match in WORD.finditer(plain(text)):
-        is_number = match[0][0].isdigit() and match[0].replace(",", "").replace(".", "").isdigit()
-        found += [_SEPARATORS.sub("", match[0])] if is_number else _SEPARATORS.split(match[0])
-    return [word for word in found if word]
+    return [part for word in WORD.findall(plain(text)) for part in _SEPARATORS.split(word) if part]

@@ -15,7 +15,7 @@ from rag_assets.answering.verify.names import NameKind, names_in, names_missing_
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import states_a_row
-from rag_assets.answering.verify.years import are_in, asked_years, listed, told_of, years_in
+from rag_assets.answering.verify.years import are_in, asked_years, listed, years_in, years_of
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import read
 
@@ -144,12 +144,9 @@ def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> fro
     asked, said = asked_years(question), years_in(claim)
     if not asked or not (are_in(asked, said) or (not said and len(read(question).parts) == 1)):
         return frozenset()
-    told = [told_of(one, asked) for one in quotes]
-    return (
-        frozenset[int]().union(*(one.years for one in told))
-        if all(it.is_asked is False for it in told)
-        else frozenset()
-    )
+    told = [years_of(one, asked) for one in quotes]
+    is_of_others = not any(are_in(asked, years) or not years for years in told)
+    return frozenset[int]().union(*told) if is_of_others else frozenset()
 
 
 def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:

@@ -6,7 +6,6 @@ paper, at last what stands before it in its paragraph. Years of cited works are 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -22,16 +21,6 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 """A year with the words that lead up to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToldOf:
-    """What the places around a quote say of its year."""
-
-    is_asked: bool | None
-    """Whether it is one of those asked for; None where no place tells."""
-    years: frozenset[int] = frozenset()
-    """The years named by the place that decides."""
 
 
 def asked_years(question: str) -> tuple[NumberRange, ...]:
@@ -61,17 +50,13 @@ def years_in(text: str) -> frozenset[int]:
     return frozenset(int(one.value) for one in quantities(_FISCAL.sub("", text)) if one.kind == YEAR)
 
 
-def told_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> ToldOf:
-    """Whether a quote is of a year that is asked for."""
-    if are_in(asked, years_in(quoted.quote)):
-        return ToldOf(True)
-    for text, decides in _places(quoted):
+def years_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> frozenset[int]:
+    """The years that a quote is of, one of those asked for among them if it is of that; empty where no place tells."""
+    for text, decides in ((quoted.quote, False), *_places(quoted)):
         years = years_in(text)
-        if are_in(asked, years):
-            return ToldOf(True, years)
-        if years and decides:
-            return ToldOf(False, years)
-    return ToldOf(None)
+        if years and (decides or are_in(asked, years)):
+            return years
+    return frozenset()
 
 
 def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:

@@ -25,12 +25,12 @@ def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
             alike[_authors(record.authors), str(record.year or "n.d.")].append(paper_id)
     named = {paper_id: paper_id for paper_id in records}
     for (authors, year), papers in alike.items():
-        titles = {_main_title(records[paper_id].title or "") for paper_id in papers}
-        for nth, paper_id in enumerate(papers):
+        titles = [_main_title(records[paper_id].title or "") for paper_id in papers]
+        for nth, (paper_id, title) in enumerate(zip(papers, titles, strict=True)):
             if len(papers) == 1:
                 named[paper_id] = f"{authors} ({year})"
-            elif len(titles - {""}) == len(papers):
-                named[paper_id] = f"{authors}, “{_main_title(records[paper_id].title or '')}” ({year})"
+            elif all(titles) and len(set(titles)) == len(papers):
+                named[paper_id] = f"{authors}, “{title}” ({year})"
             else:
                 named[paper_id] = f"{authors} ({year}{letters(nth)})"
     return named

@@ -42,6 +42,11 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(plain_lower(text))
 
 
+def pieces_of(text: str) -> tuple[str, ...]:
+    """All runs of letters and digits, case folded, in order: "step-back" is two."""
+    return tuple(_PIECE.findall(plain_lower(text)))
+
+
 def words_of_file_name(paper_id: str) -> list[str]:
     """The words in the name of a paper's file, each once, case folded; its folder is not part of it.
 
@@ -57,7 +62,7 @@ def words_of_file_name(paper_id: str) -> list[str]:
 
 def joined_pairs(text: str) -> list[str]:
     """Each two neighbouring words as one, case folded: files are called "FootLocker" or "10K"."""
-    return [first + second for first, second in pairwise(_PIECE.findall(plain_lower(text)))]
+    return [first + second for first, second in pairwise(pieces_of(text))]
 
 
 def words_written_as_names(question: str) -> set[str]:

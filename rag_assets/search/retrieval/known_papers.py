@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from rag_assets.core.domain import PaperFacts
-from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.identifiers import dois_in, normal_arxiv
-from rag_assets.core.text.names import has_words_before, is_in_title_case
+from rag_assets.core.text.names import has_words_before, is_in_title_case, pieces_of
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions.reading import STUDY, asked_text, read
 from rag_assets.search.indexing.protocols import LexicalIndex
@@ -78,7 +77,7 @@ class KnownPapers:
 
     @cached_property
     def _by_title(self) -> Mapping[Words, Papers]:
-        return _grouped((words, paper) for paper, facts in self._facts.items() if (words := _words(facts.title)))
+        return _grouped((words, paper) for paper, facts in self._facts.items() if (words := pieces_of(facts.title)))
 
     @cached_property
     def _by_start(self) -> Mapping[Words, tuple[Words, ...]]:
@@ -88,7 +87,7 @@ class KnownPapers:
     @cached_property
     def _by_head(self) -> Mapping[Words, Papers]:
         """By the words of a title up to its first colon."""
-        heads = ((_words(facts.title.partition(":")[0]), paper) for paper, facts in self._facts.items())
+        heads = ((pieces_of(facts.title.partition(":")[0]), paper) for paper, facts in self._facts.items())
         return _grouped((head, paper) for head, paper in heads if head)
 
     def paper_of(self, entry: str, *, besides: str) -> str | None:
@@ -99,7 +98,7 @@ class KnownPapers:
         for paper in filter(None, (_only(self._by_doi.get(doi, ())) for doi in stated)):
             return paper if paper != besides else None
         found = []
-        for _, title in self._titles_in(_words(entry)):
+        for _, title in self._titles_in(pieces_of(entry)):
             own = _only(self._by_title[title])
             if own and own != besides and not (stated and self._facts[own].doi not in ("", *stated)):
                 found.append((len(title), own))
@@ -147,10 +146,10 @@ class KnownPapers:
     def _titles_written_in(self, question: str) -> Iterator[tuple[int, int, Papers]]:
         """Whole titles, and in quotation marks also what stands before their colon."""
         for match in _QUOTED.finditer(question):
-            words = _words(match[1])
+            words = pieces_of(match[1])
             if papers := self._by_title.get(words) or self._by_head.get(words, ()):
                 yield *_with_its_mark(question, *match.span(1)), papers
-        placed = [(word, *match.span()) for match in _WORD.finditer(question) for word in _words(match[0])]
+        placed = [(word, *match.span()) for match in _WORD.finditer(question) for word in pieces_of(match[0])]
         for at, title in self._titles_in(tuple(word for word, *_ in placed)):
             start, end = placed[at][1], placed[at + len(title) - 1][2]
             if _is_written_as_title(question, start, end):
@@ -188,10 +187,6 @@ def _before(question: str, start: int) -> re.Match[str]:
     found = _BEFORE.search(question, max(0, start - _LOOK_BACK_CHARS), start)
     assert found is not None, "may be empty"
     return found
-
-
-def _words(text: str) -> Words:
-    return tuple(_WORD.findall(plain_lower(text)))
 
 
 def _only(papers: Papers) -> str | None:

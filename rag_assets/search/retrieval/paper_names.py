@@ -10,7 +10,6 @@ mention it too. Written in another way ("step-back prompting" for step_back_prom
 and so may a title up to its colon: these count where a question names several papers.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -21,10 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.text.names import joined_pairs, periods_in, words_of, words_written_as_names
+from rag_assets.core.text.names import joined_pairs, periods_in, pieces_of, words_of, words_written_as_names
 from rag_assets.search.indexing.protocols import LexicalIndex
 
-_PIECE = re.compile(r"[^\W_]+")
 _LEAST_CONCENTRATION = 0.9
 """Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses and countries in
 titles cost COVID-QA 9 of 1,000 answers in the first chunk."""
@@ -74,7 +72,7 @@ class PaperNames:
         self._by_period = _papers_by_word(profiles["periods"])
         self._by_key: dict[tuple[str, ...], list[int]] = {}
         for number, (paper_id, title) in enumerate(zip(self._ids, profiles["title"].to_pylist(), strict=True)):
-            for name in {_pieces(_key_of(paper_id)), _pieces((title or "").partition(":")[0])}:
+            for name in {pieces_of(_key_of(paper_id)), pieces_of((title or "").partition(":")[0])}:
                 if 0 < len(name) <= _MOST_PIECES:
                     self._by_key.setdefault(name, []).append(number)
         self._n_periods = np.maximum(1, np.from_dlpack(pc.list_value_length(profiles["periods"].combine_chunks())))
@@ -104,14 +102,14 @@ class PaperNames:
     def _named_by_key(self, question: str, alone: set[str]) -> tuple[str, ...]:
         """The papers whose key the question holds, sorted; with those that it names in a looser way, if it names
         several. alone: what its words name."""
-        pieces, written = _pieces(question), question.casefold()
+        pieces, written = pieces_of(question), question.casefold()
         found: dict[str, bool] = {}
         for start, n in product(range(len(pieces)), range(1, _MOST_PIECES + 1)):
             name = pieces[start : start + n]
             for number in self._by_key.get(name, ()) if len(name) == n else ():
                 key = _key_of(paper_id := self._ids[number])
                 if self._tells(name, paper_id):
-                    found[paper_id] = found.get(paper_id, False) or (_pieces(key) == name and key in written)
+                    found[paper_id] = found.get(paper_id, False) or (pieces_of(key) == name and key in written)
         is_several = len({*found, *alone}) > 1
         return tuple(sorted(paper for paper, is_key in found.items() if is_key or is_several))
 
@@ -159,10 +157,6 @@ class PaperNames:
 def _key_of(paper_id: str) -> str:
     """The name of a paper's file without its folder, case folded."""
     return paper_id.rpartition("/")[2].casefold()
-
-
-def _pieces(text: str) -> tuple[str, ...]:
-    return tuple(_PIECE.findall(text.casefold()))
 
 
 def _papers_by_word(column: pa.ChunkedArray) -> dict[str, PaperNumbers]:

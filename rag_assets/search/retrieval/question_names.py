@@ -11,6 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.names import pieces_of
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.fusion import Scores, raised
@@ -26,7 +28,6 @@ _NAMED = re.compile(
 _ALONE = frozenset({"abstract", "introduction", "background", "discussion", "conclusion", "limitation"})
 """Nouns that name a section by themselves."""
 _NAME_NOTHING = frozenset({"the", "and", "last", "first", "next", "same", "section", "chapter"})
-_WORD = re.compile(r"[^\W_]+")
 _LEAST_CHARS = 3
 
 
@@ -50,14 +51,14 @@ class SectionNames:
         """The headings of each distinct section path, and the paths by place."""
         texts, codes = self._library.passage_texts("section_path")
         paths = [path.split(" > ") for path in texts.to_pylist()]
-        return [["".join(_WORD.findall(title)).lower() for title in path] for path in paths], codes
+        return [[letters_of(title) for title in path] for path in paths], codes
 
 
 def sections_named(question: str) -> list[frozenset[str]]:
     """The words of each section that a question names, in small letters and without plural endings."""
     found: list[frozenset[str]] = []
     for match in _NAMED.finditer(question):
-        words = [_singular(word.lower()) for word in _WORD.findall(match["name"]) if len(word) >= _LEAST_CHARS]
+        words = [_singular(word) for word in pieces_of(match["name"]) if len(word) >= _LEAST_CHARS]
         telling = frozenset(words) - _NAME_NOTHING
         if len(telling) > 1 or match["noun"].lower() in _ALONE:
             found.append(telling)
