@@ -71,7 +71,7 @@ def test_a_refusal_says_why_nothing_was_found(page: Page, live_shelf: Live) -> N
     """Only the command line told that the paper has no such table, or that what was found is of another year."""
     open_page(page, live_shelf)
 
-    turn = ask(page, "What does Table 9 of the paper \"Herons at the winter coast\" show?")
+    turn = ask(page, 'What does Table 9 of the paper "Herons at the winter coast" show?')
 
     expect(turn.locator(".flag")).to_contain_text("No Table 9 was found in Herons at the winter coast")
 
