@@ -34,12 +34,14 @@ _OPENS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b", re.I
 _BEGINS = re.compile(rf"{_OPENS.pattern}|.*\?$", re.IGNORECASE | re.DOTALL)
 _NUMBER = r"#?\d{1,2}(?:\.\d{1,2})*"
 _ASKS_NEXT = rf"(?={_OPENS.pattern})"
+_ASKS_ANEW = rf"(?=(?-i:[A-Z])|{_ASKING}\b)"
+"""A question behind a number, but not "was" in "Task 3 was solved by whom?"."""
 _AROUND = re.compile(
     "|".join(
         (
             r"[\s•▪◦‣>]+|[*#–—-]+\s+",
-            rf"[\[(]?(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[)\]][.:]?(?=\W*[^\W\d_])",
-            rf"(?:q|question|part|task|item)(?:[\s.#]*{_NUMBER}|\s[a-z]\b)?[.:]?\s+{_ASKS_NEXT}",
+            rf"[\[(]?(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[)\]][.:]?(?:\s+(?=\W*[^\W\d_])|{_ASKS_NEXT})",
+            rf"(?:q|question|part|task|item)(?:[\s.#]*{_NUMBER}|\s[a-z]\b)?(?:[.:]\s+|\s*\n|\s+{_ASKS_ANEW}){_ASKS_NEXT}",
             rf"(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[.:]\s+{_ASKS_NEXT}|{_NUMBER}\s+(?=(?-i:[A-Z])){_ASKS_NEXT}",
             rf"(?:question\s*)?{_NUMBER}(?:[.:]\s+|\s*\n)(?=\W*[^\W\d_])|(?:question|q)[:\n]",
             rf"[\"“«'‘](?P<quoted>(?:{_OPENS.pattern})[^\"“”«»]*)[\"”»'’]$",
@@ -162,9 +164,14 @@ def asked_text(question: str) -> str:
     while match := _AROUND.match(text):
         text = (match["quoted"] or text[match.end() :]).strip()
     before = _WORDS_BEFORE.match(text)
-    if before and not terms_of(before[1]) and not _ASKS.search(before[1]) and has_words(text[before.end() :]):
+    if before and not _is_named(before[1]) and not _ASKS.search(before[1]) and has_words(text[before.end() :]):
         return asked_text(text[before.end() :])
     return text if has_words(text) else question
+
+
+def _is_named(before: str) -> bool:
+    """Whether words in front of a question name what it is about, as "IT" and the "A" of "A. fumigatus" do."""
+    return bool(terms_of(before)) or before.isupper()
 
 
 def points_at_papers(question: str) -> bool:

@@ -90,6 +90,27 @@ def test_each_paper_that_says_it_is_a_claim_and_they_are_counted() -> None:
     assert {one.chunk_id for one in number.citations} == {one.citations[0].chunk_id for one in claims}
 
 
+LOAVES = {
+    "rye": "We baked rye bread with sourdough.",
+    "oats": "We baked oat bread with sourdough.",
+    "spelt": "We baked spelt bread with no leaven of any kind.",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many papers baked with sourdough?", "At least two papers baked with sourdough."),
+        ("How many papers are there?", None),
+    ],
+)
+def test_a_paper_counts_only_if_it_says_what_is_counted(question: str, answer: str | None) -> None:
+    """A number that is too high is false, also with "at least" before it."""
+    contexts = [context(chunk(paper, text)) for paper, text in LOAVES.items()]
+
+    assert next(iter(said(question, *contexts)), None) == answer
+
+
 def test_a_preprint_and_its_publication_count_once() -> None:
     """Two files of one work are no two papers."""
     contexts = [context(chunk(paper, text)) for paper, text in MOSS.items()]
@@ -123,4 +144,5 @@ def test_what_introduces_a_sentence_is_evidence_for_it(question: str, answer: st
     answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
 
     assert [claim.text for claim in answerer.draft(question, [WELLS]).claims] == [answer]
-    assert any(one.before for one in reader.read if one.text == answer), "it is read with what introduces it"
+    is_under_heading = answer in WELLS.text.partition("Interview")[0]
+    assert any(one.before for one in reader.read if one.text == answer) != is_under_heading, "lines are read with it"

@@ -12,7 +12,20 @@ def parts(question: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "typed", ["iv. {}", "[3] {}", "#4 {}", "2.3 {}", "Part B: {}", "Question 12: {}", "> {}", "Hello! {}", "1) Hi, {}"]
+    "typed",
+    [
+        "iv. {}",
+        "[3] {}",
+        "#4 {}",
+        "2.3 {}",
+        "Part B: {}",
+        "Question 12: {}",
+        "> {}",
+        "Hello! {}",
+        "1) Hi, {}",
+        "(a){}",
+        "Q3 {}",
+    ],
 )
 def test_what_only_stands_around_a_question_is_not_asked(typed: str) -> None:
     """It has no part in the search, and no paper must mention it."""
@@ -30,6 +43,11 @@ def test_what_only_stands_around_a_question_is_not_asked(typed: str) -> None:
         "5 is the default of what?",
         "-20 °C: which sample?",
         "Why, and when did it rain?",
+        "A. niger: which dose?",
+        "(R)-limonene smells of what?",
+        "IT, wool, and milk: which grew?",
+        "Task 3 was solved by how many ewes?",
+        "Q3 was how wet?",
         '"Iron in winter"',
         "1)",
     ],

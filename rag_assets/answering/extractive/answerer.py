@@ -37,7 +37,7 @@ from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import Kind, QuestionPart, read
-from rag_assets.questions.counting import asks_which_papers
+from rag_assets.questions.counting import asked_of_each, asks_which_papers
 from rag_assets.search.retrieval.elements import asked_for, words_of_title
 from rag_assets.search.retrieval.named_works import (
     asked_of_one,
@@ -161,14 +161,20 @@ class ExtractiveAnswerer:
         return found
 
     def _of_papers(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
-        """Claims of each paper that says what a part asks of all of them, by the text of the part."""
+        """Claims of each paper that says what a part asks of all of them, by the text of the part. A part that asks
+        nothing of them, "How many papers are there?", is a key without claims: no sentence answers it."""
         found: dict[str, Claims] = {}
         for part in parts:
-            if asks_which_papers(part.text) and not part.kinds:
+            if not asks_which_papers(part.text) or part.kinds:
+                continue
+            if not terms_of(asked_of_each(part.text)):
+                found[part.text] = ()
+            else:
                 candidates = self._candidates(part.searched, contexts)
                 score = partial(read_closely, candidates=candidates, readers=self._readers)
-                found[part.text] = claims_of_papers(part, contexts, score, self._settings.min_relevance)
-        return {text: claims for text, claims in found.items() if claims}
+                if claims := claims_of_papers(part, contexts, score, self._settings.min_relevance):
+                    found[part.text] = claims
+        return found
 
     def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
         return [*sentences(contexts), *code_lines(contexts), *table_rows(contexts, question)]

@@ -1,7 +1,8 @@
 """Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper, and their number.
 
-The number is of the papers that were found, so it is told as "at least". A paper counts by the sentence or row that
-says it: one that names what the question names, and does not deny it.
+The number is of the papers that were found, so it is told as "at least". A paper is quoted by the sentence or row that
+says it: one that names what the question names, and does not deny it. It counts where that has every telling word of
+the question; a sentence that is only like it may say something else.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from rag_assets.answering.extractive.selection import claims_of
 from rag_assets.answering.verify.names import names_in, names_missing_in
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
+from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
 from rag_assets.questions.counting import asked_of_each, counted
 
@@ -42,6 +44,9 @@ def claims_of_papers(
         if (at := next(saying, None)) is not None:
             found.setdefault(work, (candidates[at], float(one.relevance[at])))
     best = sorted(found.values(), key=lambda pair: -pair[1])
+    if counted(part.text, 1):
+        terms = terms_of(asked.searched)
+        best = [pair for pair in best if terms <= terms_of(f"{pair[0].lead} {pair[0].text}")]
     claims = tuple(claims_of(best, contexts))
     number = counted(part.text, len(best))
     citations = tuple(cited for claim in claims for cited in claim.citations)

@@ -69,7 +69,7 @@ export class AnswerView {
     this.element.removeAttribute("aria-busy");
     if (answer.refused || !answer.claims.length) this.refuse(answer);
     else this.settle(answer.claims);
-    const said = answer.refused ? [] : remarks(answer);
+    const said = answer.refused ? (answer.unanswered ?? []) : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
       ...[referencesOf(answer), nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
@@ -144,7 +144,7 @@ export class AnswerView {
     const missing = answer.missing_names?.length
       ? el("p", { class: "hint" }, `Nowhere in what was found: ${answer.missing_names.join(", ")}`)
       : null;
-    const heading = answer.withheld ? "The answer is withheld" : "No answer in these papers";
+    const heading = answer.withheld ? "The answer is withheld" : "No answer was found";
     const words = el("p", { class: "refusal-words" }, answer.answer);
     this.claims.replaceWith(el("div", { class: "refusal" }, el("h4", {}, heading), words, missing));
   }

@@ -8,9 +8,12 @@ export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.
 const FEW_SOURCES = "papers of the corpus support this answer.";
 const UNJUDGED = "The statements were compared with their quotes by rules alone: no model could take a second look.";
 
+/** An entry of `unanswered` that is no part of the question, but says itself what was not found. */
+const IS_NOTE = /^\[INSUFFICIENT DATA\]|not of the year that is asked for\.$/;
+
 /** Claims with numbers, then the sources with page and quote. titleOf: paper id -> title. */
 export function asText(question, answer, titleOf) {
-  if (answer.refused || !answer.claims.length) return `${question}\n\n${answer.answer}\n`;
+  if (answer.refused || !answer.claims.length) return `${[question, answer.answer, ...(answer.unanswered ?? [])].join("\n\n")}\n`;
   const { claims, sources } = numbered(answer);
   return [
     question,
@@ -25,7 +28,8 @@ export function asText(question, answer, titleOf) {
 
 /** The same as Markdown: the question as a heading, quotes as block quotes. */
 export function asMarkdown(question, answer, titleOf) {
-  if (answer.refused || !answer.claims.length) return `## ${escaped(question)}\n\n${escaped(answer.answer)}\n`;
+  if (answer.refused || !answer.claims.length)
+    return `${[`## ${escaped(question)}`, ...[answer.answer, ...(answer.unanswered ?? [])].map(escaped)].join("\n\n")}\n`;
   const { claims, sources } = numbered(answer);
   return [
     `## ${escaped(question)}`,
@@ -63,7 +67,7 @@ export async function copied(text, what) {
 export function remarks(answer) {
   return [
     answer.single_source && answer.named_papers?.length > 1 && fewSources(answer),
-    ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
+    ...(answer.unanswered ?? []).map((part) => (IS_NOTE.test(part) ? part : `Not answered: ${part}`)),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
     answer.left_out?.length && leftOutWords(answer.left_out.length),
     answer.unjudged && UNJUDGED,

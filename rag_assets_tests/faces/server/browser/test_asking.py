@@ -60,11 +60,20 @@ def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
 
     turn = ask(page, "What starting dose of metformin is recommended for adults?")
 
-    expect(turn.locator(".refusal")).to_contain_text("No answer in these papers")
+    expect(turn.locator(".refusal")).to_contain_text("No answer was found")
     expect(turn.locator(".refusal")).to_contain_text("do not contain enough information")
     expect(turn.locator(".refusal")).to_contain_text("metformin")
     expect(turn.locator(".claim")).to_have_count(0)
     expect(turn.locator(".mark")).to_have_count(0)
+
+
+def test_a_refusal_says_why_nothing_was_found(page: Page, live_shelf: Live) -> None:
+    """Only the command line told that the paper has no such table, or that what was found is of another year."""
+    open_page(page, live_shelf)
+
+    turn = ask(page, 'What does Table 9 of the paper "Herons at the winter coast" show?')
+
+    expect(turn.locator(".flag")).to_contain_text("No Table 9 was found in Herons at the winter coast")
 
 
 def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(page: Page, live_shelf: Live) -> None:
