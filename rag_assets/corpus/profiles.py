@@ -18,7 +18,7 @@ from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 
-PROFILER_VERSION = 3
+PROFILER_VERSION = 4
 """Raise it when the same paper gets another profile than before."""
 _MAX_FIRST_PAGE_CHARS = 2_000
 _BLOCKS_WITHOUT_PAGES = 20

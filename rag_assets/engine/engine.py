@@ -112,6 +112,7 @@ class Engine:
         """
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
+            question = searcher.as_read(question)
             return searcher.hits(
                 searcher.rank(question.question, question.filter), self._settings.answering.k if k is None else k
             )
@@ -128,6 +129,7 @@ class Engine:
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`."""
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
+            question = searcher.as_read(question)
             return searcher.evidence(question, self._settings.answering.k if k is None else k, budget_tokens)
 
     def papers(self, where: Where = None) -> list[str]:
@@ -155,7 +157,7 @@ class Engine:
         question = self.standalone(_question(question, where))
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
-            events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
+            events = pipeline.answer(searcher.as_read(question), partial(searcher.evidence, rankings={}))
             asked = question.question
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
@@ -166,7 +168,8 @@ class Engine:
                         broken(event.claim, asked, self._published([event.claim], searcher)) is not None
                     )
                     if isinstance(event, Finished):
-                        event = Finished(self._promised(event.trace, asked, searcher))
+                        result = replace(event.trace.result, question=question.question)
+                        event = Finished(self._promised(replace(event.trace, result=result), asked, searcher))
                 if event is None:
                     return
                 if not is_unseen:

@@ -13,7 +13,7 @@ _BY_OTHERS = (
     r"(?:includ|exclud|identif|screen|retriev|review|eligib|select|assess|found|analy[sz]|retain|cited)"
 )
 _ASKS_WHICH = re.compile(
-    rf"(?:\b(?:in|by) )?\b(?:(?:how many|which|what)(?: of (?:the|these|my|our))?|list (?:all |the )*|name (?:all |the )*|"
+    rf"(?:\b(?:in|by) )?\b(?:(?:how many|which|what)(?: of (?:the|these|my|our))?|(?:list|name) (?:all |the )*|"
     rf"(?:do|are there) any)(?: [\w-]+)?? ?\b{_PAPERS}\b(?! {_BY_OTHERS})(?: that\b)?",
     re.IGNORECASE,
 )

@@ -5,6 +5,7 @@ English; a question in other words is one part of no kind, which is searched as 
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -31,6 +32,23 @@ _AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ASKS = re.compile(rf"\b{_ASKING}\b|^{_AUXILIARY}\b|\?$", re.IGNORECASE)
 _OPENS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b", re.IGNORECASE)
 _BEGINS = re.compile(rf"{_OPENS.pattern}|.*\?$", re.IGNORECASE | re.DOTALL)
+_NUMBER = r"#?\d{1,2}(?:\.\d{1,2})*"
+_ASKS_NEXT = rf"(?={_OPENS.pattern})"
+_AROUND = re.compile(
+    "|".join(
+        (
+            r"[\s•▪◦‣>]+|[*#–—-]+\s+",
+            rf"[\[(]?(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[)\]][.:]?(?=\W*[^\W\d_])",
+            rf"(?:q|question|part|task|item)(?:[\s.#]*{_NUMBER}|\s[a-z]\b)?[.:]?\s+{_ASKS_NEXT}",
+            rf"(?:{_NUMBER}|[a-z]|[ivx]{{2,5}})[.:]\s+{_ASKS_NEXT}|{_NUMBER}\s+(?=(?-i:[A-Z])){_ASKS_NEXT}",
+            rf"(?:question\s*)?{_NUMBER}(?:[.:]\s+|\s*\n)(?=\W*[^\W\d_])|(?:question|q)[:\n]",
+            rf"[\"“«'‘](?P<quoted>(?:{_OPENS.pattern})[^\"“”«»]*)[\"”»'’]$",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""A bullet, the number of a question, or a whole question in quotation marks."""
+_WORDS_BEFORE = re.compile(r"([^\n\t.:,!?]{1,60})[\n\t.:,!]+\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LEAST_ALONE, _LEAST_POINTING_BACK = 2, 5
@@ -135,6 +153,18 @@ def has_words(question: str) -> bool:
     """Whether a question has a word that can be searched for, or asks about papers: "it" and "---" do not. Whatever
     is found for such a text answers nothing, so nothing is searched."""
     return bool(terms_of(question)) or _A_STUDY.search(question) is not None
+
+
+def asked_text(question: str) -> str:
+    """The question without what only stands around it: bullets, numbers ("1) ", "Question 3"), quotation marks, and
+    words before it that say nothing: "Hi, ", "Please tell me: "."""
+    text = unicodedata.normalize("NFC", question).strip()
+    while match := _AROUND.match(text):
+        text = (match["quoted"] or text[match.end() :]).strip()
+    before = _WORDS_BEFORE.match(text)
+    if before and not terms_of(before[1]) and not _ASKS.search(before[1]) and has_words(text[before.end() :]):
+        return asked_text(text[before.end() :])
+    return text if has_words(text) else question
 
 
 def points_at_papers(question: str) -> bool:

@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, PrecededText, Readers
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Box, Chunk, Context, Evidence, PaperFacts, Span
+from rag_assets.core.domain import (
+    BLOCK_SEPARATOR,
+    TITLE_PAGE_HEADING,
+    Box,
+    Chunk,
+    Context,
+    ContextUnit,
+    Evidence,
+    PaperFacts,
+    Span,
+    UnitKind,
+)
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
 
 
@@ -45,6 +57,26 @@ def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, 
 def context(of: Chunk) -> Context:
     """The whole chunk as a context."""
     return Context(of.paper_id, of.chunk_id, of.page_start, of.page_end, of.n_tokens, of.text)
+
+
+def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> Context:
+    """A context of blocks with their units; a heading begins a section, the lines below a caption are rows."""
+    text = BLOCK_SEPARATOR.join(block for _, block in blocks)
+    units: list[ContextUnit] = []
+    sections: list[tuple[int, str]] = []
+    at = 0
+    for nth, (kind, block) in enumerate(blocks):
+        if kind is UnitKind.HEADING:
+            sections.append((at, block))
+        for line in re.finditer(r"[^\n]+", block):
+            own = UnitKind.ROW if kind is UnitKind.CAPTION and line.start() else kind
+            is_prose = own in (UnitKind.SENTENCE, UnitKind.CAPTION)
+            pieces = sentence_spans(line[0]) if is_prose else [(0, len(line[0]))]
+            first = at + line.start()
+            units += [ContextUnit(first + start, first + end, own, nth) for start, end in pieces]
+        at += len(block) + len(BLOCK_SEPARATOR)
+    facts = PaperFacts(title=title, cited_as=paper_id)
+    return replace(context(chunk(paper_id, text)), units=tuple(units), sections=tuple(sections), paper=facts)
 
 
 def title_page(of: Chunk) -> Context:

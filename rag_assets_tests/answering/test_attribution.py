@@ -62,3 +62,13 @@ def test_a_claim_that_cites_a_retracted_paper_says_so() -> None:
     assert worded([claim], []) == "Iron falls. [Smith (2020), p. 2, retracted; moe2020, p. 2]"
     assert claim_note(claim) == "retracted: Smith (2020)"
     assert [one.is_retracted for one in claim.citations] == [True, False]
+
+
+def test_at_most_three_reported_works_are_told_and_none_of_a_row_of_a_table() -> None:
+    """A row that cites a work in each cell was followed by two screens of references."""
+    works = tuple(CitedWork(f"Lund, A. Iron {n}.") for n in range(5))
+    claim = Claim("Iron falls.", (citation("c1", 10, 50),), reported=works)
+
+    assert claim_note(claim).count("Lund") == 3
+    assert claim_note(replace(claim, text="Sheep: 3 | Iron: 4")) == ""
+    assert worded([replace(claim, text="Sheep: 3 | Iron: 4")], []).endswith("reported]")

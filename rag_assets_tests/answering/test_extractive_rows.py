@@ -103,6 +103,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
         ("Age | 0.26\nSex | 0.31", True),
         ("Both (sexes):\nBoth (sexes) / Age | b: 0.26", True),
         ("Girls\nModel: Sex | b: 0.31\nModel: Boys / Age | b: 0.11", True),
+        ("Of: Sex | b: 0.31\nModel: Boys | Of: Age | b: 0.11", False),
     ],
 )
 def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is_claim: bool) -> None:

@@ -207,14 +207,6 @@ def test_two_versions_of_one_work_are_not_compared() -> None:
     assert len(works_compared("What does FlockTrack follow?", dict.fromkeys(versions, sheep.paper))) == 2
 
 
-def test_a_paper_asked_for_by_its_key_is_read_under_its_title() -> None:
-    """Nothing in a paper is like "smith2020", the name of its file."""
-    oxen = replace(context(OXEN), paper=PaperFacts("Shoes of oxen on roads"))
-
-    assert said("What are the key results presented in smith2020?", oxen, context(GOATS)) == [OXEN.text]
-    assert said("What did smith2020 find?", context(OXEN), context(GOATS)) == [], "without its title nothing tells it"
-
-
 def test_a_summary_of_two_papers_is_of_both() -> None:
     """The abstract of one would be read as what both say."""
     found = [

@@ -11,6 +11,7 @@ from rag_assets.answering.extractive.candidates import candidate
 from rag_assets.answering.extractive.relevance import ScoredPart
 from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
 from rag_assets.core.domain import ContextUnit, UnitKind
+from rag_assets.corpus.references.voice import supposes
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (
@@ -151,3 +152,55 @@ def test_a_sentence_behind_the_best_one_that_is_nearly_as_sure_is_quoted_with_it
     (claim,) = claims_of(selection.published(), [within])
 
     assert claim.text == " ".join(SENTENCES[:n_sentences])
+
+
+def of_papers(*said: str, relevance: Sequence[float]) -> Selection:
+    """What is chosen of one sentence of each paper."""
+    contexts = [context(chunk(f"paper{nth}", text)) for nth, text in enumerate(said)]
+    candidates = [candidate(one, nth, 0, len(one.text)) for nth, one in enumerate(contexts)]
+    candidates = [replace(one, is_supposed=supposes(one.text, "Introduction")) for one in candidates]
+    part = ScoredPart("Does juniper raise stings?", np.array(relevance, np.float32))
+    selection = Selection(candidates, [part], contexts, floor=0.6, max_claims=4)
+    selection.choose(min_papers=2)
+    return selection
+
+
+RESULT = "Smoke of juniper cut the stings of one hive from 20 to 4 in a day."
+SUPPOSED = "We hypothesised that smoke of juniper would double the stings."
+
+
+@pytest.mark.parametrize(
+    "again", [RESULT, "In a day 20 stings of a hive became 4, for smoke of juniper cut them (Moe, 2019)."]
+)
+def test_one_statement_of_two_papers_is_one_claim_with_two_citations(again: str) -> None:
+    """Told twice, one finding looks like two."""
+    within = [context(chunk(f"paper{nth}", text)) for nth, text in enumerate((RESULT, again))]
+    selection = of_papers(RESULT, again, relevance=[0.95, 0.94])
+
+    [claim] = claims_of(selection.published(), within)
+
+    assert claim.text == RESULT
+    assert [one.quote for one in claim.citations] == [RESULT, again]
+
+
+def test_a_finding_stands_in_place_of_what_was_only_supposed() -> None:
+    """The hypothesis was told as the result, and the result below it."""
+    selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, 0.95])
+
+    assert [one.text for one, _ in selection.published()] == [RESULT]
+    assert near(selection) == []
+
+
+def test_what_was_only_supposed_answers_where_no_finding_does() -> None:
+    """It says itself that it is none; a refusal would say that the papers are silent."""
+    selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, 0.3])
+
+    assert [one.text for one, _ in selection.published()] == [SUPPOSED]
+
+
+def test_what_contradicts_an_answer_is_not_shown_beside_it_as_near() -> None:
+    """A reader takes what stands there for more of the same."""
+    contrary = "Smoke of juniper did not cut the stings of one hive in a day."
+
+    assert near(of_papers(RESULT, contrary, relevance=[0.95, 0.4])) == []
+    assert near(of_papers(RESULT, "Hives stood near juniper.", relevance=[0.95, 0.4])) == ["Hives stood near juniper."]

@@ -17,6 +17,7 @@ from rag_assets.corpus.references.update import (
     reference_rows,
     update_references,
 )
+from rag_assets.corpus.references.voice import supposes
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
@@ -211,3 +212,22 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
     candidate = ReferencesCandidate({"good"}, {"bad", "good"}, first.quarantined)
     checked = check_all(REFERENCE_PROMISES, candidate)
     assert {one.promise.name: len(one.offenders) for one in checked} == {"all_looked_at": 0, "none_quarantined": 1}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "section", "is_supposed"),
+    [
+        ("We hypothesised that smoke would calm them.", "Introduction", True),
+        ("Earlier keepers believed that birch makes bees swarm.", "Introduction", True),
+        ("A popular myth holds that vinegar stops rust.", "Abstract", True),
+        ("We plan to test wax next year.", "Discussion", True),
+        ("We tested whether smoke calms bees.", "Methods", True),
+        ("If pine were burned, stings might rise.", "Discussion", True),
+        ("The hypothesis that smoke calms bees was rejected.", "Discussion", False),
+        ("Most keepers believed that birch makes bees swarm.", "Results", False),
+        ("Smoke calmed the bees.", "Discussion", False),
+    ],
+)
+def test_a_sentence_that_only_supposes_tells_no_finding(sentence: str, section: str, is_supposed: bool) -> None:
+    """What somebody expected, claimed or plans was told as what was found."""
+    assert supposes(sentence, section) is is_supposed

@@ -4,11 +4,39 @@ import time
 
 import pytest
 
-from rag_assets.questions import Kind, read
+from rag_assets.questions import Kind, asked_text, read
 
 
 def parts(question: str) -> list[str]:
     return [part.searched for part in read(question).parts]
+
+
+@pytest.mark.parametrize(
+    "typed", ["iv. {}", "[3] {}", "#4 {}", "2.3 {}", "Part B: {}", "Question 12: {}", "> {}", "Hello! {}", "1) Hi, {}"]
+)
+def test_what_only_stands_around_a_question_is_not_asked(typed: str) -> None:
+    """It has no part in the search, and no paper must mention it."""
+    assert asked_text(typed.format("What is a ewe?")) == "What is a ewe?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "E. coli: what is it?",
+        "BM25: what is k1?",
+        "In Lucene, what is k1?",
+        "2020: what happened?",
+        "Q3 net sales of wool?",
+        "5 is the default of what?",
+        "-20 °C: which sample?",
+        "Why, and when did it rain?",
+        '"Iron in winter"',
+        "1)",
+    ],
+)
+def test_what_a_question_is_about_stays_though_it_stands_in_front(question: str) -> None:
+    """The answer would be about something else."""
+    assert asked_text(question) == question
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ everything else by the candidates that are most relevant. A paper is summarised 
 abstract.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
@@ -58,12 +57,6 @@ _SHARE_OF_NO_ANSWER = 0.4
 _MOST_COMPARED = 4
 _LEAST_TELLING_WORDS = 15
 """So many words of a paper tell whether it may be English; a list of names does not."""
-_KEY = re.compile(r"(?=.*[^\W\d_])(?=.*[\d_])\w+")
-"""A name of a file that is no ordinary word: it holds letters, and digits or underscores."""
-_FINDINGS = re.compile(
-    r"\W*what (?:is|are|was|were) the (?:\w+ ){0,2}?(?:finding|result|conclusion)s?(?: \w+)? (?:of|from|in|by) KEY\W*",
-    re.IGNORECASE,
-)
 _NO_ABSTRACT = "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
 _ABOUT_SUMMARIES = terms_of(
     "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
@@ -196,7 +189,7 @@ class ExtractiveAnswerer:
             candidates = self._candidates(question, contexts)
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts)), frozenset()
-        asked = [_with_titles(one, contexts) for part in parts for one in _restricted(part, contexts)]
+        asked = [one for part in parts for one in _restricted(part, contexts)]
         candidates, scored = self._read(asked, candidates)
         said = [one.part.text if one.part.searched == question else one.part.searched for one in asked]
         years = [self._of_other_years(one, part, candidates, contexts) for one, part in zip(said, scored, strict=True)]
@@ -259,11 +252,10 @@ class ExtractiveAnswerer:
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
     """Whether a question and the sentences of each paper that was found may be English. Few words tell nothing."""
     texts = [question] if "?" in question or not is_in_latin_script(question) else []
-    of_papers: dict[str, list[str]] = {}
+    of_papers: dict[str, str] = {}
     for one in sentences(contexts):
-        of_papers.setdefault(one.paper_id, []).append(one.text)
-    papers = (" ".join(said) for said in of_papers.values())
-    texts += [text for text in papers if len(words_of(text)) >= _LEAST_TELLING_WORDS]
+        of_papers[one.paper_id] = f"{of_papers.get(one.paper_id, '')} {one.text}"
+    texts += [text for text in of_papers.values() if len(words_of(text)) >= _LEAST_TELLING_WORDS]
     return all(map(may_be_english, texts))
 
 
@@ -302,19 +294,6 @@ def _gaps(part: QuestionPart, contexts: Sequence[Context], is_open: Set[str]) ->
     whole, *of_papers = (one.part.text for one in _restricted(part, contexts))
     left = [text for text in of_papers if text in is_open]
     return left if len(left) < len(of_papers) else [whole] * (whole in is_open)
-
-
-def _with_titles(asked: RestrictedPart, contexts: Sequence[Context]) -> RestrictedPart:
-    """The part with the title of a paper in place of its key: nothing in a paper is like "smith2020"."""
-    part = asked.part
-    for context in contexts:
-        key, title = context.paper_id.rpartition("/")[2], f'"{context.paper.title}"'
-        written = re.compile(rf"\b{re.escape(key)}\b", re.IGNORECASE)
-        if _KEY.fullmatch(key) and context.paper.title and written.search(part.searched):
-            asks_findings = _FINDINGS.fullmatch(written.sub("KEY", part.searched)) is not None
-            said = f"What did {title} find?" if asks_findings else title.join(written.split(part.searched))
-            part = replace(part, searched=said)
-    return replace(asked, part=part)
 
 
 def _in_order(

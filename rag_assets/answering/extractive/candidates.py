@@ -186,7 +186,7 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
 
 
 def _with_neighbours(context: Context) -> Iterator[tuple[str, Span | None, Span, Span | None]]:
-    """Every sentence of a context with what it is said under, and with the sentences before and after it in its line."""
+    """Every sentence of a context with what it is said under, and with those before and after it in its line."""
     text, asked = context.text, ""
     for line in _LINE.finditer(text):
         spans = _sentences_of(text, *_without_mark(text, *line.span()))

@@ -1,7 +1,7 @@
-"""Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper that says it, and their number.
+"""Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper, and their number.
 
-The number is of the papers that were found, so it is told as "at least". A paper counts by the sentence or row that says
-it: one that names what the question names, and does not deny it.
+The number is of the papers that were found, so it is told as "at least". A paper counts by the sentence or row that
+says it: one that names what the question names, and does not deny it.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,21 +27,20 @@ def claims_of_papers(
     published version are one paper. score: see `relevance.read_closely`. floor: relevance from which on one counts.
     """
     works = {one.paper_id: one.paper.work or one.paper_id for one in contexts}
-    papers = list(dict(zip(works.values(), works, strict=True)).values())
-    asked = replace(part, searched=asked_of_each(part.searched))
-    candidates, scored = score([RestrictedPart(asked, paper) for paper in papers])
-    names = names_in(part.searched)
+    names, asked = names_in(part.searched), replace(part, searched=asked_of_each(part.searched))
+    candidates, scored = score([RestrictedPart(asked, paper) for paper in works])
+
+    def says_it(one: Candidate) -> bool:
+        is_denied = turned_round(one.text, [asked.searched]) or turned_round(asked.searched, [one.text])
+        is_missing = any(name.is_decisive for name in names_missing_in([one.text, one.lead], names))
+        return not (is_denied or is_missing)
+
     found: dict[str, tuple[Candidate, float]] = {}
-    for paper, one in zip(papers, scored, strict=True):
-        for at in (-one.relevance).argsort(kind="stable").tolist():
-            if one.relevance[at] < floor:
-                break
-            own = candidates[at]
-            missing = names_missing_in([own.text, own.lead], names)
-            is_denied = turned_round(own.text, [asked.searched]) or turned_round(asked.searched, [own.text])
-            if not is_denied and not any(name.is_decisive for name in missing):
-                found[paper] = own, float(one.relevance[at])
-                break
+    for work, one in zip(works.values(), scored, strict=True):
+        order = (-one.relevance).argsort(kind="stable").tolist()
+        saying = (at for at in order if one.relevance[at] >= floor and says_it(candidates[at]))
+        if (at := next(saying, None)) is not None:
+            found.setdefault(work, (candidates[at], float(one.relevance[at])))
     best = sorted(found.values(), key=lambda pair: -pair[1])
     claims = tuple(claims_of(best, contexts))
     number = counted(part.text, len(best))

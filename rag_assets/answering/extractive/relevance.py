@@ -156,8 +156,6 @@ def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Ve
     """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long for the model."""
     passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
-    leads = sorted({one.lead for one in candidates} - {""})
-    of_leads = dict(zip(leads, (one.vectors for one in reader.of_texts(leads)), strict=True))
     found: list[Vectors] = []
     for one in candidates:
         tokens = read[PaperText(one.paper_id, one.passage.text)]
@@ -166,8 +164,7 @@ def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Ve
         for start, end in one.read:
             own |= (starts < end) & (ends > start)
         within = tokens.vectors[own]
-        within = within if len(within) else reader.of_texts([one.text])[0].vectors
-        found.append(np.concatenate([within, of_leads[one.lead]]) if one.lead else within)
+        found.append(within if len(within) else reader.of_texts([one.text])[0].vectors)
     return found
 
 
@@ -187,8 +184,7 @@ def _by_words_alone(asked: str, candidates: Sequence[Candidate]) -> Relevances:
     of them."""
     wanted = terms_of(asked)
     shares = [len(one.terms & wanted) / max(1, len(wanted)) for one in candidates]
-    relevance = np.array(shares, np.float32) * (_ANSWERS_FROM / _LEAST_SHARED)
-    return np.asarray(np.clip(relevance, 0.0, 1.0), np.float32)
+    return np.asarray(np.clip(np.array(shares) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0), np.float32)
 
 
 def _share(sums: Relevances) -> Relevances:
@@ -197,9 +193,11 @@ def _share(sums: Relevances) -> Relevances:
 
 
 def preceded(candidate: Candidate) -> PrecededText:
-    """The candidate behind the end of its paragraph up to it, as far as its passage has it; behind what it is said
-    under, where it begins the paragraph."""
+    """The candidate behind the end of its paragraph up to it, as far as its passage has it; where it begins the
+    paragraph, behind the question that it answers, or behind the first line of its code."""
     passage = candidate.passage
     start = candidate.start + passage.own_start - passage.start
     before = passage.text[max(0, start - _BEFORE_CHARS) : max(0, start)].rpartition("\n")[2]
-    return PrecededText(candidate.text, "" if candidate.kind is CandidateKind.ROW else before or candidate.lead)
+    if candidate.kind is CandidateKind.LINE or (not before and candidate.lead.endswith("?")):
+        before = candidate.lead
+    return PrecededText(candidate.text, "" if candidate.kind is CandidateKind.ROW else before)

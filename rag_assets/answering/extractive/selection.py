@@ -101,7 +101,7 @@ class Selection:
         del self.chosen[self._max_claims :]
 
     def _best_of(self, part: ScoredPart) -> int:
-        """The best candidate of a part; a finding rather than what was only supposed, where one is about as relevant."""
+        """The best candidate of a part; a finding before what was only supposed, where one is about as relevant."""
         best = int(part.relevance.argmax())
         if not self._is_supposed(best, part):
             return best

@@ -17,7 +17,8 @@ from rag_assets.answering.drafts import TextTokens, TokenReader
 from rag_assets.answering.extractive.candidates import Span
 from rag_assets.answering.extractive.relevance import Vectors, texts_of
 from rag_assets.core.domain import Context
-from rag_assets.core.text.terms import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
+from rag_assets.core.text.folding import plain_lower
+from rag_assets.core.text.terms import QUESTION_WORDS, WORD, stem_of
 
 _LIKELY_WORDS = 12
 _ALIKE_FROM = 0.45
@@ -74,7 +75,7 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
     for match in WORD.finditer(text):
         start = match.start()
         for part in match[0].split("-"):
-            yield in_small_latin_letters(part), (start, start + len(part))
+            yield plain_lower(part), (start, start + len(part))
             start += len(part) + 1
 
 

@@ -1,11 +1,12 @@
 """Which words of a question or a claim are names, and which of these occur nowhere in what was found for it.
 
 Proper names, acronyms, codes, years, numbers and drugs count; papers use synonyms of ordinary words. A name counts as
-found in another spelling: case, hyphens, plurals and endings are folded, an acronym may be written out, a written-out
-name may be an acronym, and a nationality counts as its country where both begin alike.
+found in another spelling: case, accents, hyphens, plurals and endings are folded, an acronym may be written out, a
+written-out name may be an acronym, and a nationality counts as its country where both begin alike.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,8 +15,9 @@ from functools import cached_property
 from rapidfuzz.distance import OSA
 
 from rag_assets.core.domain import Context
-from rag_assets.core.text.folding import scripts_as_plain
-from rag_assets.core.text.terms import is_in_latin_script, stem_of
+from rag_assets.core.text.folding import plain, plain_lower, scripts_as_plain
+from rag_assets.core.text.names import capital_tells_a_name, has_words_before, is_in_title_case
+from rag_assets.core.text.terms import QUESTION_WORDS, is_in_latin_script, stem_of
 from rag_assets.questions.reading import STUDY
 
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
@@ -29,12 +31,7 @@ _CODE = re.compile(r"(?=.*[^\W\d_])(?:.*\d.*|[^\W_]+.*[A-Z].*)")
 _SAID_OTHERWISE = re.compile(r"[FC]?Y\d{0,2}|[QH]\d{1,4}|\d[QH]|USD|EUR|GBP|JPY|CNY|CHF|FX")
 """Quarters, years of accounts, currencies: papers write them in words and signs."""
 _FISCAL_YEAR_BEFORE = re.compile(r"\b(?:[FC]Y|Q[1-4]['’]?)(?=(?:19|20)\d\d\b)")
-_CAPITALISED = re.compile(r"[A-Z][^\W\d_]+")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s)[\W_]*$")
-_LOOK_BACK_CHARS = 8
 _LOOK_ROUND_CHARS = 80
-_TITLE_CASE_SHARE, _TITLE_CASE_WORDS = 0.6, 4
-"""From this share of capitalised words on, and in so many words, capitals tell no names apart."""
 _DRUG = re.compile(
     r"[a-z]{3,}(?:vir|mab|nib|cillin|mycin|azole|olol|pril|sartan|statin|gliptin|glutide|gliflozin|formin|caine|oxetine|"
     r"azepam|parin|floxacin|cycline|tidine|triptan|dronate|setron|lukast|platin|taxel)"
@@ -91,13 +88,12 @@ class Name:
 def names_in(question: str) -> list[Name]:
     """The names of a question in order, each once.
 
-    The first word of a sentence is a name only if it is a code. A question in title case or in capitals has no proper
-    names and no acronyms.
+    A question in title case or in capitals has no proper names and no acronyms.
     """
     if not is_in_latin_script(question):  # no blanks, or no capitals, tell names there
         return []
-    question = scripts_as_plain(_FISCAL_YEAR_BEFORE.sub("", question))
-    told = question if _tells_names_by_capitals(question) else question.casefold()
+    question = unicodedata.normalize("NFC", scripts_as_plain(_FISCAL_YEAR_BEFORE.sub("", question)))
+    told = question.lower() if is_in_title_case(question) else question
     found: dict[str, Name] = {}
     for run in _runs(told):
         for word in run:
@@ -109,16 +105,10 @@ def names_in(question: str) -> list[Name]:
     return list(found.values())
 
 
-def _tells_names_by_capitals(question: str) -> bool:
-    words = [word for word in question.split() if word[0].isalpha()]
-    n_capitalised = sum(word[0].isupper() for word in words)
-    return len(words) < _TITLE_CASE_WORDS or n_capitalised < _TITLE_CASE_SHARE * len(words)
-
-
 def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
     run: list[re.Match[str]] = []
     for word in WORD.finditer(question):
-        is_part = word[0][0].isupper() and not _begins_sentence(question, word)
+        is_part = word[0][0].isupper() and capital_tells_a_name(question, *word.span())
         if run and not (is_part and question[run[-1].end() : word.start()].isspace()):
             yield run
             run = []
@@ -141,12 +131,14 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     if _SAID_OTHERWISE.fullmatch(text):
         return None
     if _ACRONYM.fullmatch(text):
-        return NameKind.ACRONYM
+        is_shouted = text.casefold() in QUESTION_WORDS and not has_words_before(question, word.start())
+        return None if is_shouted else NameKind.ACRONYM
     if _CODE.fullmatch(text):
         return NameKind.CODE
     if _DRUG.fullmatch(text.casefold()):
         return NameKind.DRUG
-    return NameKind.PROPER if _CAPITALISED.match(text) and not _begins_sentence(question, word) else None
+    is_proper = text[0].isupper() and text[1:2].isalpha() and capital_tells_a_name(question, *word.span())
+    return NameKind.PROPER if is_proper else None
 
 
 def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
@@ -155,11 +147,6 @@ def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
     if kind is NameKind.YEAR:
         return bool(_STUDY_BEHIND.match(behind) or _PAPER_BEFORE.search(before))
     return _PLACE_BEFORE.search(before) is not None
-
-
-def _begins_sentence(question: str, word: re.Match[str]) -> bool:
-    start = word.start()
-    return _SENTENCE_START.search(question, max(0, start - _LOOK_BACK_CHARS), start) is not None
 
 
 _SEPARATORS = re.compile(r"[\W_]")
@@ -184,11 +171,18 @@ class MissingName:
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-    """The names of the question that occur in no context and no section title, nor in what is known of its paper."""
+    """The names of the question that occur in no context, section title, paper id or record of a paper."""
     texts = [
         text
         for one in contexts
-        for text in (one.text, one.section_title, one.paper_id.replace("_", " "), one.paper.title, one.paper.year)
+        for text in (
+            one.text,
+            one.section_title,
+            one.paper_id.replace("_", " "),
+            one.paper.title,
+            one.paper.year,
+            *one.paper.authors,
+        )
     ]
     return names_missing_in(texts, names_in(question))
 
@@ -262,9 +256,9 @@ class _FoundWords:
     def has_similar(self, name: Name) -> bool:
         """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
         that an acronym may be short for."""
-        if any(word != name.text and word.casefold() in self._joined for word in name.run):
+        if any(word != name.text and plain_lower(word) in self._joined for word in name.run):
             return True
-        written = name.text.casefold()
+        written = plain_lower(name.text)
         if name.kind is NameKind.ACRONYM:
             short = written.removesuffix("s")
             return any(word.endswith(short) or _may_be_short_for(short, word) for word in set(self.words))
@@ -276,7 +270,7 @@ class _FoundWords:
         """Whether the words that an acronym stands for are there, or the acronym of a name of several words."""
         if name.kind is NameKind.ACRONYM and written.removesuffix("s") in self._initials:
             return True
-        acronym = "".join(word[0].casefold() for word in name.run)
+        acronym = "".join(plain_lower(word[0]) for word in name.run)
         return len(acronym) > 1 and acronym in self._joined
 
 
@@ -296,7 +290,7 @@ def _without_ordinary_parts(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     found: list[str] = []
-    for match in WORD.finditer(scripts_as_plain(text)):
+    for match in WORD.finditer(plain(text)):
         is_number = match[0][0].isdigit() and match[0].replace(",", "").replace(".", "").isdigit()
         found += [_SEPARATORS.sub("", match[0])] if is_number else _SEPARATORS.split(match[0])
     return [word for word in found if word]

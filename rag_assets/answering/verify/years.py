@@ -79,7 +79,7 @@ def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:
     for some in quoted.rows:
         rows = [some.table.rows[nth] for nth in dict.fromkeys(nth for nth, _ in some.cells)]
         yield " ; ".join(cell.column for row in rows for cell in row.cells), True
-        yield " ; ".join(label for label in (row.cells[0].text for row in rows) if not without_years(label)), True
+        yield " ; ".join(row.cells[0].text for row in rows if not without_years(row.cells[0].text)), True
         yield " ; ".join((some.table.caption, *(row.heading for row in rows))), True
     if not quoted.rows:
         yield quoted.quote, not _leaves_a_value_open(quoted.quote)

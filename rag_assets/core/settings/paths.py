@@ -60,7 +60,7 @@ class Paths:
 
     chroma = _Below("index", "chroma")
     qdrant = _Below("index", "qdrant")
-    """Record of what is published on a Qdrant server, or the storage itself when there is no server."""
+    """What is published in Qdrant; beside it is the storage when there is no server."""
     bm25 = _Below("index", "bm25")
 
     qa = _Below("output", "qa.jsonl")

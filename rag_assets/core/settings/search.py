@@ -49,16 +49,15 @@ class QdrantSettings(StageSettings):
     url: str = Field(
         "",
         description="Address of a Qdrant server, e.g. http://localhost:6333; its key is read from QDRANT_API_KEY "
-        "(environment or .env). Empty: no server, the vectors are kept in data/index/qdrant and searched inside this "
-        "process; for one process at a time and up to about 20,000 passages.",
+        "(environment or .env). Empty: no server, the vectors are kept in data/index/qdrant_storage and searched "
+        "inside this process; for one process at a time and up to about 20,000 passages.",
     )
     prefix: str = Field(
         "",
         max_length=100,
         pattern="^[A-Za-z0-9_-]*$",
-        description="Begins the names of the collections and is the name of the alias. Empty: one that follows from "
-        "the path of the data folder. Two data folders with the same prefix on one server delete each other's "
-        "collections.",
+        description="Begins the names of the collections. Empty: one that follows from the path of the data folder. "
+        "Two data folders with the same prefix on one server delete each other's collections.",
     )
 
 

@@ -86,13 +86,12 @@ class Folded:
 
 
 _NO_LETTERS = re.compile(r"[\W_]+")
-"""Accents of decomposed characters are among them. A test of each character takes ten times as long."""
+"""A test of each character takes ten times as long."""
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits alone, in lower case, without accents: "Paré" and "Pare´", "Multi-Head" and "multihead" are
-    the same."""
-    return _NO_LETTERS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    """Letters and digits alone, in `plain_lower`: "Paré" and "Pare´", "Multi-Head" and "multihead" are the same."""
+    return _NO_LETTERS.sub("", plain_lower(text))
 
 
 _LEAST_TITLE_CHARS = 12
@@ -104,12 +103,53 @@ def title_key(title: str | None) -> str | None:
     return key if len(key) >= _LEAST_TITLE_CHARS else None
 
 
-def without_accents(text: str) -> str:
-    """In lower case and without accents, which a name on one page may have and the same name elsewhere may not."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    if parts.isascii():
-        return parts
-    return "".join(character for character in parts if not unicodedata.combining(character))
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon "
+    "phi chi psi omega"
+).split()
+_SPELT_LOWER = {
+    **dict(zip(map(chr, range(ord("α"), ord("ω") + 1)), _GREEK, strict=True)),
+    "ß": "ss",
+    "ø": "o",
+    "æ": "ae",
+    "œ": "oe",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
+}
+_SPELT = str.maketrans(
+    {
+        **_SPELT_LOWER,
+        **{letter.upper(): name.capitalize() for letter, name in _SPELT_LOWER.items() if len(letter.upper()) == 1},
+        **dict.fromkeys(INVISIBLE, ""),
+        "‐": "-",
+        "‑": "-",
+    }
+)
+"""What has no accent to take off, as it is typed on another keyboard."""
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_MARKS_OF_NOTES = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+")
+"""What is still raised when the digits of formulas are plain."""
+THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[,'’\u00a0\u2007\u2009\u202f]\d{3})+(?![\d,])")
+"""A number with signs between its groups of digits; after a plain blank another number may begin."""
+
+
+def plain(text: str) -> str:
+    """`text` as it is typed on any keyboard, so that its names, words and numbers are equal to those of other texts:
+    "Jose Akesson" for "José Åkesson", "Munster", "TNF-alpha", "CO2", "1450" for "1,450". Keeps capitals.
+    """
+    text = THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", _MARKS_OF_NOTES.sub(" ", scripts_as_plain(text)))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed).translate(_SPELT))
+
+
+def plain_lower(text: str) -> str:
+    """`plain` in small letters."""
+    return plain(text).casefold()
 
 
 def lowered_as_plain(text: str) -> str:

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from rag_assets.core.text.heading_numbers import heading_number
 
+_SAID_IN_FULL = (
+    "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
+)
 _WORDS = {
     "figure": r"fig(?:ure)?s?\b\.?",
     "table": r"tab(?:le)?s?\b\.?",
@@ -20,14 +23,8 @@ _WORDS = {
     "definition": r"def(?:inition)?s?\b\.?",
     "proposition": r"prop(?:osition)?s?\b\.?",
     "corollary": r"(?:corollar(?:y|ies)|cor)\b\.?",
-    **{
-        word: rf"{word}s?\b"
-        for word in (
-            "lemma", "conjecture", "remark", "example", "assumption", "axiom", "claim", "property", "observation",
-            "listing", "box", "scheme", "plate", "chart", "exhibit", "protocol", "experiment", "interview",
-        )
-    },
-}  # fmt: skip
+    **{word: rf"{word}s?\b" for word in _SAID_IN_FULL},
+}
 _NUMBER = r"(?:[A-Z]\.?)?\d+(?:\.\d+)*[a-z]?\b|(?-i:[IVX]{2,5}|[A-Z])(?:\.\d+)*\b(?!['’.]\w)"
 _KIND = "|".join(f"(?P<{kind}>{word})" for kind, word in _WORDS.items())
 _LABEL = re.compile(
@@ -38,18 +35,7 @@ _NUMBERS = re.compile(_NUMBER, re.IGNORECASE)
 _MOST_CHARS = 120
 """A text is not looked through beyond them for the label that it begins with."""
 _OPENS = re.compile(r"\W{0,4}")
-_ROMAN = {
-    "I": "1",
-    "II": "2",
-    "III": "3",
-    "IV": "4",
-    "V": "5",
-    "VI": "6",
-    "VII": "7",
-    "VIII": "8",
-    "IX": "9",
-    "X": "10",
-}
+_ROMAN = dict(zip("I II III IV V VI VII VIII IX X".split(), map(str, range(1, 11)), strict=True))
 _ENDS = re.compile(r"\s*(?:[.:|)\]—–(-]|$)|\s+[^\W\da-z]")
 """What follows a label that an element begins with: punctuation, or the capital of its title."""
 

@@ -8,17 +8,19 @@ import re
 from collections.abc import Set
 from itertools import pairwise
 
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain, plain_lower
+from rag_assets.core.text.terms import QUESTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _CAPITALISED_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
-_SENTENCE_END = re.compile(r"(?:^|[.?!:])[\s\"'“‘(]*$")
+_SENTENCE_END = re.compile(r"[.?!:;](?=\W)|[\n\t•]")
+_WORD_BEFORE = re.compile(r"[^\W\d_]{2}|\bA $", re.IGNORECASE)
+_LOOK_BACK_CHARS = 200
 _MIN_PART_CHARS = 3
 """Shorter parts of a piece ("K" of "10K") name nothing by themselves."""
-_MAX_SHARE_CAPITALISED, _FEW_WORDS = 0.6, 4
-"""A longer text with a larger share of capitalised words is written in title case, which marks no names."""
+_SHARE_CAPITALISED, _FEW_WORDS = 0.6, 4
 _YEAR = r"(?:19|20)\d\d"
 _SHORT_YEAR = r"\d\d"
 _FISCAL = r"(?:FY|fiscal(?:[\s-]+year)?)"
@@ -37,7 +39,7 @@ _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1
 
 def words_of(text: str) -> list[str]:
     """All words, case folded, in order; a word keeps the hyphens inside it."""
-    return [match.group().casefold() for match in _WORD.finditer(scripts_as_plain(text))]
+    return _WORD.findall(plain_lower(text))
 
 
 def words_of_file_name(paper_id: str) -> list[str]:
@@ -50,23 +52,27 @@ def words_of_file_name(paper_id: str) -> list[str]:
         runs = _LETTERS_OR_DIGITS.findall(piece)
         parts = [part for run in runs for part in _CAPITALISED_PART.findall(run)]
         found += [piece, *(part for part in (*runs, *parts) if len(part) >= _MIN_PART_CHARS)]
-    return list(dict.fromkeys(word.casefold() for word in found))
+    return list(dict.fromkeys(map(plain_lower, found)))
 
 
 def joined_pairs(text: str) -> list[str]:
     """Each two neighbouring words as one, case folded: files are called "FootLocker" or "10K"."""
-    pieces = [match.group().casefold() for match in _PIECE.finditer(scripts_as_plain(text))]
-    return [first + second for first, second in pairwise(pieces)]
+    return [first + second for first, second in pairwise(_PIECE.findall(plain_lower(text)))]
 
 
 def words_written_as_names(question: str) -> set[str]:
-    """The words that are written as names, case folded: with a capital (not only that of a sentence), or with letters
-    and digits. Empty for a longer text in title case or capitals."""
-    question = scripts_as_plain(question)
-    words = list(_WORD.finditer(question))
-    names = {word.group().casefold() for word in words if _is_name(word, question)}
-    is_title_case = len(words) > _FEW_WORDS and len(names) > _MAX_SHARE_CAPITALISED * len(words)
-    return set() if is_title_case else names
+    """The words that are written as names, case folded: with a capital that only a name has, or with letters and
+    digits. Empty for a longer text in title case or capitals."""
+    question = plain(question)
+    if is_in_title_case(question):
+        return set()
+    return {word.group().casefold() for word in _WORD.finditer(question) if _is_name(word, question)}
+
+
+def is_in_title_case(text: str) -> bool:
+    """Whether so many words behind the first one have capitals that these tell no names apart."""
+    words = [word for word in text.split() if word[0].isalpha()][1:]
+    return len(words) >= _FEW_WORDS and sum(word[0].isupper() for word in words) >= _SHARE_CAPITALISED * len(words)
 
 
 def _is_name(word: re.Match[str], text: str) -> bool:
@@ -75,7 +81,19 @@ def _is_name(word: re.Match[str], text: str) -> bool:
         return True
     if any(map(str.isdigit, letters)) and any(map(str.isalpha, letters)):
         return True
-    return letters[0].isupper() and not _SENTENCE_END.search(text[: word.start()])
+    return letters[0].isupper() and capital_tells_a_name(text, word.start(), word.end())
+
+
+def capital_tells_a_name(text: str, start: int, end: int) -> bool:
+    """Whether a word at a place that is written with a capital must be a name: words of its sentence stand before it,
+    and it is none of the words that any question is made of."""
+    return text[start:end].casefold() not in QUESTION_WORDS and has_words_before(text, start)
+
+
+def has_words_before(text: str, start: int) -> bool:
+    """Whether words of the same sentence stand before a place. Numbers and single letters are none: "1) " and "(b) "
+    may begin a line."""
+    return _WORD_BEFORE.search(_SENTENCE_END.split(text[max(0, start - _LOOK_BACK_CHARS) : start])[-1]) is not None
 
 
 def periods_in(text: str) -> frozenset[str]:

@@ -8,35 +8,27 @@ from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer
 
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _EAST_ASIAN = re.compile("([\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _BEHIND_LATIN = "\u0250"
 _LEAST_SMALL_WORDS = 0.15
 _STEMMER = SnowballStemmer("english")
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
-        "chi psi omega".split(),
-        strict=True,
-    )
-)
-_IN_LETTERS = str.maketrans(_GREEK)
 QUESTION_WORDS = frozenset(
-    "a about according an and any are as at be been between but by can could did do does during each either for from "
-    "get give given had has have how if in into is it its kind list many may me mean means might most much must name "
-    "of on one or paper papers report reported say says shall should show some such tell than that the their them "
-    "then there these they this those to two under up use used uses using was were what when where which while who "
-    "whom whose why will with would you your".split()
+    "a about according an and any are as at be been between but by can could did do does "
+    "during each either for from get give given had has have hello hey hi how if in into is "
+    "it its kind list many may me mean means might most much must name of on one or paper "
+    "papers please report reported say says shall should show some such tell than that the "
+    "their them then there these they this those to two under up use used uses using was were "
+    "what when where which while who whom whose why will with would you your".split()
 )
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as written, but for raised and lowered digits; a hyphenated word is one. In Chinese, Japanese
-    and Korean script every two characters that stand side by side are one."""
-    return [piece for word in WORD.findall(scripts_as_plain(text)) for piece in pairs_in(word) or [word]]
+    """The words of a text in `plain` letters; a hyphenated word is one. In Chinese, Japanese and Korean script every
+    two characters that stand side by side are one."""
+    return [piece for word in WORD.findall(plain(text)) for piece in pairs_in(word) or [word]]
 
 
 def pairs_in(word: str) -> list[str]:
@@ -62,11 +54,6 @@ def may_be_english(text: str) -> bool:
     return sum(word in QUESTION_WORDS for word in words) >= _LEAST_SMALL_WORDS * len(words)
 
 
-def in_small_latin_letters(text: str) -> str:
-    """A text in small letters, with the names of its Greek ones: "TNF-alpha" for "TNF-α"."""
-    return text.lower().translate(_IN_LETTERS)
-
-
 @lru_cache(maxsize=2**15)
 def stem_of(word: str) -> str:
     """The stem of a word in small letters."""
@@ -80,7 +67,7 @@ def terms_of(text: str) -> frozenset[str]:
     Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and reads it again where
     it asks for more chunks.
     """
-    words = [in_small_latin_letters(word) for word in words_of(text)]
+    words = [word.casefold() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
     return frozenset(stem_of(word) for word in (*words, *parts) if word not in QUESTION_WORDS)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_assets.core.text.folding import without_accents
+from rag_assets.core.text.folding import plain_lower
 from rag_assets.corpus.references.entries import Reference
 
 _NUMBERS = r"\d{1,3}(?:\s?[,;–—-]\s?\d{1,3}){0,30}"
@@ -96,7 +96,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     years: set[str] = set()
     entries: dict[tuple[str, str], list[_Entry]] = {}
     for reference in references:
-        words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", without_accents(reference.text))
+        words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", plain_lower(reference.text))
         own_years, is_by_several = set(reference.years), _SEVERAL_AUTHORS.match(reference.text) is not None
         for year in own_years | {year[:4] for year in own_years}:
             years.add(year)
@@ -106,7 +106,7 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
             written = re.findall(_WORD, match["first"] + match["more"])
-            names = [without_accents(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
+            names = [plain_lower(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
             if not match["first"][0].isupper():
                 continue
             written_years = (year if year in years else year[:4] for year in _YEARS.findall(match["years"]))

@@ -5,8 +5,8 @@ a sentence in which they do, or it stands in the methods or results, or it argue
 be. A section without a usual name and without a number ("Participants") is of the kind of the last one with a usual
 name before it, since readers of PDFs often lose the nesting.
 
-A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no finding, unless it says
-what became of it or stands in the results, where the beliefs of those who were asked are what was found.
+A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no finding, unless it
+says what became of it or stands in the results, where the beliefs of those who were asked are what was found.
 """
 
 import re

@@ -17,7 +17,7 @@ from rag_assets.core.paper_tables import manifest_file, quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPERS, records_from
-from rag_assets.core.text.folding import without_accents
+from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.library.reading.kept_until_changed import KeptUntilChanged
@@ -79,10 +79,10 @@ class PaperSummary:
 
 _SORTED_BY: Mapping[PaperOrder, Callable[[PaperSummary], Any]] = {
     PaperOrder.ID: lambda paper: paper.paper_id,
-    PaperOrder.TITLE: lambda paper: without_accents(paper.title or paper.paper_id),
+    PaperOrder.TITLE: lambda paper: plain_lower(paper.title or paper.paper_id),
     PaperOrder.AUTHOR: lambda paper: (
         not paper.authors,
-        [without_accents(one.family) for one in paper.record.authors],
+        [plain_lower(one.family) for one in paper.record.authors],
         paper.year or 0,
     ),
     PaperOrder.YEAR: lambda paper: -(paper.year or 0),

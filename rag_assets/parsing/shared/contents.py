@@ -40,5 +40,7 @@ def lines_of_contents(lines: Sequence[str]) -> frozenset[int]:
         else:
             below += [at] if below else []
             seen.add(title)
-            found.update(below if len(below) > _LEAST_ENTRIES else [at] if is_sure else [])
+            found.update(
+                below if len(below) == _LEAST_ENTRIES + 1 else [at] if is_sure or len(below) > _LEAST_ENTRIES else []
+            )
     return frozenset(found if len(found) >= _LEAST_ENTRIES else ())

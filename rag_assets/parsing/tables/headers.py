@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rag_assets.parsing.tables.grid import Grid
 from rag_assets.parsing.tables.titles import is_table_title
-from rag_assets.parsing.tables.values import is_aside, is_value, kind_of
+from rag_assets.parsing.tables.values import is_aside, is_value, kind_of, shape_of
 
 MOST_HEADER_ROWS = 6
 _LONGEST_LABEL = 100
@@ -25,25 +25,26 @@ def header_rows(grid: Grid) -> list[int]:
     parts of a table name no columns; where the header of the first part is below its title, so is that of each other.
     """
     first, end = _top(grid)
-    body = range(end, len(grid.rows) if end else 0)
-    of_values = [any(is_value(grid.texts[row][col]) for row in body) for col in range(grid.n_columns)]
     titles = _titles_of_parts(grid, first, end)
     below = [row + 1 for row in titles if row >= end] if titles and titles[0] == first < end - 1 else []
     of_parts = {at for row in below for at in range(row, row + _n_inferred(Grid(grid.rows[row:])))}
-    return [
-        row
-        for row in range(first, len(grid.rows) if end else 0)
-        if row not in titles
-        and (row < end or row in of_parts or _begins_anew(grid, row, grid.texts[end - 1], of_values))
-    ]
+    anew = _NewHeaders(grid, first, end) if end else None
+    found: set[int] = set()
+    for row in reversed(range(first, len(grid.rows) if end else 0)):
+        is_above = row + 1 in found and anew is not None and row > end and anew.is_banner(row)
+        if row not in titles and (row < end or row in of_parts or is_above or (anew and anew.begins_at(row))):
+            found.add(row)
+    return sorted(found)
 
 
 def _titles_of_parts(grid: Grid, first: int, end: int) -> list[int]:
-    """Rows with one name only, above the same columns in the header and again further down."""
+    """Rows with one name only, above the same columns in the header and again further down; a name above one column
+    only differs in its numbers."""
     lone = [(row, cell) for row in range(first, len(grid.rows)) if (cell := grid.lone(row)) and cell.col]
-    places = {(cell.col, cell.col_span) for row, cell in lone if row < end and cell.col_span > 1}
-    again = places & {(cell.col, cell.col_span) for row, cell in lone if row > end}
-    return [row for row, cell in lone if (cell.col, cell.col_span) in again]
+    places = {(cell.col, cell.col_span, cell.col_span > 1 or shape_of(cell.text)) for row, cell in lone if row < end}
+    kinds = [(cell.col, cell.col_span, cell.col_span > 1 or shape_of(cell.text)) for _, cell in lone]
+    again = {kind for kind, (row, _) in zip(kinds, lone, strict=True) if kind in places and row > end}
+    return [row for kind, (row, _) in zip(kinds, lone, strict=True) if kind in again]
 
 
 def n_title_rows(grid: Grid) -> int:
@@ -86,11 +87,16 @@ def numbered_columns(grid: Grid, row: int) -> dict[int, str]:
 def _n_marked(grid: Grid) -> int:
     """Leading rows that the source marks, and those that go on with them: many formats have one header row only."""
     n_marked = 0
-    while n_marked < len(grid.rows) and _is_marked(grid, n_marked) and not (n_marked and grid.lone(n_marked)):
-        n_marked += 1  # a lone name below a header opens a group
+    while n_marked < len(grid.rows) and _is_marked(grid, n_marked) and not (n_marked and _opens_group(grid, n_marked)):
+        n_marked += 1
     while 0 < n_marked < len(grid.rows) and _may_go_below(grid, n_marked) and _goes_below(grid, n_marked):
         n_marked += 1
     return n_marked
+
+
+def _opens_group(grid: Grid, row: int) -> bool:
+    cell = grid.lone(row)
+    return cell is not None and (cell.col == 0 or not cell.is_header)
 
 
 def _may_go_below(grid: Grid, row: int) -> bool:
@@ -181,11 +187,56 @@ def _is_above_values(grid: Grid, row: int) -> bool:
     return 2 * of_values > len(columns)
 
 
-def _begins_anew(grid: Grid, row: int, header: Sequence[str], of_values: Sequence[bool]) -> bool:
-    """Whether a row below the header names columns: it repeats the header, is marked, or is written as the header is,
-    in capitals, and has words in the columns of values."""
-    texts = grid.texts[row]
-    if texts == header or len(grid.named(row)) < 2 or _is_marked(grid, row):
-        return texts == header or (len(grid.named(row)) > 1 and _is_marked(grid, row))
-    are_columns = [bool(text) for text in texts[1:]] == list(of_values[1:])
-    return are_columns and _holds_words_only(texts) and "".join(texts).isupper() and "".join(header).isupper()
+class _NewHeaders:
+    """Where a header further down names the columns anew: two tables that were read as one."""
+
+    def __init__(self, grid: Grid, first: int, end: int) -> None:
+        self._grid, self._end = grid, end
+        self._header = grid.texts[first:end]
+        columns = [[texts[col] for texts in grid.texts[end:] if kind_of(texts[col])] for col in range(grid.n_columns)]
+        self._has_values = [any(map(is_value, texts)) for texts in columns]
+        self._is_of_values = [2 * sum(map(is_value, texts)) > len(texts) for texts in columns]
+
+    def begins_at(self, row: int) -> bool:
+        """Whether a row says what a row of the header says, in the same columns and but for numbers ("2019 | 2018"
+        below "2020 | 2019"), is marked, is written in capitals as the header is, or has names in columns of values."""
+        grid, (name, *texts) = self._grid, self._grid.texts[row]
+        if row < self._end or not any(texts):
+            return False
+        alike = [over for over in self._header if [*map(shape_of, over[1:])] == [*map(shape_of, texts)]]
+        if alike and _holds_words_only(texts):
+            is_same = any(over[1:] == texts for over in alike) and not any(map(_is_year, texts))
+            return is_same or name in ("", *(over[0] for over in self._header)) or self._repeats_rows(row)
+        if len(grid.named(row)) < 2 or _is_marked(grid, row):
+            return len(grid.named(row)) > 1 and _is_marked(grid, row)
+        if not name and self._names_values(row):
+            return True
+        are_columns = [bool(text) for text in texts] == self._has_values[1:]
+        is_capital = all("".join(one).isupper() for one in (grid.texts[row], self._header[-1]))
+        return are_columns and _holds_words_only(grid.texts[row]) and is_capital
+
+    def is_banner(self, row: int) -> bool:
+        """Whether a row above a new header has names above several of its columns only."""
+        name, *texts = self._grid.texts[row]
+        return not name and any(texts) and _holds_words_only(texts) and not all(map(is_aside, filter(None, texts)))
+
+    def _names_values(self, row: int) -> bool:
+        """Whether a row without a name has different names in columns of values, with values right below."""
+        texts, below = self._grid.texts[row], [*self._grid.texts[row + 1 : row + 2]]
+        named = [col for col, text in enumerate(texts) if text]
+        is_above = any(is_value(one[col]) for one in below for col in named)
+        return (
+            is_above
+            and 1 < len({texts[col] for col in named}) == len(named)
+            and all(self._is_of_values[col] and kind_of(texts[col]) == "words" for col in named)
+            and not any(is_aside(texts[col]) or texts[col][0].islower() for col in named)
+        )
+
+    def _repeats_rows(self, row: int) -> bool:
+        """Whether the names of rows above come again below."""
+        names = [texts[0] for texts in self._grid.texts]
+        return any(name and name in names[self._end : row] for name in names[row + 1 : row + 3])
+
+
+def _is_year(text: str) -> bool:
+    return text[:4].isdigit()

@@ -25,8 +25,7 @@ def read_table(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[C
     """
     cells = taken_apart(replace(cell, text=cell.text.replace(_BORDER, "|")) for cell in without_empty_rows(cells))
     header = header_rows(Grid.of(cells))
-    if rows_are_lines:
-        cells = widened(cells, header)
+    cells = widened(cells, header)
     cells = joined_lines(cells, Grid.of(cells), frozenset(header), rows_are_lines=rows_are_lines)
     numbers = {row: at for at, row in enumerate(sorted({cell.row for cell in cells}))}
     names_columns = frozenset(numbers[row] for row in header)
@@ -58,7 +57,8 @@ def split_title(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     cells = without_empty_rows(cells)
     grid = Grid.of(cells)
     header, n_title = header_rows(grid), n_title_rows(grid)
-    if not n_title or header[-1] - header[0] >= len(header):
+    is_group = any(cell.is_group for cell in cells if cell.row < n_title)
+    if not n_title or is_group or header[-1] - header[0] >= len(header):
         return [], cells
     title = [cell for cell in cells if cell.row < n_title and cell.text]
     return title, [replace(cell, row=cell.row - n_title) for cell in cells if cell.row >= n_title]

@@ -70,8 +70,11 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
     """`cells` with the names of a row over the rows below that have none, where rows of one subject follow each other:
     these have text where the named row has it, or a second name."""
     body = {row: None for row in range(len(grid.rows)) if row not in header and not grid.lone(row)}
-    if not body or not any(grid.texts[row][0] for row in (*header, next(iter(body)))):
-        return list(cells)  # the first column names no rows
+    first = grid.texts[next(iter(body))] if body else []
+    named = next((grid.texts[row] for row in body if grid.texts[row][0]), [])
+    is_as_full = all(text or not below for text, below in zip(first[1:], named[1:], strict=False))
+    if not named or (not first[0] and is_as_full):
+        return list(cells)  # the first column names no rows, or its names may stand in the middle of theirs
     numbers = sorted({cell.row for cell in cells})
     ends: dict[int, int] = {}
     covered: set[tuple[int, int]] = set()

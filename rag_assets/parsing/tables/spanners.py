@@ -19,13 +19,16 @@ Columns = tuple[int, int]
 
 
 def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
-    """`cells` with the names above others, in the first rows that name columns, over all their columns."""
+    """`cells` with the names above others, in rows that name columns, over all their columns."""
     cells = list(cells)
-    top = [row for nth, row in enumerate(header[:MOST_HEADER_ROWS]) if row == header[0] + nth]
-    n_header = top[-1] + 1 if top else 0
-    for row in reversed(top[:-1]):
+    for row in reversed(header):
+        if row + 1 not in header:
+            end = row + 1
+            continue
         grid = Grid.of(cells)
-        blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : n_header], strict=True)])
+        if end - row > MOST_HEADER_ROWS:
+            continue
+        blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : end], strict=True)])
         names = [cell for cell in grid.named(row) if cell.col and cell.row == row]
         spans = {cell: _span(cell, grid.texts[row], blocks) for cell in names}
         covered = {col for first, last in spans.values() for col in range(first, last + 1)}

@@ -3,7 +3,7 @@
 import re
 
 _SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)\d\d(?:[-–/](?:(?:19|20)?\d\d))?")
+_YEAR = re.compile(r"(?<![\w.,$€£-])(?:19|20)\d\d(?:[-–/](?:(?:19|20)?\d\d))?(?![\d%]|[.,]\d)")
 _STATISTIC = re.compile(r"[^\W\d_]{1,3}²?\([\d.,=nN]+\)")
 """A statistic with its degrees of freedom, "F(1, 194)", without a result."""
 _CODE = re.compile(r"[^\W\d_][\w-]*\d[\w-]*")
@@ -18,11 +18,11 @@ _DIGITS = re.compile(r"\d+")
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a value rather than a name: digits and few letters; no year, "n = 20", "F(1, 194)" or code
-    such as "BMS-986158"."""
-    bare = "".join(_SAMPLE_SIZE.sub("", text).split()).replace("()", "")
-    is_name = _YEAR.fullmatch(bare) or _STATISTIC.fullmatch(bare) or _CODE.fullmatch(text.strip())
-    if is_name or not any(map(str.isdigit, bare)):
+    """Whether a cell holds a value rather than a name: digits and few letters; no years ("2018 vs 2017"), "n = 20",
+    "F(1, 194)" or code such as "BMS-986158"."""
+    bare = "".join(_YEAR.sub("", _SAMPLE_SIZE.sub("", text)).split()).replace("()", "")
+    is_name = _STATISTIC.fullmatch(bare) or _CODE.fullmatch(text.strip())
+    if is_name or bare.endswith(",") or not any(map(str.isdigit, bare)):
         return False
     return sum(map(str.isalpha, bare)) < _MOST_LETTERS_IN_VALUE * len(bare)
 
@@ -46,9 +46,11 @@ def shape_of(text: str) -> str:
 
 
 def values_in(text: str, n_columns: int) -> list[str] | None:
-    """One value for each column, the first of which may be the row's name; None for any other text."""
+    """One value for each column, the first of which may be the row's name; None for other text: "May 31, 2018"."""
     for pattern in _VALUES:
         values = list(pattern.finditer(text))
+        if not all(is_value(value[0]) for value in values):
+            continue
         between = pattern.sub("", text).strip()
         if len(values) == n_columns and not between:
             return [value[0].strip() for value in values]

@@ -1,6 +1,6 @@
 """Assets of the indexes: `chroma_index`, `bm25_index`, `index_meta`."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -30,23 +30,22 @@ from rag_assets.search.embedding.vector_cache import (
     vector_file,
 )
 from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
-from rag_assets.search.indexing.protocols import (
-    Index,
-    IndexManifest,
-    IndexRow,
-    SparseSource,
-    Vectors,
-)
+from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, Vectors, VectorStore, for_reading_only
 from rag_assets.search.indexing.stores import vector_index, word_index
 
 _LOADED_AT_ONCE = 1000
 
 
-def _sparse_source(settings: Settings) -> SparseSource | None:
+def _vector_index(
+    settings: Settings, model: str, vectors_of: Callable[[Sequence[IndexRow]], Vectors] = for_reading_only
+) -> FolderIndex[VectorStore]:
     sparse = open_sparse_vectors(settings)
     if sparse is None:
-        return None
-    return SparseSource(sparse.identity, lambda rows: sparse.cache.load([row.text for row in rows]))
+        return vector_index(settings, model, vectors_of)
+    return vector_index(
+        settings, model, vectors_of, sparse.identity, lambda rows: sparse.cache.load([row.text for row in rows])
+    )
 
 
 @dg.asset(
@@ -72,7 +71,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
             vectors[start : start + len(some)] = cache.load([row.embedded_text for row in some])
         return vectors
 
-    index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
+    index = _vector_index(settings, facts.identity, vectors_of)
     lost = {one.paper_id for one in quarantined_by(paths.vectors)}
     yield from _indexed("chroma_index", index, settings, lost)
 
@@ -89,7 +88,7 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from _indexed("bm25_index", word_index(settings), settings)
 
 
-def _indexed(asset: str, target: Index[Any], settings: Settings, lost: Collection[str] = ()) -> Outcome:
+def _indexed(asset: str, target: FolderIndex[Any], settings: Settings, lost: Collection[str] = ()) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it. lost: papers that it leaves out."""
     paths = settings.paths
     place = paths.cache / f".{asset}.page.json"
@@ -159,7 +158,7 @@ def _meta_follows_from(settings: Settings) -> list[Any]:
     paths = settings.paths
     tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
     facts = asdict(embedder_facts(settings.embedding, paths.models))
-    indexes = (vector_index(settings, facts["identity"], sparse=_sparse_source(settings)), word_index(settings))
+    indexes = (_vector_index(settings, facts["identity"]), word_index(settings))
     found = [asdict(manifest) if (manifest := index.manifest()) else None for index in indexes]
     return [
         *(PaperTable.required(path, schema).checksums for path, schema in tables.items()),
@@ -177,7 +176,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     facts = embedder_facts(settings.embedding, paths.models)
     table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])
     fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
-    vectors = vector_index(settings, facts.identity, sparse=_sparse_source(settings))
+    vectors = _vector_index(settings, facts.identity)
     words = word_index(settings)
     problems = []
     for asset, found, identity in (

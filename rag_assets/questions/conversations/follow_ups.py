@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import terms_of
 from rag_assets.hosted.access import PROVIDERS, ModelName
 from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
@@ -48,6 +49,16 @@ _NOTHING_ELSE = re.compile(
 )
 MAX_OWN_WORDS = 2
 """Content words of a follow-up; one with more of them may be about something else, and is asked as it stands."""
+_LEANS = re.compile(
+    r"^\W*(?:and|but|or|so|what about|how about)\b"
+    r"|\b(?:it|its|they|them|their|this|that|these|those|there|he|she|his|her|same)\b",
+    re.IGNORECASE,
+)
+_ASKS_IN_GENERAL = re.compile(
+    r"^\W*(?:what|how|why|who|which|when|where)\b(?!.*\bthe\b).*\b(?:is|are|do|does)\b", re.IGNORECASE
+)
+"""In the present and without "the": "Which doses were given?" asks about a study that was spoken of."""
+_HAS_VERB = re.compile(r"^\W*who\b|\b(?:is|are|was|were|do|does|did|has|have|can|could|should)\b", re.IGNORECASE)
 _MAX_BEFORE_CHARS = 300
 _PARTS_A_QUESTION = re.compile(r"[?,;:()]+")
 """Signs that would split the question into several."""
@@ -165,11 +176,20 @@ def _pool(turns: Sequence[Turn]) -> tuple[str, ...]:
 
 def with_the_question_before(question: str, before: Turn) -> Rewritten | None:
     """The follow-up with the question before it in brackets; None where it says enough by itself."""
-    if len(terms_of(question)) > MAX_OWN_WORDS or not terms_of(before.asked.question):
+    if len(terms_of(question)) > MAX_OWN_WORDS or _stands_alone(question) or not terms_of(before.asked.question):
         return None
     earlier = " ".join(_PARTS_A_QUESTION.sub(" ", before.asked.question[:_MAX_BEFORE_CHARS]).split())
     text = f"{question.strip().rstrip('?. ')}? ({earlier})"
     return Rewritten(text, is_rewritten=True, reason=_REASON, paper_ids=before.asked.paper_ids)
+
+
+def _stands_alone(question: str) -> bool:
+    """Whether a short question needs no other one: "What is ColBERT?", "When was HNSW introduced?", but not "What is
+    the dose?" or "Which doses were given?", which ask about things of which somebody spoke."""
+    if _LEANS.search(question) or not terms_of(question):
+        return False
+    names_something = bool(words_written_as_names(question)) and _HAS_VERB.search(question) is not None
+    return names_something or _ASKS_IN_GENERAL.search(question) is not None
 
 
 logger = logging.getLogger(__name__)

@@ -1,18 +1,20 @@
 """Brings an index in step with the passages: plan by row hash, write, audit, publish.
 
-The version that readers see is never written to. Where versions are kept and how one is published is decided by the
-target (`Index`): a folder that is swapped, or a server whose alias is switched.
+The version that readers see is never written to: the next one is written into a staged folder, which takes its place.
 """
 
 import logging
+import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from rag_assets.core.errors import GuardrailBroken, RagAssetsError
-from rag_assets.core.incremental import UpdatePlan, plan_update
+from rag_assets.core.incremental import StagedFiles, UpdatePlan, plan_update
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.search.indexing.protocols import Index, IndexManifest, IndexRow, IndexVersion, Report
+from rag_assets.search.indexing.folders import FolderIndex, write_manifest
+from rag_assets.search.indexing.protocols import IndexFiles, IndexManifest, IndexRow, Report
 
 logger = logging.getLogger(__name__)
 _SAMPLE_SIZE = 64
@@ -40,29 +42,32 @@ class IndexAudit:
 
 @dataclass(frozen=True)
 class StagedIndex:
-    """A written and audited index that readers do not see yet; without a version when the published one is current."""
+    """A written and audited index that readers do not see yet; without files when the published one is current."""
 
     plan: UpdatePlan
     """How it differs from the published index."""
     manifest: IndexManifest
     audit: IndexAudit | None = None
     """None when nothing was written."""
-    version: IndexVersion | None = None
+    folder: Path | None = None
+    """Where it was written."""
+    staged: StagedFiles = field(default_factory=StagedFiles)
 
     def publish(self) -> None:
         """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not hold."""
-        if self.version is None or self.audit is None:
+        if self.folder is None or self.audit is None:
             return
         if not self.audit.holds:
-            self.version.discard()
+            self.staged.discard()
             raise GuardrailBroken(
                 f"The {self.manifest.identity.kind} index was not replaced: its new version does not fit the passages: "
                 f"{self.audit}. Run again; if it happens again, materialize `passages` and `embeddings` anew."
             )
-        self.version.publish(self.manifest)
+        write_manifest(self.folder, self.manifest)
+        self.staged.publish()
 
 
-def update_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
     """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
     staged = stage_index(target, rows, report=report)
     staged.publish()
@@ -70,12 +75,12 @@ def update_index(target: Index[Any], rows: Sequence[IndexRow], *, report: Report
 
 
 def stage_index(
-    target: Index[Any], rows: Sequence[IndexRow], *, lost: Collection[str] = (), report: Report | None = None
+    target: FolderIndex[Any], rows: Sequence[IndexRow], *, lost: Collection[str] = (), report: Report | None = None
 ) -> StagedIndex:
     """Write a version of the index that holds exactly `rows`, without those of lost papers, and audit it.
 
     Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
-    from nothing (`Index.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
+    from nothing (`IndexFiles.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
     """
     wanted = {row.passage_id: row for row in rows if row.paper_id not in lost}
     fingerprints = {id_: row.fingerprint for id_, row in wanted.items()}
@@ -89,43 +94,45 @@ def stage_index(
     can_go_on = published is not None and published.identity == target.identity
     plan = plan_update(target.fingerprints() if can_go_on else {}, fingerprints)
     n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
-    if plan.unchanged and n_changed <= target.most_changed * len(rows):
-        updated = _updated(target, wanted, report)
-        if updated is not None:
-            return StagedIndex(plan, replace(manifest, n_changed=n_changed), updated[1], updated[0])
-    version = target.stage_empty()
-    return StagedIndex(plan, manifest, _written(version, wanted, report), version)
+    staged = StagedFiles()
+    folder = staged.path(target.folder)
+    try:
+        if plan.unchanged and n_changed <= target.files.most_changed * len(rows):
+            audit = _updated(target, folder, wanted, report)
+            if audit is not None:
+                return StagedIndex(plan, replace(manifest, n_changed=n_changed), audit, folder, staged)
+        folder.mkdir(parents=True)
+        return StagedIndex(plan, manifest, _written(target.files, folder, wanted, report), folder, staged)
+    except RagAssetsError:
+        staged.discard()
+        raise
 
 
 def _updated(
-    target: Index[Any], wanted: Mapping[str, IndexRow], report: Report
-) -> tuple[IndexVersion, IndexAudit] | None:
-    """An updated copy of the published version with its audit; None when it does not fit and was discarded."""
-    version = target.stage()
+    target: FolderIndex[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report
+) -> IndexAudit | None:
+    """The audit of an updated copy of the published version; None when it does not fit and was deleted."""
     try:
-        audit = _written(version, wanted, report)
+        target.copy_to(folder)
+        audit = _written(target.files, folder, wanted, report)
         if audit.holds:
-            return version, audit
+            return audit
         reason = f"its updated copy does not fit the passages ({audit})"
     except RagAssetsError:
         raise
-    except Exception as error:  # the errors of Chroma, tantivy and servers share no narrower base
+    except Exception as error:  # the errors of Chroma and tantivy share no narrower base
         reason = f"its copy could not be updated ({type(error).__name__}: {error})"
     logger.warning("The %s index is built anew: %s.", target.identity.kind, reason)
-    version.discard()
+    shutil.rmtree(folder, ignore_errors=True)
     return None
 
 
-def _written(version: IndexVersion, wanted: Mapping[str, IndexRow], report: Report) -> IndexAudit:
-    """Write the rows and audit what the version holds then; a version that cannot be written is discarded."""
-    try:
-        version.write(wanted, report)
-        difference = plan_update(version.fingerprints(), {id_: row.fingerprint for id_, row in wanted.items()})
-        ids = sorted(wanted)
-        faulty = version.faulty([wanted[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
-    except RagAssetsError:
-        version.discard()
-        raise
+def _written(files: IndexFiles[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report) -> IndexAudit:
+    """Write the rows and audit what the folder holds then."""
+    files.write(folder, wanted, report)
+    difference = plan_update(files.fingerprints(folder), {id_: row.fingerprint for id_, row in wanted.items()})
+    ids = sorted(wanted)
+    faulty = files.faulty(folder, [wanted[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
     return IndexAudit(difference.to_build, difference.removed, faulty)
 
 

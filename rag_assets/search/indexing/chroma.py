@@ -163,6 +163,7 @@ class ChromaFiles:
     most_changed: ClassVar[float] = 0.05
     """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
     only_replaced: ClassVar[str] = VECTORS_FILE
+    place: ClassVar[str] = ""
 
     @property
     def identity(self) -> IndexIdentity:
@@ -205,6 +206,9 @@ class ChromaFiles:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
         return tuple(id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR))
+
+    def is_there(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - the files are all of it
+        return True
 
     def open(self, folder: Path) -> VectorStore:
         """Searched exactly unless there are very many, see `EXACT_UP_TO_BYTES`."""

@@ -1,9 +1,9 @@
-"""Indexes whose files lie in one folder: staged beside it as links and copies, published by a rename.
+"""Indexes in folders: staged beside the published one as links and copies, published by a rename.
 
 The published folder is never written to. A manifest holds the checksum of each of its files, and nothing opens an index
 before `is_intact` has compared them: native code that reads damaged files can crash, hang or write without end. A
 staged folder that a killed run left is deleted unopened for the same reason. Which files there are is decided by
-`chroma` and `tantivy_index`.
+`chroma`, `tantivy_index` and `qdrant.files`.
 """
 
 import json
@@ -11,25 +11,22 @@ import logging
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rag_assets.core.incremental import (
     STAGED_SUFFIX,
-    flush_folder,
     link,
     recover_folder,
-    replace_folder,
     sealed,
     sha256_of,
     unsealed,
-    write_atomically,
 )
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Opened, Report
+from rag_assets.search.indexing.protocols import IndexFiles, IndexIdentity, IndexManifest, Opened
 
 MANIFEST_FILE = "manifest.json"
 
@@ -46,16 +43,9 @@ def read_manifest(folder: Path) -> IndexManifest | None:
 
 
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
-    """Flush the files of the closed index in `folder` and write down their checksums."""
-    flush_folder(folder)
-    save_manifest(folder, manifest, {"files": _checksums(folder)})
-
-
-def save_manifest(folder: Path, manifest: IndexManifest, facts: Mapping[str, Any]) -> None:
-    """Replace the manifest in `folder` by this one with more facts about the index."""
-    folder.mkdir(parents=True, exist_ok=True)
-    content = sealed({**asdict(manifest), **facts})
-    write_atomically(folder / MANIFEST_FILE, json.dumps(content, indent=2).encode() + b"\n")
+    """Write down what the closed index in `folder` is, and the checksums of its files."""
+    content = sealed({**asdict(manifest), "files": _checksums(folder)})
+    (folder / MANIFEST_FILE).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
 def is_intact(folder: Path) -> bool:
@@ -98,119 +88,55 @@ Reader = TypeVar("Reader")
 _LOCK = ".lock"
 
 
-class IndexFiles(Protocol[Opened]):
-    """How one engine keeps an index in a folder. Everything but what is opened for reading is closed again when a
-    method returns."""
-
-    @property
-    def most_changed(self) -> float:
-        """See `Index`."""
-        ...
-
-    @property
-    def only_replaced(self) -> str:
-        """Pattern of names of files that are replaced by others, and never written into: a new version links them."""
-        ...
-
-    @property
-    def identity(self) -> IndexIdentity: ...
-
-    def fingerprints(self, folder: Path) -> dict[str, str]:
-        """passage_id -> fingerprint of everything in the folder's files; empty for an empty folder."""
-        ...
-
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """See `IndexVersion.write`."""
-        ...
-
-    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """See `IndexVersion.faulty`."""
-        ...
-
-    def open(self, folder: Path) -> Opened:
-        """See `Index.open`."""
-        ...
-
-
 @dataclass(frozen=True)
 class FolderIndex(Generic[Opened]):
-    """An index published in `folder`; see `Index`."""
+    """The index that is published in `folder`. Readers see one whole version while the next is made beside it."""
 
     folder: Path
     files: IndexFiles[Opened]
 
     @property
     def identity(self) -> IndexIdentity:
+        """Identity of the index that is wanted."""
         return self.files.identity
 
-    @property
-    def most_changed(self) -> float:
-        return self.files.most_changed
-
     def __str__(self) -> str:
-        return str(self.folder)
+        return self.files.place or str(self.folder)
 
     def manifest(self) -> IndexManifest | None:
+        """The manifest of the published version, if any; cheap enough to be read before each question."""
         return read_manifest(self.folder)
 
     def is_intact(self) -> bool:
-        return is_intact(self.folder)
+        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no server answers."""
+        manifest = self.manifest() if is_intact(self.folder) else None
+        return manifest is not None and self.files.is_there(self.folder, manifest.n_held)
 
     def open(self) -> Opened:
+        """Open the published version, whatever is published later. Raises what its library raises."""
         return self.files.open(self.folder)
 
     def published(self) -> IndexManifest | None:
+        """What readers see; None when nothing whole is published. Also removes what a killed run left."""
         recover_folder(self.folder)
-        shutil.rmtree(self._staged, ignore_errors=True)
-        if is_intact(self.folder):
-            return read_manifest(self.folder)
+        shutil.rmtree(self.folder.with_name(self.folder.name + STAGED_SUFFIX), ignore_errors=True)
+        if self.is_intact():
+            return self.manifest()
         if self.folder.exists():
-            logger.warning("%s is damaged or unfinished; the index is built anew.", self.folder)
+            logger.warning("%s is damaged or unfinished; the index is built anew.", self)
         return None
 
     def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything that is published."""
         return self.files.fingerprints(self.folder)
 
-    def stage(self) -> "FolderVersion":
+    def copy_to(self, staged: Path) -> None:
+        """Put the files of the published version into a new folder, to be updated there."""
+
         def taken_over(file: str, to: str) -> None:
             (link if fnmatchcase(Path(file).name, self.files.only_replaced) else shutil.copy2)(file, to)
 
-        ignored = shutil.ignore_patterns(MANIFEST_FILE)
-        shutil.copytree(self.folder, self._staged, ignore=ignored, copy_function=taken_over)
-        return FolderVersion(self._staged, self.folder, self.files)
-
-    def stage_empty(self) -> "FolderVersion":
-        self._staged.mkdir(parents=True)
-        return FolderVersion(self._staged, self.folder, self.files)
-
-    @property
-    def _staged(self) -> Path:
-        return self.folder.with_name(self.folder.name + STAGED_SUFFIX)
-
-
-@dataclass(frozen=True)
-class FolderVersion:
-    """A folder beside the published one; see `IndexVersion`."""
-
-    _folder: Path
-    _final: Path
-    _files: IndexFiles[Any]
-
-    def fingerprints(self) -> dict[str, str]:
-        return self._files.fingerprints(self._folder)
-
-    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
-        self._files.write(self._folder, rows, report)
-
-    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        return self._files.faulty(self._folder, sample)
-
-    def publish(self, manifest: IndexManifest) -> None:
-        write_manifest(self._folder, manifest)
-        replace_folder(self._folder, self._final)
-
-    def discard(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.copytree(self.folder, staged, ignore=shutil.ignore_patterns(MANIFEST_FILE), copy_function=taken_over)
 
 
 def opened_for_reading(folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()) -> Reader:

@@ -1,13 +1,13 @@
 """What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
-Indexes are read through `VectorStore` and `LexicalIndex`, and written through `Index` by `builder`. How the two
-kinds of scores are combined is decided in `retrieval.fusion`.
+Indexes are read through `VectorStore` and `LexicalIndex`; `IndexFiles` is how one engine keeps an index in a folder,
+which `builder` stages and publishes. How the two kinds of scores are combined is decided in `retrieval.fusion`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple, NoReturn, Protocol, Self, TypeVar, runtime_checkable
+from typing import NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -78,22 +78,16 @@ def for_reading_only(_: Sequence[IndexRow]) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class SparseSource:
-    """What the vectors of a sparse model are made of."""
-
-    model_id: str
-    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only
-    """In the order of the rows; needed for writing only. It may raise what it likes."""
-
-
-@dataclass(frozen=True)
 class VectorSource:
     """What the vectors of an index are made of."""
 
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
     """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
-    sparse: SparseSource | None = None
+    sparse_model: str | None = None
+    """Identity of a sparse model whose vectors are stored beside them, if any."""
+    sparse_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only
+    """Its vectors of passages, in the order of the rows; needed for writing only."""
 
 
 class VectorStore(Protocol):
@@ -115,7 +109,7 @@ class VectorStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HybridQuestion:
-    """A question in all the ways that a `HybridStore` compares."""
+    """A question in all the ways that Qdrant compares."""
 
     text: str
     vector: Vectors
@@ -126,7 +120,7 @@ class HybridQuestion:
 
 @dataclass(frozen=True, slots=True)
 class HybridHits:
-    """What a `HybridStore` found; each list best first, ties by passage_id."""
+    """What Qdrant found and fused; each list best first, ties by passage_id."""
 
     fused: list[Scored]
     """Everything that is in one of its lists, scored 0 to 1 over all of them."""
@@ -134,15 +128,6 @@ class HybridHits:
     """By cosine."""
     by_words: list[Scored]
     """By BM25."""
-
-
-@runtime_checkable
-class HybridStore(Protocol):
-    """A vector store that also holds the words, and fuses what both find by itself."""
-
-    def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        """At most `limit` passages of each kind. Raises InvalidSettings when the index has no sparse vectors."""
-        ...
 
 
 class LexicalIndex(Protocol):
@@ -206,44 +191,12 @@ Report = Callable[[int, int], None]
 """Called with (passages done, passages to do) while an index is written."""
 
 
-class IndexVersion(Protocol):
-    """A version of an index that no reader sees until it is published."""
-
-    def fingerprints(self) -> dict[str, str]:
-        """passage_id -> fingerprint of everything inside, read from where it was written to."""
-        ...
-
-    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
-        ...
-
-    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Ids of passages of `sample` that the version does not hold or find as it should."""
-        ...
-
-    def publish(self, manifest: IndexManifest) -> None:
-        """Let readers see this version instead of the one they see now; at once, and as a whole."""
-        ...
-
-    def discard(self) -> None:
-        """Delete it."""
-        ...
-
-
 Opened = TypeVar("Opened", bound="VectorStore | LexicalIndex", covariant=True)
 
 
-class Index(Protocol[Opened]):
-    """One index of the published passages. Readers see one whole version while the next is made beside it.
-
-    A folder stages a copy and publishes it by a rename (`folders`); a server fills another collection and publishes
-    it by pointing an alias there.
-    """
-
-    @property
-    def folder(self) -> Path:
-        """Where its manifest is, which is replaced whenever a version is published."""
-        ...
+class IndexFiles(Protocol[Opened]):
+    """How one engine keeps an index in a folder. Everything but what is opened for reading is closed again when a
+    method returns."""
 
     @property
     def most_changed(self) -> float:
@@ -251,40 +204,39 @@ class Index(Protocol[Opened]):
         ...
 
     @property
+    def only_replaced(self) -> str:
+        """Pattern of names of files that are replaced by others, and never written into: a new version links them."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where the index is, if only a note of it is in the folder; else empty."""
+        ...
+
+    @property
     def identity(self) -> IndexIdentity:
         """Identity of the index that is wanted."""
         ...
 
-    def __str__(self) -> str:
-        """Where it is, for messages."""
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        """passage_id -> fingerprint of everything that the folder holds; empty for an empty folder."""
         ...
 
-    def published(self) -> IndexManifest | None:
-        """What readers see; None when nothing whole is published. Also removes what a killed run left."""
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
         ...
 
-    def fingerprints(self) -> dict[str, str]:
-        """passage_id -> fingerprint of everything that is published."""
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Ids of passages of `sample` that it does not hold or find as it should."""
         ...
 
-    def stage(self) -> IndexVersion:
-        """A copy of the published version, to be updated."""
+    def is_there(self, folder: Path, n_passages: int) -> bool:
+        """Whether what the intact files name has so many passages. Raises StoreUnavailable, StoreRefused if a server
+        does not answer."""
         ...
 
-    def stage_empty(self) -> IndexVersion:
-        """A version without passages, of the wanted identity."""
-        ...
-
-    def manifest(self) -> IndexManifest | None:
-        """The manifest of the published version, if any; cheap enough to be read before each question."""
-        ...
-
-    def is_intact(self) -> bool:
-        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no server answers."""
-        ...
-
-    def open(self) -> Opened:
-        """Open the published version, whatever is published later. Raises what its library raises."""
+    def open(self, folder: Path) -> Opened:
+        """Open it for reading, whatever is published later. Raises what its library raises."""
         ...
 
 

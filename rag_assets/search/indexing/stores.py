@@ -5,28 +5,28 @@ A new store of vectors is one module with an adapter and one row here.
 
 from collections.abc import Callable, Sequence
 
+from rag_assets.core.domain import SparseVector
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
-    Index,
     IndexRow,
     LexicalIndex,
-    SparseSource,
     Vectors,
     VectorSource,
     VectorStore,
     for_reading_only,
 )
-from rag_assets.search.indexing.qdrant.target import QdrantIndex
+from rag_assets.search.indexing.qdrant.files import QdrantFiles
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 
-VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]] = {
+VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], FolderIndex[VectorStore]]] = {
     "chroma": lambda settings, source: FolderIndex(
         settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of)
     ),
-    "qdrant": lambda settings, source: QdrantIndex(
-        settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval
+    "qdrant": lambda settings, source: FolderIndex(
+        settings.paths.qdrant,
+        QdrantFiles(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval),
     ),
 }
 
@@ -35,21 +35,23 @@ def vector_index(
     settings: Settings,
     model: str,
     vectors_of: Callable[[Sequence[IndexRow]], Vectors] = for_reading_only,
-    sparse: SparseSource | None = None,
-) -> Index[VectorStore]:
+    sparse_model: str | None = None,
+    sparse_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only,
+) -> FolderIndex[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.
 
-    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only. sparse:
-    of a sparse model, for a store that can hold them.
+    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only.
+    sparse_model, sparse_of: of a sparse model, for a store that can hold its vectors too.
     """
-    return VECTOR_STORES[settings.indexing.vector_store](settings, VectorSource(model, vectors_of, sparse))
+    source = VectorSource(model, vectors_of, sparse_model, sparse_of)
+    return VECTOR_STORES[settings.indexing.vector_store](settings, source)
 
 
-def word_index(settings: Settings) -> Index[LexicalIndex]:
+def word_index(settings: Settings) -> FolderIndex[LexicalIndex]:
     """The index of the words of the passages."""
     return FolderIndex(settings.paths.bm25, TantivyFiles())
 
 
-def published_indexes(settings: Settings) -> "tuple[Index[VectorStore], Index[LexicalIndex]]":
+def published_indexes(settings: Settings) -> tuple[FolderIndex[VectorStore], FolderIndex[LexicalIndex]]:
     """Both indexes, to see what is published whatever model it is of."""
     return vector_index(settings, ""), word_index(settings)

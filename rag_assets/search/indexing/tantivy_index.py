@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.core.incremental import fingerprint
-from rag_assets.core.text.folding import scripts_as_plain
+from rag_assets.core.text.folding import plain
 from rag_assets.core.text.terms import pairs_in
 from rag_assets.search.indexing.folders import opened_for_reading
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored
@@ -33,7 +33,7 @@ _ANALYSER = (
     "english stop words",
     "english stems",
     "pairs of East Asian characters",
-    6,
+    7,
 )
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
@@ -64,7 +64,7 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         found: list[str] = []
-        for word in self._words.analyze(scripts_as_plain(text)):
+        for word in self._words.analyze(plain(text)):
             found.append(word)
             if "-" in word:
                 found += self._parts.analyze(word)
@@ -174,6 +174,7 @@ class TantivyFiles:
     """An updated index answers as a fresh one."""
     only_replaced = "*"
     """Segments never change, and other files are replaced by a rename."""
+    place = ""
 
     def __init__(self) -> None:
         self._last_read: tuple[bytes, _Held] = b"", {}
@@ -220,6 +221,9 @@ class TantivyFiles:
             return tuple(row.passage_id for row in sample)
         index = TantivyIndex.open(folder)
         return tuple(row.passage_id for row in sample if not index.finds(row))
+
+    def is_there(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - the files are all of it
+        return True
 
     def open(self, folder: Path) -> TantivyIndex:
         return TantivyIndex.open(folder)

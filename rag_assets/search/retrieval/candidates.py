@@ -13,7 +13,8 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
-from rag_assets.search.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.search.indexing.protocols import HybridQuestion, LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.search.indexing.qdrant.store import QdrantStore
 from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, with_other_wordings
 from rag_assets.search.retrieval.library import Library, Numbers
@@ -174,9 +175,9 @@ class _QueryHits:
     """In the order of the ids."""
 
 
-def _hybrid_store(store: VectorStore) -> HybridStore:
+def _hybrid_store(store: VectorStore) -> QdrantStore:
     """The store, as one that fuses by itself. Raises InvalidSettings when it cannot."""
-    if isinstance(store, HybridStore):
+    if isinstance(store, QdrantStore):
         return store
     raise InvalidSettings(
         'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and run rag-assets index '

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import Chunk, CitedWork, PaperFacts, Report
+from rag_assets.core.domain import Chunk, CitedWork, Report
 from rag_assets.core.open_table import OpenTable
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
@@ -27,13 +27,13 @@ _PAPERS_KEPT = 100
 class CitedWorks:
     """Reads the rows of a paper when one of its chunks is asked for. May be used by several threads."""
 
-    def __init__(self, references: OpenTable | None = None, papers: Mapping[str, PaperFacts] | None = None) -> None:
-        """references: the table of that name; None: no sentence is known to report. papers: by paper_id.
+    def __init__(self, references: OpenTable | None = None, papers: KnownPapers | None = None) -> None:
+        """references: the table of that name; None: no sentence is known to report.
 
         Raises MissingInput when the table is damaged, as the methods do.
         """
         self._references = references
-        self._facts = papers or {}
+        self._papers = papers or KnownPapers({})
         self._papers_of_rows = pa.nulls(0, pa.string()).dictionary_encode()
         if references is not None:
             self._papers_of_rows = references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
@@ -42,10 +42,6 @@ class CitedWorks:
     @cached_property
     def _numbers_of_papers(self) -> dict[str, int]:
         return {paper: number for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())}
-
-    @cached_property
-    def _papers(self) -> KnownPapers:
-        return KnownPapers(self._facts)
 
     def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[Report, ...]]:
         """Reports by chunk id, for the chunks that report other works."""

@@ -1,7 +1,7 @@
 """Elements of papers that a question asks for: by a label, "Figure 2", "section 3.2", or by the name of a section.
 
-"What are the limitations of <title>?" asks for a section by its name: every other word of it is of the paper's title, or
-says nothing.
+"What are the limitations of <title>?" asks for a section by its name: every other word of it is of the paper's title,
+or says nothing.
 """
 
 import re
@@ -21,6 +21,8 @@ _OTHER_WORDINGS = (
     (re.compile(r"\bwho (?:took part|participated)\b|\bsubjects\b", re.IGNORECASE), "participants"),
     (re.compile(r"\b(?:weakness(?:es)?|shortcomings?|caveats?)\b", re.IGNORECASE), "limitations"),
     (re.compile(r"\bwhat (?:was|were) (?:found|observed|discovered)\b", re.IGNORECASE), "results"),
+    (re.compile(r"\b(?:recommend|advise)(?:s|d|ed)?\b", re.IGNORECASE), "recommendations"),
+    (re.compile(r"\bconcluded?\b", re.IGNORECASE), "conclusions"),
     (re.compile(r"\bhow (?:was|were) (?=.*\b(?:done|made|carried|conducted|performed)\b)", re.IGNORECASE), "methods "),
 )
 """Wordings of questions, and the name of the section that they ask for."""

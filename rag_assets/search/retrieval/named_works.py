@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rag_assets.core.domain import PaperFacts
+from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.identifiers import dois_in
 from rag_assets.core.text.names import words_written_as_names
-from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
+from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.questions.reading import ABOUT, STUDY
 from rag_assets.questions.years import years_asked_for
 
@@ -142,7 +143,7 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
     placed = [
         (stem_of(word), match.start())
         for match in _WORD.finditer(question)
-        if (word := in_small_latin_letters(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
+        if (word := plain_lower(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
     ]
     asked = [stem for stem, _ in placed]
     places: dict[str, tuple[int, int]] = {}
@@ -163,11 +164,14 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
 
 
 def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:
-    """What a question that compares papers asks of one of them: the question without the names of the others."""
+    """What a question that compares papers asks of one of them: the question without the names of the others, and with
+    "the paper" for the name of a file."""
     for paper, name in compared.items():
         if paper != paper_id and name != compared[paper_id]:
             said = re.escape(name)
             question = re.sub(rf"{_JOINS}\s*\b{said}\b|\b{said}\b\s*(?:{_JOINS})?", "", question)
+    if not compared[paper_id].replace(" ", "").isalpha():
+        question = question.replace(compared[paper_id], "the paper")
     return " ".join(question.split())
 
 
@@ -227,7 +231,7 @@ def _has_ordinary_words(text: str) -> bool:
 
 def _small_words(text: str) -> list[str]:
     words = words_of(re.sub(r"['’]s\b", "", text))
-    return [part for word in words for part in in_small_latin_letters(word).split("-")]
+    return [part for word in words for part in word.casefold().split("-")]
 
 
 def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:

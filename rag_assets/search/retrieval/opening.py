@@ -12,7 +12,7 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.domain import PaperFacts
+from rag_assets.core.domain import PaperFacts, Record
 from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
@@ -26,12 +26,13 @@ from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
-from rag_assets.search.indexing.folders import MANIFEST_FILE
-from rag_assets.search.indexing.protocols import Index, IndexManifest, LexicalIndex, SparseSource, VectorStore
+from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
+from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
 from rag_assets.search.indexing.stores import published_indexes, vector_index, word_index
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.cited_works import CitedWorks
+from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
@@ -85,7 +86,8 @@ def _opened_searcher(
     paths = settings.paths
     if not is_built(settings):
         raise MissingInput.index(paths.data)
-    facts = _facts(paths)
+    records = _records(paths)
+    facts = _facts(records)
     library = Library(paths.chunks, paths.passages, facts)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library, settings.data_dir)
@@ -97,26 +99,31 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    cited = _cited_works(paths, facts)
+    known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()}, words)
+    cited = _cited_works(paths, known)
     pa.default_memory_pool().release_unused()  # what was read to open them; of a large corpus a tenth of the process
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known)
 
 
-def _cited_works(paths: Paths, facts: Mapping[str, PaperFacts]) -> CitedWorks:
+def _cited_works(paths: Paths, known: KnownPapers) -> CitedWorks:
     try:
-        return CitedWorks(OpenTable(paths.references), facts)
+        return CitedWorks(OpenTable(paths.references), known)
     except MissingInput as error:
         logger.warning("No answer says whether its quotes report other works: %s", error)
         return CitedWorks()
 
 
-def _facts(paths: Paths) -> dict[str, PaperFacts]:
-    """What is known of the papers, by paper_id; nothing where there are no records that can be used."""
+def _records(paths: Paths) -> Mapping[str, Record]:
+    """By paper_id; none where there are none that can be used."""
     try:
-        records = records_from(required_table(paths.records))
+        return records_from(required_table(paths.records))
     except MissingInput as error:
         logger.warning("Papers are cited by their ids: %s", error)
         return {}
+
+
+def _facts(records: Mapping[str, Record]) -> dict[str, PaperFacts]:
+    """What is known of the papers, by paper_id."""
     cited, same = cited_names(records), same_works(records)
     return {
         paper: PaperFacts(
@@ -153,11 +160,11 @@ def _dense_search(
     sparse = open_sparse_vectors(settings)
     try:
         model = embedder_facts(settings.embedding, paths.models).identity
-        sparse_source = SparseSource(sparse.identity) if sparse else None
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    store = _opened(vector_index(settings, model, sparse=sparse_source), library, settings.data_dir)
+    index = vector_index(settings, model, sparse_model=sparse.identity if sparse else None)
+    store = _opened(index, library, settings.data_dir)
     if store is None:
         return None
     if embedder is None:
@@ -219,7 +226,7 @@ def _version_if_any(table: Path) -> str | None:
         return None
 
 
-def _opened(index: Index[Opened], library: Library, data_dir: Path) -> Opened | None:
+def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Opened | None:
     """The index, opened; or None with a warning that gives the reason."""
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()

@@ -16,7 +16,7 @@ from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, Que
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.questions import Kind, Question, read
+from rag_assets.questions import Kind, Question, asked_text, read
 from rag_assets.questions.counting import asks_which_papers
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
@@ -24,6 +24,7 @@ from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch,
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.elements import Asked, absent, asked_for, papers_asked
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
+from rag_assets.search.retrieval.known_papers import KnownPapers
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.named_works import papers_meant, work_asked_for, writers_asked_for
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
@@ -70,9 +71,11 @@ class Searcher:
         planner: QueryPlanner | None = None,
         names: PaperNames | None = None,
         cited: CitedWorks | None = None,
+        known: KnownPapers | None = None,
     ) -> None:
         """reranker: None leaves the order that the indexes give. planner: None searches by rules alone. names: None
-        compares no question with the names of papers. cited: None knows no sentence that reports other works."""
+        compares no question with the names of papers. cited: None knows no sentence that reports other works. known:
+        None reads no DOI, title or file name in a question."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
@@ -82,6 +85,7 @@ class Searcher:
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names)
         self._cited = cited or CitedWorks()
+        self._known = known or KnownPapers({})
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
 
@@ -103,6 +107,18 @@ class Searcher:
         return sorted(
             self.library.papers if passing is None else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
         )
+
+    def as_read(self, question: Question) -> Question:
+        """What is asked of the corpus: the question without what only stands around it, and, where it names a paper,
+        asked of that paper alone, without the name."""
+        asked = question.model_copy(update={"question": asked_text(question.question)})
+        named = self._known.named_in(asked.question)
+        if named is None:
+            return asked
+        where = Filter.of_papers(named[0])
+        if not set(named[0]) & set(self.papers(question.filter & where)):
+            return asked
+        return asked.model_copy(update={"question": named[1], "where": (question.where or EVERYTHING) & where})
 
     @_tracer.start_as_current_span("rag_assets.search", record_exception=False, set_status_on_exception=False)
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
@@ -234,8 +250,8 @@ class Searcher:
         return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
     def _elements(self, asked: Asked, ranking: Sequence[RankedPassage]) -> tuple[list[RankedPassage], list[str]]:
-        """The passages with the elements that are asked for, of the papers that the question has words of, else of those
-        found first; and notes on labels that none of these has."""
+        """The passages with the elements that are asked for, of the papers that the question has words of, else of
+        those found first; and notes on labels that none of these has."""
         best, found, notes = self._best_of_papers(ranking), [], []
         for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[:_BEST_PAPERS]:
             places = self.library.places_of(paper)

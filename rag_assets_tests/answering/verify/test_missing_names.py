@@ -9,7 +9,8 @@ STUDY = (
     "Self-control predicted unemployment in two British cohorts from 1974 to 2008. The coronavirus SARS-CoV-2 was "
     "found in thirty-one samples by YOLO v5x6. Personal protective equipment was worn by 1,250 nurses in China and "
     "Germany. The World Health Organization treated Clostridium difficile with oseltamivir. "
-    "ACE2 is a receptor of MERS-CoV. The air held PM₂.₅ and CO₂, the milk Ca²⁺ and H2O2, 10⁵ cells in each m²."
+    "ACE2 is a receptor of MERS-CoV. José Åkesson of Münster measured TNF-α. "
+    "The air held PM₂.₅ and CO₂, the milk Ca²⁺ and H2O2, 10⁵ cells in each m²."
 )
 
 
@@ -56,6 +57,8 @@ def test_a_name_that_stands_nowhere_is_missing(question: str, names: list[str]) 
         "Did the air hold PM2.5, CO2, Ca2+, H₂O₂ or 10^5 cells per m2?",
         "What was paid in USD in Q2 FY2008?",
         "Which approach worked best, and which hardship followed?",
+        "What did Jose Akesson of Munster measure of TNF-alpha?",
+        "What did Jose\u0301 A\u030akesson measure?",
     ],
 )
 def test_a_name_in_another_spelling_is_not_missing(question: str) -> None:
@@ -66,6 +69,13 @@ def test_a_name_in_another_spelling_is_not_missing(question: str) -> None:
 def test_words_that_are_no_names_are_never_missing() -> None:
     """Papers say them in other words."""
     assert names_in("Does perseverance prevent joblessness among adolescents?") == []
+
+
+@pytest.mark.parametrize("before", ["1) ", "(a) ", "Q3 ", "Hi there, ", "Question 12\n", "• ", "\t", "It rained; "])
+def test_a_word_that_any_question_is_made_of_is_no_name_wherever_it_stands(before: str) -> None:
+    """ "No passage that was found names What" refused every third question of a numbered list."""
+    assert [name.text for name in names_in(f"{before}What did Boeing lose?") if name.text != "12"] == ["Boeing"]
+    assert names_in(f"{before}How does it work?") in ([], names_in("12"))
 
 
 def test_title_case_tells_no_names() -> None:

@@ -19,7 +19,7 @@ from rag_assets.core.text.names import (
         ("reports/2019/3M_2018_10K", "3m 2018 10k"),
         ("Activision-Blizzard.final copy", "activision blizzard final copy"),
         ("NASAReport", "nasareport nasa report"),
-        ("Überblick_2020", "überblick 2020"),
+        ("Überblick_2020", "uberblick 2020"),
     ],
 )
 def test_the_name_of_a_file_is_taken_apart_where_its_words_meet(paper_id: str, words: str) -> None:

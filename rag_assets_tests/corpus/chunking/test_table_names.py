@@ -222,6 +222,37 @@ def test_a_second_header_begins_anew() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "label"),
+    [
+        ("(in millions) | 2018 | 2017", ["Rent | 3 | 4"], "(in millions): Rent | 2018: 3 | 2017: 4"),
+        ("Debts | 2018 | 2017", ["Revenue | 3 | 4"], "Debts: Revenue | 2018: 3 | 2017: 4"),
+        ("Other | 2019 | 2018", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
+        ("Year reached | 2028 | 2027", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
+        (" | Mean | Range", ["Rent | 3 | 4"], "Rent | Mean: 3 | Range: 4"),
+        ("Rent | Not known | Not known", ["Fees | 3 | 4"], "(in millions): Fees | 2019: 3 | 2018: 4"),
+    ],
+    ids=["other years", "rows of the same names", "the same years", "years as values", "names alone", "words"],
+)
+def test_a_table_below_another_has_its_own_header(header: str, rows: list[str], label: str) -> None:
+    """All values of 2018 went out as those of 2019."""
+    assert written("(in millions) | 2019 | 2018", "Revenue | 5 | 6", "Costs | 1 | 2", header, *rows)[-1] == label
+
+
+def test_a_row_that_repeats_its_headers_is_a_header() -> None:
+    """ "Effective tax rate (a): Effective tax rate (a)" was published as a finding."""
+    lines = written("Firm | Tax rate (a) | Sales", "Rent | 5 | 6", "Branch | Tax rate (a) | Sales", "Fees | 3 | 4")
+
+    assert lines == ["Firm: Rent | Tax rate (a): 5 | Sales: 6", "Branch: Fees | Tax rate (a): 3 | Sales: 4"]
+
+
+def test_a_name_in_the_middle_of_its_rows_is_not_that_of_the_rows_below() -> None:
+    """The iron of one well at 1 m was read as that of the well above it."""
+    lines = written("Site | Depth | Iron", " | 1 m | 0.4", "Kolbu | 5 m | 0.7", " | 1 m | 0.1", "Lena | 5 m | 0.2")
+
+    assert lines[2] == "Depth: 1 m | Iron: 0.1"
+
+
 def test_a_name_stands_for_all_rows_of_its_subject() -> None:
     """The names of the first columns are printed once; a total has no subject."""
     rows = ["15 Mar | early | Transfer | 2", " |  | Fee | 3", " | late | Sleep | 4", " |  |  | 9"]

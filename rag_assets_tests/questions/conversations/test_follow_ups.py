@@ -27,6 +27,12 @@ def test_most_follow_ups_are_asked_with_what_they_need() -> None:
     assert sum(pair.given() == pair.needs for pair in need) >= 0.9 * len(need)
 
 
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.set == "short"], ids=lambda pair: pair.follow_up)
+def test_a_short_question_is_asked_with_the_one_before_only_if_it_needs_it(pair: FollowUp) -> None:
+    """ "What is dropout?" was searched together with the bats of the question before."""
+    assert pair.given() == pair.needs
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -10,8 +10,8 @@ import pytest
 
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaFiles
-from rag_assets.search.indexing.folders import FolderIndex, IndexFiles
-from rag_assets.search.indexing.protocols import IndexRow
+from rag_assets.search.indexing.folders import FolderIndex
+from rag_assets.search.indexing.protocols import IndexFiles, IndexRow
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.rows import numbered_rows, row, vectors_of
 
@@ -56,7 +56,7 @@ import os, signal, sys
 from pathlib import Path
 from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_builder import TARGETS
-from rag_assets.search.indexing import folders
+from rag_assets.core import incremental
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderIndex
@@ -71,7 +71,7 @@ def report(done, total):
         die()
 
 if stop == "replace_folder":
-    folders.replace_folder = die
+    incremental.replace_folder = die
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
 chroma.BATCH = 10

@@ -15,15 +15,14 @@ from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
-    HybridStore,
     IndexRow,
     Scope,
     Scored,
-    SparseSource,
     VectorStore,
+    for_reading_only,
 )
-from rag_assets.search.indexing.qdrant.store import WordWeights
-from rag_assets.search.indexing.stores import Index, vector_index
+from rag_assets.search.indexing.qdrant.store import QdrantStore, WordWeights
+from rag_assets.search.indexing.stores import vector_index
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, row, vectors_of
@@ -50,11 +49,12 @@ def place(request: pytest.FixtureRequest, server_url: str) -> str:
 
 
 def index_of(
-    data: Path, place: str, *, fusion: str = "server_rrf", sparse: SparseSource | None = None
-) -> Index[VectorStore]:
+    data: Path, place: str, *, fusion: str = "server_rrf", sparse: str | None = None
+) -> FolderIndex[VectorStore]:
     chosen = {"vector_store": "qdrant", "qdrant": {"url": place}}
     settings = {"data_dir": data, "indexing": chosen, "retrieval": {"fusion": fusion}}
-    return vector_index(Settings.model_validate(settings), "m", vectors_of, sparse)
+    sparse_of = two_terms_each if sparse else for_reading_only
+    return vector_index(Settings.model_validate(settings), "m", vectors_of, sparse, sparse_of)
 
 
 def two_terms(row: IndexRow) -> SparseVector:
@@ -63,14 +63,18 @@ def two_terms(row: IndexRow) -> SparseVector:
     return SparseVector(places, (len(row.text) / 1000, 2.0)[: len(places)])
 
 
-SPARSE = SparseSource("two terms", lambda rows: [two_terms(one) for one in rows])
+def two_terms_each(rows: Sequence[IndexRow]) -> list[SparseVector]:
+    return [two_terms(one) for one in rows]
 
 
-def hybrid_of(data: Path, place: str, **settings: Any) -> HybridStore:
+SPARSE = "two terms"
+
+
+def hybrid_of(data: Path, place: str, **settings: Any) -> QdrantStore:
     index = index_of(data, place, **settings)
     update_index(index, ROWS)
     opened = index.open()
-    assert isinstance(opened, HybridStore)
+    assert isinstance(opened, QdrantStore)
     return opened
 
 
@@ -119,7 +123,7 @@ def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(t
     index = index_of(tmp_path, "")
     update_index(index, rows)
     hybrid = index.open()
-    assert isinstance(hybrid, HybridStore)
+    assert isinstance(hybrid, QdrantStore)
 
     for question in ("w1 w2 w3", "w10 w200 w299 w7"):
         expected = TantivyIndex.open(tmp_path / "bm25").search(question, 60)
@@ -183,7 +187,7 @@ def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) 
     """The numbers of terms of two vocabularies must not be mixed: the same number means different words."""
     update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
 
-    plan = update_index(index_of(tmp_path, place, sparse=SparseSource("other", SPARSE.vectors_of)), ROWS)
+    plan = update_index(index_of(tmp_path, place, sparse="other"), ROWS)
 
     assert len(plan.added) == len(ROWS)
 

@@ -18,9 +18,11 @@ from qdrant_client import models
 from rag_assets.core.errors import InvalidSettings, RagAssetsError, StaleIndex, StoreRefused, StoreUnavailable
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import IndexRow, VectorStore
 from rag_assets.search.indexing.qdrant import store
-from rag_assets.search.indexing.stores import Index, vector_index
+from rag_assets.search.indexing.qdrant.files import collection_in
+from rag_assets.search.indexing.stores import vector_index
 from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, Reply, qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, vectors_of
 
@@ -34,7 +36,7 @@ def server() -> Iterator[QdrantServer]:
         yield running
 
 
-def index_of(data: Path, url: str = "", **qdrant: Any) -> Index[VectorStore]:
+def index_of(data: Path, url: str = "", **qdrant: Any) -> FolderIndex[VectorStore]:
     """As a process that has just begun would open it."""
     settings = {"vector_store": "qdrant", "qdrant": {"url": url, **qdrant}}
     return vector_index(Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of)
@@ -124,14 +126,6 @@ def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(tmp_path
         opened.search(bag_of_words("sample"), 20)
 
 
-def test_the_alias_names_the_published_collection(tmp_path: Path, server: QdrantServer) -> None:
-    """Other programs that read the vectors know their place by one name."""
-    for n_rows in (12, 13):
-        update_index(index_of(tmp_path, server.url, prefix="papers"), numbered_rows(n_rows))
-
-    assert server.stored.count("papers").count == 13
-
-
 def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, server: QdrantServer) -> None:
     """A corpus would answer from the passages of another one, and nothing would show it."""
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(12))
@@ -143,7 +137,6 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, s
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(14))
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(13))
 
-    assert len(server.stored.get_aliases().aliases) == 3
     assert seen(tmp_path / "one", server) == set(wanted(numbered_rows(13)))
     assert seen(tmp_path / "two", server) == set(wanted(numbered_rows(5, start=50)))
     assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
@@ -182,7 +175,7 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, 
     """A collection that lost points must be left out with a warning or made again; else answers miss papers."""
     index = index_of(tmp_path, server.url)
     update_index(index, numbered_rows(12))
-    collection = index.collection  # type: ignore[attr-defined]
+    collection = collection_in(index.folder)
     assert index.is_intact()
 
     server.stored.delete(collection, models.PointIdsList(points=[store.point_id("c0003#0")]))
@@ -202,8 +195,8 @@ def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
     index = index_of(tmp_path)
     update_index(index, numbered_rows(3))
     opened = index.open()
-    with index.connection.calls() as client:  # type: ignore[attr-defined]
-        client.delete_collection(index.collection)  # type: ignore[attr-defined]
+    with index.files.connection.calls() as client:  # type: ignore[attr-defined]
+        client.delete_collection(collection_in(index.folder))
 
     with pytest.raises(StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"):
         opened.search(bag_of_words("sample"), 3)
@@ -254,7 +247,7 @@ def test_a_request_stays_below_what_a_server_takes(
     assert len(index_of(tmp_path, server.url).fingerprints()) == 100
 
 
-def message_of(index: Index[VectorStore]) -> str:
+def message_of(index: FolderIndex[VectorStore]) -> str:
     with pytest.raises(RagAssetsError) as caught:
         update_index(index, numbered_rows(3))
     return str(caught.value)
@@ -359,7 +352,7 @@ def test_a_key_that_travels_in_the_open_is_warned_of(
     monkeypatch.setenv("QDRANT_API_KEY", KEY)
 
     index = index_of(tmp_path, "http://qdrant.example:6333")
-    assert index.connection  # type: ignore[attr-defined]
+    assert index.files.connection  # type: ignore[attr-defined]
 
     assert "is sent to http://qdrant.example:6333 without encryption" in caplog.text
 
@@ -369,7 +362,7 @@ def test_an_embedded_storage_is_shared_within_a_process_and_with_no_other(tmp_pa
     writer = index_of(tmp_path)
     update_index(writer, numbered_rows(12))
     reader = index_of(tmp_path).open()
-    other = FileLock(tmp_path / "index" / "qdrant" / "storage.lock", blocking=False, is_singleton=False)
+    other = FileLock(tmp_path / "index" / "qdrant_storage.lock", blocking=False, is_singleton=False)
     with pytest.raises(Timeout):
         other.acquire()
     assert len(reader.search(bag_of_words("sample"), 20)) == 12
@@ -380,7 +373,7 @@ def test_an_embedded_storage_is_shared_within_a_process_and_with_no_other(tmp_pa
     with other, pytest.raises(StoreUnavailable) as caught:
         index_of(tmp_path).published()
     assert str(caught.value) == (
-        f"{(tmp_path / 'index' / 'qdrant' / 'storage').absolute()} is open in another process, and embedded Qdrant "
+        f"{(tmp_path / 'index' / 'qdrant_storage').absolute()} is open in another process, and embedded Qdrant "
         "serves one at a time. End that one (rag-assets ui, an open engine), or run a server and set "
         f"indexing.qdrant.url; {WITHOUT_SERVER}"
     )

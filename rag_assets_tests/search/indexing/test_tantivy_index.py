@@ -39,6 +39,17 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
     return TantivyIndex.open(folder)
 
 
+def test_a_word_is_found_however_its_letters_and_digits_are_typed(tmp_path: Path) -> None:
+    """Nobody types Åkesson on an English keyboard, or the comma of 1,450."""
+    rows = [row("lund", "José Åkesson of Münster gave 1,450 mg against TNF-α."), row("moe", "Silt settles.")]
+    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
+    index = TantivyIndex.open(tmp_path / "bm25")
+
+    for typed in ("Jose", "Akesson", "Munster", "1450 mg", "1450", "TNF-alpha", "1\u202f450"):
+        assert ids(index, typed) == ["lund"]
+        assert index.n_holding(typed) == 1
+
+
 def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None) -> list[str]:
     return [hit.passage_id for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))]
 

@@ -1,7 +1,7 @@
-"""What every place an index can be published in must do, be it a folder or a server with an alias."""
+"""What every place an index can be published in must do, be it files or a collection of a server."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,14 @@ import pytest
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import stage_index, update_index
-from rag_assets.search.indexing.folders import MANIFEST_FILE
-from rag_assets.search.indexing.protocols import (
-    Index,
-    IndexManifest,
-    IndexRow,
-    IndexVersion,
-    Report,
-    Scope,
-    VectorStore,
-)
+from rag_assets.search.indexing.folders import MANIFEST_FILE, FolderIndex
+from rag_assets.search.indexing.protocols import IndexFiles, IndexRow, Report, Scope, VectorStore
 from rag_assets.search.indexing.stores import VECTOR_STORES, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
-MakeTarget = Callable[[Path], Index]
+MakeTarget = Callable[[Path], FolderIndex]
 VECTOR_INDEXES = ["chroma", "chroma graph", "qdrant", "qdrant server"]
 
 
@@ -56,7 +48,7 @@ def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
 @pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
 def index(
     request: pytest.FixtureRequest, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Index[Any]:
+) -> FolderIndex[Any]:
     store: str = request.param
     _search_the_graph(store, monkeypatch)
     if store == "tantivy":
@@ -74,7 +66,7 @@ def test_every_store_is_held_to_this_contract() -> None:
     assert set(VECTOR_STORES) == {"chroma", "qdrant"}
 
 
-def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[Any]) -> None:
+def test_an_open_index_answers_from_the_version_it_was_opened_on(index: FolderIndex[Any]) -> None:
     """A question that is being answered when a run publishes must not meet passages of two versions."""
     question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
     update_index(index, numbered_rows(12))
@@ -91,7 +83,7 @@ def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[An
     opened.close()
 
 
-def test_every_publication_changes_the_manifest_file(index: Index[Any]) -> None:
+def test_every_publication_changes_the_manifest_file(index: FolderIndex[Any]) -> None:
     """An open engine compares it to learn that a newer version was published."""
     seen = []
     for rows in (numbered_rows(12), numbered_rows(13), numbered_rows(12)):
@@ -102,7 +94,7 @@ def test_every_publication_changes_the_manifest_file(index: Index[Any]) -> None:
     assert len(set(seen)) == 3
 
 
-def test_an_unchanged_index_is_left_as_it_is(index: Index[Any]) -> None:
+def test_an_unchanged_index_is_left_as_it_is(index: FolderIndex[Any]) -> None:
     """The nightly run over an unchanged corpus must cost nothing and change no byte."""
     update_index(index, numbered_rows(12))
     before = snapshot(index.folder)
@@ -113,7 +105,7 @@ def test_an_unchanged_index_is_left_as_it_is(index: Index[Any]) -> None:
     assert snapshot(index.folder) == before
 
 
-def test_an_index_without_passages_is_valid_and_can_grow(index: Index[Any]) -> None:
+def test_an_index_without_passages_is_valid_and_can_grow(index: FolderIndex[Any]) -> None:
     """A corpus of which every paper was quarantined still materializes, and the next paper is found."""
     question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
     update_index(index, [])
@@ -125,7 +117,7 @@ def test_an_index_without_passages_is_valid_and_can_grow(index: Index[Any]) -> N
     assert index.open().search(question, 1)[0].passage_id == "c0003#0"
 
 
-def test_a_search_keeps_to_its_scope(index: Index[Any]) -> None:
+def test_a_search_keeps_to_its_scope(index: FolderIndex[Any]) -> None:
     """A question about one paper must not be answered from another."""
     question = bag_of_words("sample degrees") if index.identity.model_id else "sample degrees"
     update_index(index, numbered_rows(30))
@@ -149,14 +141,14 @@ def vector_settings(
 
 
 @pytest.fixture
-def vectors(vector_settings: Settings) -> Index[VectorStore]:
+def vectors(vector_settings: Settings) -> FolderIndex[VectorStore]:
     """An index of thirty passages, of which two share one vector."""
     found = vector_index(vector_settings, "m", vectors_of)
     update_index(found, [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")])
     return found
 
 
-def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(vectors: Index[VectorStore]) -> None:
+def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(vectors: FolderIndex[VectorStore]) -> None:
     """Hits that change places between two stores, or two runs, cannot be compared or cited."""
     store, question = vectors.open(), bag_of_words("the same s3")
     rows = [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
@@ -170,7 +162,7 @@ def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(vectors: Index[Vector
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
-def test_cosines_are_those_of_the_passages_asked_for(vectors: Index[VectorStore]) -> None:
+def test_cosines_are_those_of_the_passages_asked_for(vectors: FolderIndex[VectorStore]) -> None:
     """What only the words found is fused by its cosine, too."""
     question = bag_of_words("sample s3")
 
@@ -184,7 +176,7 @@ def test_cosines_are_those_of_the_passages_asked_for(vectors: Index[VectorStore]
     assert vectors.open().cosines(question, []) == {}
 
 
-def test_another_model_replaces_all_vectors(vectors: Index[VectorStore], vector_settings: Settings) -> None:
+def test_another_model_replaces_all_vectors(vectors: FolderIndex[VectorStore], vector_settings: Settings) -> None:
     """Vectors of two models cannot be compared, and no error would say so."""
     question = np.ones(3, np.float32) / np.sqrt(np.float32(3))
     other = vector_index(vector_settings, "other", lambda rows: np.tile(question, (len(rows), 1)))
@@ -244,42 +236,18 @@ def test_the_version_of_what_is_published_follows_from_the_passages(tmp_path: Pa
 
 @dataclass(frozen=True)
 class Losing:
-    """A target whose versions lose the last passage they are given, as a library with a bug might."""
+    """Files that lose the last passage they are given, as a library with a bug might."""
 
-    target: Index
-
-    @property
-    def identity(self) -> object:
-        return self.target.identity
+    files: IndexFiles
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self.target, name)
+        return getattr(self.files, name)
 
-    def stage(self) -> "LosingVersion":
-        return LosingVersion(self.target.stage())
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        self.files.write(folder, {id_: rows[id_] for id_ in sorted(rows)[:-1]}, report)
 
-    def stage_empty(self) -> "LosingVersion":
-        return LosingVersion(self.target.stage_empty())
-
-
-@dataclass(frozen=True)
-class LosingVersion:
-    version: IndexVersion
-
-    def fingerprints(self) -> dict[str, str]:
-        return self.version.fingerprints()
-
-    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
-        self.version.write({id_: rows[id_] for id_ in sorted(rows)[:-1]}, report)
-
-    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        return tuple(id_ for id_ in self.version.faulty(sample) if id_ in self.fingerprints())
-
-    def publish(self, manifest: IndexManifest) -> None:
-        self.version.publish(manifest)
-
-    def discard(self) -> None:
-        self.version.discard()
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        return tuple(id_ for id_ in self.files.faulty(folder, sample) if id_ in self.files.fingerprints(folder))
 
 
 def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: MakeTarget) -> None:
@@ -288,6 +256,6 @@ def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: 
     update_index(target, rows)
 
     with pytest.raises(GuardrailBroken, match=r"was not replaced.*1 missing \(c0019#0\)"):
-        update_index(Losing(target), numbered_rows(20))  # type: ignore[arg-type]
+        update_index(replace(target, files=Losing(target.files)), numbered_rows(20))  # type: ignore[arg-type]
 
     assert target.fingerprints() == wanted(rows)

@@ -40,7 +40,7 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
     }
 
     write_table(table, tmp_path / "references.parquet", {})
-    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), papers)
+    works = CitedWorks(OpenTable(tmp_path / "references.parquet"), KnownPapers(papers))
 
     found = works.reports_in({"c1": chunk, "c2": chunk_of("c2", "Rain.", paper_id="moe2020")})
 

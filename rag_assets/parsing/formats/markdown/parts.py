@@ -6,11 +6,11 @@ indented line is not code and ">" starts no quotation.
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rag_assets.core.domain import BlockKind, Cell
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 Dialect = Literal["file", "ade"]
+Piece = TypeVar("Piece")
 _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_STRUCK = re.compile(r"<(del|s|strike)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
-_STRUCK_TAG = re.compile(r"<(/?)(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
+_STRUCK_TAG = re.compile(r"(</?(?:del|s|strike)(?:\s[^<>]*)?>)", re.IGNORECASE)
+_CHANGE = re.compile(r"\{~~.{0,999}?~>(.{0,999}?)~~\}|\{--.{0,999}?--\}|\{\+\+(.{0,999}?)\+\+\}", re.DOTALL)
+"""Tracked changes as CriticMarkup writes them."""
 _SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<(/?)a\b", re.IGNORECASE)
 _RAISED = re.compile(r"[⁰¹²³⁴-⁹]+")
@@ -56,7 +58,8 @@ def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
     """The blocks of `text` in order. Raises RecursionError when they are nested too deep."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return [part for node in SyntaxTreeNode(_parser(dialect).parse(text)).children for part in _block(node)]
+    left = _CHANGE.sub(lambda change: change[1] or change[2] or "", text)
+    return [part for node in SyntaxTreeNode(_parser(dialect).parse(left)).children for part in _block(node)]
 
 
 def plain_line(text: str) -> str:
@@ -96,18 +99,34 @@ def _struck_rule(state: "StateCore") -> None:
 
 
 def _without_struck(tokens: "Sequence[Token]") -> "list[Token]":
-    """`tokens` without those from each opening of struck text to its end; an opening without an end strikes nothing."""
-    kept: list[Token] = []
-    opened: list[int] = []
     for token in tokens:
-        if token.type.startswith("html_"):
-            token.content = _STRUCK.sub("", token.content)
-        tag = _STRUCK_TAG.search(token.content) if token.type.startswith("html_") else None
-        kept.append(token)
-        if token.type == "s_open" or (tag and not tag[1]):
-            opened.append(len(kept) - 1)
-        elif opened and (token.type == "s_close" or tag) and token.level == kept[opened[-1]].level:
-            del kept[opened.pop() :]
+        if token.type == "html_block":
+            token.content = _without_struck_html(token.content)
+    return _unstruck((token, _mark_of(token), token.level) for token in tokens)
+
+
+def _without_struck_html(text: str) -> str:
+    return "".join(_unstruck((part, part if nth % 2 else "", 0) for nth, part in enumerate(_STRUCK_TAG.split(text))))
+
+
+def _mark_of(token: "Token") -> str:
+    """The tag that opens or closes struck text in or with a token."""
+    tag = _STRUCK_TAG.search(token.content) if token.type.startswith("html_") else None
+    return tag[0] if tag else {"s_open": "<s>", "s_close": "</s>"}.get(token.type, "")
+
+
+def _unstruck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
+    """The pieces without those from each opening tag to its closing one of the same level; a tag without the other
+    strikes nothing."""
+    kept: list[Piece] = []
+    opened: list[tuple[int, int]] = []
+    for piece, tag, level in pieces:
+        kept.append(piece)
+        if tag.startswith("</"):
+            if opened and opened[-1][1] == level:
+                del kept[opened.pop()[0] :]
+        elif tag:
+            opened.append((len(kept) - 1, level))
     return kept
 
 

@@ -1,6 +1,7 @@
 """The lines and pictures drawn on a PDF page: the rules of its tables, and where its figures are.
 
-A rule is a straight line, or a filled rectangle so thin that it looks like one. Pictures are image objects and form
+A rule is a straight line, or a filled rectangle so thin that it looks like one; some are drawn cell by cell, with a
+small square where cells meet. Pictures are image objects and form
 objects (drawings that were put into the page as a whole) smaller than the page and its text; what is drawn inside them
 is a figure's, never a table's.
 """
@@ -8,7 +9,8 @@ is a figure's, never a table's.
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import not_
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, turned
@@ -69,6 +71,7 @@ class PageDrawings:
     """What is drawn on a page, in points of the page as it is shown."""
 
     lines: list[Rectangle] = field(default_factory=list)
+    joints: list[Rectangle] = field(default_factory=list)
     shades: list[Rectangle] = field(default_factory=list)
     figures: list[Rectangle] = field(default_factory=list)
     ink: list[Rectangle] = field(default_factory=list)
@@ -76,16 +79,14 @@ class PageDrawings:
     def in_frame(self, frame: Frame) -> Drawings:
         """The drawings as text of this frame sees them."""
         back = (-frame.quarter_turns) % 4
-        lines, shades, figures, ink = (
+        lines, joints, shades, figures, ink = (
             [turned(box, back, frame.shown_width, frame.shown_height) for box in boxes]
-            for boxes in (self.lines, self.shades, self.figures, self.ink)
+            for boxes in (self.lines, self.joints, self.shades, self.figures, self.ink)
         )
-        across = [
-            Rule((top + bottom) / 2, left, right) for left, top, right, bottom in lines if right - left >= bottom - top
-        ]
-        down = [
-            Rule((left + right) / 2, top, bottom) for left, top, right, bottom in lines if right - left < bottom - top
-        ]
+        is_across = [right - left >= bottom - top for left, top, right, bottom in lines]
+        flat, upright = [*compress(lines, is_across), *joints], [*compress(lines, map(not_, is_across)), *joints]
+        across = [Rule((top + bottom) / 2, left, right) for left, top, right, bottom in flat]
+        down = [Rule((left + right) / 2, top, bottom) for left, top, right, bottom in upright]
         return Drawings(_joined(across), _joined(down), tuple(shades), tuple(figures), tuple(ink))
 
 
@@ -106,7 +107,8 @@ def drawings_of(page: "PdfPage", geometry: Geometry, glyphs: Sequence[Glyph]) ->
         if kind == raw.FPDF_PAGEOBJ_PATH:
             lines, shades = _path(item, matrix, geometry)
             found.lines += lines
-            found.shades += shades
+            found.joints += [area for area in shades if _is_joint(area)]
+            found.shades += [area for area in shades if not _is_joint(area)]
         elif _EMPTY_SHARE * page_area < _size(area) and not is_background:
             found.figures.append(area)
     return found
@@ -220,6 +222,10 @@ def _is_rule(area: Rectangle) -> bool:
     return min(width, height) <= _THIN and max(width, height) >= max(_SHORTEST, 2 * min(width, height))
 
 
+def _is_joint(area: Rectangle) -> bool:
+    return max(area[2] - area[0], area[3] - area[1]) < _SHORTEST
+
+
 def _outlines(item: Any, matrix: Matrix, n: int) -> list[list[tuple[float, float]]]:
     """The corners of each part of a path without curves."""
     from pypdfium2 import raw
@@ -242,7 +248,7 @@ def _outlines(item: Any, matrix: Matrix, n: int) -> list[list[tuple[float, float
 
 
 def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules sorted by `at`; pieces that touch along one line, or are drawn twice, are one."""
+    """Rules sorted by `at`; pieces that touch along one line, or are drawn twice, are one. Joints alone are none."""
     joined: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (round(rule.at), rule.start)):
         last = joined[-1] if joined else None
@@ -250,4 +256,4 @@ def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
             joined[-1] = Rule(last.at, last.start, max(last.end, rule.end))
         else:
             joined.append(rule)
-    return tuple(sorted(joined, key=lambda rule: rule.at))
+    return tuple(sorted((rule for rule in joined if rule.length >= _SHORTEST), key=lambda rule: rule.at))

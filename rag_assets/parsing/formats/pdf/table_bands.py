@@ -17,6 +17,8 @@ from rag_assets.parsing.formats.pdf.text import Segment
 _TIGHT = 0.87
 """Lines closer than this share of the usual distance are one row."""
 _FARTHER = 1.1
+_OFF_CENTRE = 0.3
+"""Share of the distance of rows that a label may be off the middle of its rows."""
 _READS_ON = 0.5
 """Share of the texts below others that begin with a small letter in a row of wrapped texts."""
 _HALF = 0.75
@@ -105,6 +107,15 @@ def usual_distance(lines: Sequence[Line]) -> float:
     return quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
 
 
+def bound_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> bool:
+    """Whether the cuts of a band part its rows: no values are below each other between two of them."""
+    return not any(
+        _both_hold_values(line, below)
+        for line, below in pairwise(band)
+        if not any(line.middle < cut.at < below.middle for cut in cuts)
+    )
+
+
 def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], list[Label]]:
     """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each for all its rows."""
     parts = [
@@ -138,6 +149,10 @@ def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[li
     if is_bounded and _is_one_row(band):
         return [Row(list(band))], []
     labels = _spanning_labels(band) if is_bounded else []
+    if not labels and (centred := _centred_labels(band)):
+        own = {id(text) for label in centred for text in label.texts}
+        lines = [_without(line, own) for line in band]
+        return [Row([line]) for line in lines if line.placed], centred
     apart = {id(one.text) for _, ones in labels for one in ones}
     rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))
@@ -239,25 +254,23 @@ def _reads_on(text: Text, following: Text) -> bool:
     )
 
 
-def centred_labels(rows: Sequence[Row], column: int) -> list[Label]:
-    """The labels of a column that are printed in the middle of their rows, where these are told by nothing else.
-
-    The rows are shared out so that each label is in the middle of its own; no labels if that does not come out even.
-    """
-    at = [nth for nth, row in enumerate(rows) if any(entry.first == column for entry in row.entries())]
-    if not at or at[0] == 0:
+def _centred_labels(band: Sequence[Line]) -> list[Label]:
+    """The labels of the first column, each printed in the middle of its rows, which nothing else tells; none if the
+    rows cannot be shared out so."""
+    rows = [line.middle for line in band if line.columns - {0}]
+    ones = [(line.middle, one) for line in band for one in line.placed if one.end == 1]
+    if len(rows) < 2 or not ones or ones[0][0] - rows[0] < _OFF_CENTRE * (rows[1] - rows[0]) or len(ones) == len(rows):
         return []
     labels, start = [], 0
-    for nth in at:
-        end = 2 * nth - start + 1
-        entry = next(entry for entry in rows[nth].entries() if entry.first == column)
-        labels.append(Label(column, entry.texts, start, end))
-        start = end
-    return (
-        labels
-        if start == len(rows) and all(label.start <= nth < label.end for label, nth in zip(labels, at, strict=True))
-        else []
-    )
+    for middle, one in ones:
+        if start == len(rows):
+            return []
+        end = min(range(start, len(rows)), key=lambda nth: abs(rows[start] + rows[nth] - 2 * middle))
+        if abs((rows[start] + rows[end]) / 2 - middle) > _OFF_CENTRE * (rows[1] - rows[0]):
+            return []
+        labels.append(Label(0, [one.text], start, end + 1))
+        start = end + 1
+    return labels if start == len(rows) else []
 
 
 def sideways_labels(words: Sequence[Segment], rows: Sequence[Row], edges: Sequence[float]) -> list[Label]:

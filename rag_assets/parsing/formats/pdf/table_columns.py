@@ -13,6 +13,7 @@ import numpy as np
 from rag_assets.parsing.formats.pdf.drawings import Rule
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text
 from rag_assets.parsing.formats.pdf.text import Segment
+from rag_assets.parsing.tables.values import is_aside
 
 _LEAST_OVERLAP = 1.0
 """Two texts are below each other if they share so many points."""
@@ -24,6 +25,12 @@ _TOUCHES = 0.75
 """A word may reach so many points into the white space beside its column."""
 _WIDE_SPACE = 0.42
 """In ems; the words of one name are nearer to each other."""
+_BESIDE = 1.0
+"""A name may stand so many ems beside the texts of its column."""
+_WORD_SPACE = 0.36
+"""In ems; the words of one name are hardly farther apart than that."""
+_LEAST_NAMES = 10.0
+"""Points; the names of rows are wider than that."""
 _FEW_LINES = 4
 Interval = tuple[float, float]
 """Left and right edge, in points."""
@@ -38,17 +45,55 @@ class Placed:
     end: int
 
 
-def columns_of(header: Sequence[PrintedLine], body: Sequence[PrintedLine]) -> list[Interval]:
+def columns_of(
+    header: Sequence[PrintedLine], body: Sequence[PrintedLine], marks: Sequence[Rule] = (), down: Sequence[Rule] = ()
+) -> list[Interval]:
     """Where texts of several lines of the body are below each other, from left to right.
 
-    A name of the header, which may be wider than its column, makes one only where the body has none.
+    A name of the header, which may be wider than its column, makes one only where the body has none. marks: rules below
+    the names of the columns. down: vertical rules; what they part from all columns is in one of its own.
     """
     columns = _columns(body) if len([line for line in body if len(line.texts) > 1]) > 1 else _columns([*header, *body])
+    if marks:
+        columns = _marked(columns, marks)
     for line in header[-1:]:
-        for name in ((text.left, text.right) for text in line.texts):
-            if not any(_overlap(name, column) >= _LEAST_OVERLAP for column in columns):
-                columns.append(name)
-    return sorted(columns)
+        names = [(text.left, text.right) for text in line.texts]
+        free = [column for column in columns if all(_overlap(name, column) < _LEAST_OVERLAP for name in names)]
+        for name, text in zip(names, line.texts, strict=True):
+            if all(_overlap(name, column) < _LEAST_OVERLAP for column in columns):
+                near = [one for one in free if -_overlap(name, one) <= _BESIDE * text.words[0].size]
+                own = next(iter(near), name)
+                columns = [*(one for one in columns if one != own), (min(name[0], own[0]), max(name[1], own[1]))]
+    return sorted([*columns, *_ruled_off([*header, *body], columns, down)])
+
+
+def _marked(columns: Sequence[Interval], marks: Sequence[Rule]) -> list[Interval]:
+    """The places of the rules, the columns beside them, and that of the names of rows left of them."""
+    places = [(rule.start, rule.end) for rule in marks]
+    kept = [column for column in columns if all(_overlap(column, place) < _LEAST_OVERLAP for place in places)]
+    first = min(columns, default=places[0])
+    if first not in kept and places[0][0] - first[0] >= _LEAST_NAMES:
+        kept.append((first[0], min(first[1], places[0][0] - _LEAST_OVERLAP)))
+    return [*kept, *places]
+
+
+def _ruled_off(lines: Sequence[PrintedLine], columns: Sequence[Interval], down: Sequence[Rule]) -> list[Interval]:
+    """The places of texts that are in no column, and parted from those beside them by vertical rules."""
+    found: list[Interval] = []
+    for line in lines if down and columns else ():
+        rules = [rule.at for rule in down if rule.start <= line.middle <= rule.end]
+        for text in line.texts:
+            place = text.left, text.right
+            before = [right for _, right in columns if right <= text.left + _LEAST_OVERLAP]
+            behind = [left for left, _ in columns if left >= text.right - _LEAST_OVERLAP]
+            is_ruled = (not before or any(max(before) - 1 <= at <= text.left + 1 for at in rules)) and (
+                not behind or any(text.right - 1 <= at <= min(behind) + 1 for at in rules)
+            )
+            if is_ruled and len(before) + len(behind) == len(columns):
+                near = [other for other in found if _overlap(other, place) >= _LEAST_OVERLAP]
+                edges = [edge for one in (place, *near) for edge in one]
+                found = [*(other for other in found if other not in near), (min(edges), max(edges))]
+    return found
 
 
 def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
@@ -86,11 +131,15 @@ def _overlap(one: Interval, other: Interval) -> float:
     return min(one[1], other[1]) - max(one[0], other[0])
 
 
-def placed(line: PrintedLine, columns: Sequence[Interval]) -> list[Placed]:
-    """The texts of a line with their columns; one that was joined over the white space between columns is parted."""
+def placed(line: PrintedLine, columns: Sequence[Interval], *, is_header: bool = False) -> list[Placed]:
+    """The texts of a line with their columns; one that was joined over the white space between columns is parted.
+
+    is_header: a name may stand above several columns, whose white space may be below that of its words by chance.
+    """
     found: list[Placed] = []
     for text in line.texts:
-        for part in _parted(text, columns, may_touch=2 * len(line.texts) > len(columns)):
+        least = _WORD_SPACE if is_header else 0.0
+        for part in _parted(text, columns, least, may_touch=2 * len(line.texts) > len(columns)):
             over = _over(part, columns)
             if found and found[-1].first == over[0] and found[-1].end == over[1]:
                 found[-1] = Placed(Text((*found[-1].text.words, *part.words)), *over)
@@ -107,9 +156,10 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
     return over[0], over[-1] + 1
 
 
-def _parted(text: Text, columns: Sequence[Interval], *, may_touch: bool) -> list[Text]:
+def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool) -> list[Text]:
     """The text, cut at each space that is as wide as the one between two columns, or wider than those inside a name.
 
+    least: ems that words are apart at least where they are parted, unless both begin where their columns do.
     may_touch: also where a word begins exactly at the edge of a column, the one before reaching into the space.
     """
     first, end = _over(text, columns)
@@ -120,7 +170,9 @@ def _parted(text: Text, columns: Sequence[Interval], *, may_touch: bool) -> list
             is_at_edge = may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
             is_wide = after.left - before.right >= _WIDE_SPACE * after.size
             is_near = is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
-            if is_between or is_at_edge or is_near:
+            begins = abs(after.left - right[0]) <= _TOUCHES and abs(parts[-1][0].left - left[0]) <= _TOUCHES
+            is_apart = begins or after.left - before.right >= least * after.size
+            if is_apart and (is_between or is_at_edge or is_near):
                 parts.append([])
                 break
         parts[-1].append(after)
@@ -132,22 +184,36 @@ def with_spanners(
 ) -> list[list[Placed]]:
     """The header lines of a table, each name over the columns it is printed for.
 
-    A short rule below a name says which they are. Without one, a name above others goes with the columns it is
-    centred over, or stays with the one it is aligned with.
+    A short rule below a name says which they are; both lines of a name are above the same ones. Without one, a name
+    above others goes with the columns it is centred over, or stays with the one it is aligned with.
     """
     spread: list[list[Placed]] = []
-    for nth, line in enumerate(lines):
+    for nth in reversed(range(len(lines))):
+        line = lines[nth]
         done: list[Placed] = []
         for at, one in enumerate(line):
             start = done[-1].end if done else 0
             stop = line[at + 1].first if at + 1 < len(line) else len(columns)
             own = [rule for rule in rules if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1]
             over = _ruled_below(one, lines[nth + 1 :], columns, own)
-            if over is None and nth + 1 < len(lines):
+            over = over or _goes_on_below(one, line, spread[0] if spread else ())
+            if nth and nth + 1 == len(lines) == nth + len(line) and is_aside(one.text.text):
+                over = 0, 1  # the unit of all values stands in the corner
+            elif over is None and nth + 1 < len(lines):
                 over = _centred_over(one, columns, min(start, one.first), max(stop, one.end))
             done.append(Placed(one.text, *over) if over else one)
-        spread.append(done)
+        spread.insert(0, done)
     return spread
+
+
+def _goes_on_below(one: Placed, line: Sequence[Placed], below: Sequence[Placed]) -> tuple[int, int] | None:
+    """The columns of the name above several of them that a text is the first line of: both are in one place alone."""
+    under = [other for other in below if one.first < other.end and other.first < one.end]
+    if len(under) != 1 or under[0].end - under[0].first == 1:
+        return None
+    above = [other for other in line if under[0].first < other.end and other.first < under[0].end]
+    is_centred = abs(one.text.centre - under[0].text.centre) <= _ALIGNED * one.text.words[0].size
+    return (under[0].first, under[0].end) if len(above) == 1 and is_centred else None
 
 
 def _ruled_below(

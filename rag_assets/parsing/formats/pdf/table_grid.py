@@ -6,6 +6,8 @@ group ends.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from rag_assets.core.domain import Cell
@@ -17,7 +19,7 @@ from rag_assets.parsing.formats.pdf.table_bands import (
     Label,
     Line,
     Row,
-    centred_labels,
+    bound_rows,
     rows_of,
     ruled_rows,
     sideways_labels,
@@ -25,13 +27,13 @@ from rag_assets.parsing.formats.pdf.table_bands import (
 )
 from rag_assets.parsing.formats.pdf.table_columns import Interval, columns_of, placed, with_spanners
 from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
+from rag_assets.parsing.formats.pdf.table_headers import Header, headers_of
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
+from rag_assets.parsing.tables.values import shape_of
 
 _MOST_WORDS = 4_000
-_MOST_COLUMNS, _MOST_HEADER_LINES = 40, 8
-_LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
-"""Share of values among the texts behind the first: more in a line of values, at most in a header that a rule ends."""
+_MOST_COLUMNS = 40
 _EDGE = 0.02
 """A rule over the whole table ends at most this share of its width from its edges."""
 _LEAST_EDGE = 4.0
@@ -57,24 +59,60 @@ def read_region(region: Region) -> Printed | None:
         return None
     lines = printed_lines(region.words, region.drawings.down)
     edges = _band_edges(region)
-    n_header = _n_header(lines, edges)
-    columns = columns_of(lines[:n_header], lines[n_header:])
-    if not 2 <= len(columns) <= _MOST_COLUMNS:
-        return None
     short = [rule for rule in region.drawings.across if rule.at not in edges]
-    header = with_spanners([placed(line, columns) for line in lines[:n_header]], columns, short)
-    table = _Table(region, [Line(line, one) for line, one in zip(lines, header, strict=False)], len(columns))
-    body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
-    usual = usual_distance(body)
-    bands = _bands(body, edges + _row_edges(region))
-    cuts = _cuts(region, short, columns)
-    for band in bands:
-        own = [cut for cut in cuts if band[0].middle < cut.at < band[-1].middle]
-        rows, labels = ruled_rows(band, own) if own else rows_of(band, usual, is_bounded=len(bands) > 1)
-        above = [line.middle for line in lines if line.middle < band[0].middle]
-        is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in edges)
-        table.add(rows, labels, is_ruled=is_ruled)
-    return Printed(region.frame, region.area, tuple(table.cells()), tuple(columns))
+    headers = headers_of(lines, edges, short)
+    starts = [*(header.start for header in headers), len(lines)]
+    parts = [
+        _Part(region, lines[start:end], header, edges, short)
+        for header, (start, end) in zip(headers, pairwise(starts), strict=True)
+    ]
+    if not all(part.columns for part in parts):
+        parts = [_Part(region, lines, headers[0], edges, short)]
+    cells: list[Cell] = []
+    for part in parts if parts[0].columns else ():
+        below = cells[-1].row + 1 if cells else 0
+        cells += [replace(cell, row=cell.row + below) for cell in part.cells()]
+    return Printed(region.frame, region.area, tuple(cells), tuple(parts[-1].columns)) if cells else None
+
+
+@dataclass
+class _Part:
+    """A header with the lines below it up to the next one."""
+
+    region: Region
+    lines: Sequence[PrintedLine]
+    header: Header
+    edges: Sequence[float]
+    short: Sequence[Rule]
+
+    @cached_property
+    def columns(self) -> list[Interval]:
+        """From left to right; empty where there are too few or too many."""
+        n_header = self.header.end - self.header.start
+        columns = columns_of(self.lines[:n_header], self.lines[n_header:], self.header.marks, self.region.drawings.down)
+        return columns if 2 <= len(columns) <= _MOST_COLUMNS else []
+
+    def cells(self) -> list[Cell]:
+        region, columns, lines = self.region, self.columns, self.lines
+        n_header = self.header.end - self.header.start
+        header = with_spanners(
+            [placed(line, columns, is_header=True) for line in lines[:n_header]], columns, self.short
+        )
+        table = _Table(region, [Line(line, one) for line, one in zip(lines, header, strict=False)], len(columns))
+        body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
+        usual = usual_distance(body)
+        bands = _bands(body, [*self.edges, *_row_edges(region)])
+        cuts = _cuts(region, self.short, columns)
+        for band in bands:
+            own = [cut for cut in cuts if band[0].middle < cut.at < band[-1].middle]
+            if own and bound_rows(band, own):
+                rows, labels = ruled_rows(band, own)
+            else:
+                rows, labels = rows_of(band, usual, is_bounded=len(bands) > 1)
+            above = [line.middle for line in lines if line.middle < band[0].middle]
+            is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in self.edges)
+            table.add(rows, labels, is_ruled=is_ruled)
+        return table.cells()
 
 
 def _band_edges(region: Region) -> list[float]:
@@ -116,40 +154,39 @@ def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
     return bands
 
 
-def _n_header(lines: Sequence[PrintedLine], edges: Sequence[float]) -> int:
-    """The lines above the first rule inside the table with names above it, or else above the first line of values."""
-    for edge in sorted(edges):
-        n_above = sum(line.middle < edge for line in lines)
-        if 0 < n_above < len(lines) and any(_names_columns(line, lines[n_above]) for line in lines[:n_above]):
-            return n_above if n_above <= _MOST_HEADER_LINES and lines[n_above - 1].value_share <= _MOST_VALUES else 0
-    n_header = next(
-        (n for n, line in enumerate(lines[: _MOST_HEADER_LINES + 1]) if line.value_share > _LEAST_VALUES), 0
-    )
-    while (
-        n_header > 1
-        and len(lines[n_header - 1].texts) == 1
-        and lines[n_header - 1].left < lines[n_header].texts[0].right
-    ):
-        n_header -= 1  # a lone name at the left opens a group
-    return n_header
-
-
-def _names_columns(line: PrintedLine, below: PrintedLine) -> bool:
-    """Whether a line has several names, or one above the values of the line below."""
-    return len(line.texts) > 1 or (line.left > below.texts[0].right and below.value_share > _MOST_VALUES)
-
-
 def _header_rows(lines: Sequence[Line]) -> list[Row]:
-    """The rows of a header: a line with a name over several columns ends one, further lines of names are joined."""
+    """The rows of a header: a line with a name over several columns ends one, or one of names that stand beside those
+    below them, which name more columns; further lines of names are joined."""
     rows: list[Row] = []
     is_open = False
     for line in lines:
         spans = any(one.end - one.first > 1 for one in line.placed)
-        if not is_open or (spans and rows[-1].columns & line.columns):
+        above = rows[-1].lines[-1] if rows else line
+        comes_again = len({one.text.text for one in line.placed}) < len(line.placed)
+        is_beside = above.columns < line.columns and not any(
+            one.text.is_aligned(below, may_begin=not comes_again)
+            for one in above.placed
+            if (below := line.at(one.first))
+        )
+        if not is_open or ((spans or is_beside) and rows[-1].columns & line.columns):
             rows.append(Row([]))
         rows[-1].lines.append(line)
         is_open = not spans
     return rows
+
+
+def _role(rows: Sequence[Row], nth: int, header: Sequence[Row]) -> Role:
+    """Whether a row is a lone name with rows below it, the header again, or any other."""
+    entries = rows[nth].entries()
+    if len(entries) == 1 and nth + 1 < len(rows) and not entries[0].texts[0].is_value:
+        return "banner" if _is_banner(rows[nth]) else "group"
+    return "header" if header and rows[nth].texts() == header[-1].texts() else "row"
+
+
+def _is_banner(row: Row) -> bool:
+    """Whether a row has one text only, which is no name of the first column."""
+    entries = row.entries()
+    return len(entries) == 1 and entries[0].first > 0
 
 
 @dataclass
@@ -170,14 +207,20 @@ class _Table:
         self.rows += rows
 
     def cells(self) -> list[Cell]:
-        """All cells in reading order, rows counted from the first line of the header."""
-        header = _header_rows(self.header)
-        top = len(header)
-        names = [(nth, one) for nth, row in enumerate(header) for one in row.entries()]
+        """All cells in reading order, rows counted from the first line of the header.
+
+        A name above the columns that comes again between rows, with other numbers, is above the rows up to there only.
+        """
+        again = {shape_of(row.texts()[0]) for row in self.rows if _is_banner(row)}
+        banners = [row for line in self.header if _is_banner(row := Row([line])) and shape_of(row.texts()[0]) in again]
+        own = [banner.lines[0] for banner in banners]
+        header = _header_rows([line for line in self.header if line not in own])
+        rows, n_above, top = [*banners, *self.rows], len(banners), len(header)
+        names = [(n_above + nth, one) for nth, row in enumerate(header) for one in row.entries()]
         cells = [
             self._cell(nth, one.first, one.texts, col_span=one.end - one.first, is_header=True) for nth, one in names
         ]
-        labels = self.labels or centred_labels(self.rows, 0)
+        labels = [replace(one, start=one.start + n_above, end=one.end + n_above) for one in self.labels]
         named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
         leading = {label.column for label in labels}
         cells += [
@@ -190,14 +233,13 @@ class _Table:
             )
             for one in labels
         ]
-        roles: list[Role] = ["row" if (0, nth) in named else self._role(nth, header) for nth in range(len(self.rows))]
-        starts = [nth in self.band_starts for nth in range(len(self.rows))]
-        for nth, (row, group) in enumerate(zip(self.rows, groups_of(self.rows, roles, starts), strict=True)):
+        roles = ["row" if (0, nth) in named else _role(rows, nth, header) for nth in range(len(rows))]
+        starts = [nth - n_above in self.band_starts for nth in range(len(rows))]
+        for nth, (row, group) in enumerate(zip(rows, groups_of(rows, roles, starts), strict=True)):
+            at = nth if nth < n_above else top + nth
             for entry in (entry for entry in row.entries() if (entry.first, nth) not in named):
-                if roles[nth] == "group":
-                    cells.append(
-                        self._cell(top + nth, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group)
-                    )
+                if roles[nth] in ("group", "banner"):
+                    cells.append(self._cell(at, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group))
                     continue
                 is_header, is_name = roles[nth] == "header", entry.first == 0
                 span = 1 if is_name else entry.end - entry.first
@@ -206,8 +248,8 @@ class _Table:
                     "is_stub": is_name and not is_header,
                     "group": group if is_name else (),
                 }
-                cells.append(self._cell(top + nth, entry.first, entry.texts, col_span=span, **flags))
-        return sorted(self._with_sideways(cells, top), key=lambda cell: (cell.row, cell.col))
+                cells.append(self._cell(at, entry.first, entry.texts, col_span=span, **flags))
+        return sorted(self._with_sideways(cells, n_above + top), key=lambda cell: (cell.row, cell.col))
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
         """`cells`, moved by one column if there are labels at a right angle beside them."""
@@ -218,13 +260,6 @@ class _Table:
             self._cell(top + one.start, 0, one.texts, row_span=one.end - one.start, is_stub=True) for one in labels
         ]
         return [*beside, *(replace(cell, col=cell.col + 1) for cell in cells)]
-
-    def _role(self, nth: int, header: Sequence[Row]) -> Role:
-        """Whether a row is a lone name with rows below it, the header again, or any other."""
-        entries = self.rows[nth].entries()
-        if len(entries) == 1 and nth + 1 < len(self.rows) and not entries[0].texts[0].is_value:
-            return "group"
-        return "header" if header and self.rows[nth].texts() == header[-1].texts() else "row"
 
     def _cell(self, row: int, column: int, texts: Sequence[Text], **roles: Any) -> Cell:
         words = [word for text in texts for word in text.words]

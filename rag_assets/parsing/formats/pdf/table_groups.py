@@ -7,7 +7,7 @@ from typing import Literal
 from rag_assets.parsing.formats.pdf.table_bands import Row
 
 _INDENT_EMS = 0.45
-Role = Literal["group", "header", "row"]
+Role = Literal["banner", "group", "header", "row"]
 
 
 @dataclass
@@ -15,8 +15,8 @@ class _Open:
     """A group that rows may still be added to."""
 
     name: str
-    weight: tuple[bool, float]
-    """Sorts groups by rank: bold names before others, then by the left edge."""
+    weight: tuple[int, float]
+    """Sorts groups by rank: names above the columns, then bold names before others; then by the left edge."""
     left: float
     begins_band: bool
     is_indenting: bool | None = None
@@ -26,7 +26,8 @@ class _Open:
 def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[bool]) -> list[tuple[str, ...]]:
     """The names of the groups of each row, outermost first; for a row that opens a group, those around it.
 
-    roles: whether a row is a lone name that opens a group, names the columns anew, or is any other. begins_band: which
+    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), names the columns anew, or
+    is any other. begins_band: which
     rows come directly below a rule over the whole table. Indented rows end where the indentation returns; others at the
     next name of that rank, or at a rule when a rule opened their group.
     """
@@ -36,9 +37,10 @@ def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[
     found: list[tuple[str, ...]] = []
     for nth, (row, name) in enumerate(zip(rows, names, strict=True)):
         left, step = name.left, _INDENT_EMS * name.words[0].size
-        if roles[nth] == "group":
-            one = _Open(row.texts()[0], (all_bold or not name.is_bold, left), left, begins_band[nth])
-            follows = nth > 0 and roles[nth - 1] == "group"
+        if roles[nth] in ("group", "banner"):
+            rank = -1 if roles[nth] == "banner" else int(all_bold or not name.is_bold)
+            one = _Open(row.texts()[0], (rank, left), left, begins_band[nth])
+            follows = nth > 0 and roles[nth - 1] == roles[nth]
             while stack and _ends_at(stack[-1], one, step, follows=follows):
                 stack.pop()
             found.append(tuple(group.name for group in stack))
@@ -46,7 +48,7 @@ def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[
             continue
         while roles[nth] == "row" and stack and _is_left(stack[-1], left, step, begins_band=begins_band[nth]):
             stack.pop()
-        if roles[nth] == "row" and stack and stack[-1].is_indenting is None:
+        if roles[nth] == "row" and stack and stack[-1].is_indenting is None and stack[-1].weight[0] >= 0:
             stack[-1].is_indenting = left > stack[-1].left + step
         found.append(tuple(group.name for group in stack))
     return found

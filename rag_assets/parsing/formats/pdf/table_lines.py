@@ -17,8 +17,11 @@ _SAME_LINE = 0.4
 _SMALL, _HALF = 0.85, 0.5
 _TOUCHING, _NEAR, _WORD_SPACE = 0.18, 0.45, 0.6
 """White space in ems: inside a word, between a number and what goes with it, between words of one text."""
+_ALIGNED = 0.35
+"""Edges or middles at most so many ems apart are aligned."""
 _CURRENCY = re.compile(r"[$€£¥]")
-_LONGEST_CURRENCY_GAP = 9.0
+_LONGEST_SIGN_GAP = 20.0
+"""In ems: the sign of a currency or of a share may stand in a column of its own."""
 _CLOSING = re.compile(r"[)%\]]+\S{0,2}")
 _JOINS = re.compile(r"[±×·+<>≤≥=≈/−–-]")
 _NOT_LETTERS = re.compile(r"[\d.,()\[\]%$€£¥±×·+<>≤≥=≈/−–*†‡-]*\d[^a-zA-Z]*")
@@ -41,6 +44,11 @@ class Text:
     @property
     def centre(self) -> float:
         return (self.left + self.right) / 2
+
+    def is_aligned(self, other: "Text", *, may_begin: bool) -> bool:
+        """Whether both end or have their middle at the same place, or, if that counts, begin there."""
+        edges = [(self.right, other.right), (self.centre, other.centre), (self.left, other.left)]
+        return any(abs(mine - its) <= _ALIGNED * self.words[0].size for mine, its in edges[: 2 + may_begin])
 
     @property
     def text(self) -> str:
@@ -87,8 +95,8 @@ class PrintedLine:
 
     @property
     def value_share(self) -> float:
-        """Share of values among the texts behind the first."""
-        behind = [text.is_value for text in self.texts[1:]]
+        """Share of values, or dashes instead of them, among the texts behind the first."""
+        behind = [text.is_value or not any(map(str.isalnum, text.text)) for text in self.texts[1:]]
         return sum(behind) / max(len(behind), 1)
 
 
@@ -153,9 +161,11 @@ def _belongs(text: Sequence[Segment], word: Segment) -> bool:
     if gap <= _TOUCHING:
         return True
     if _CURRENCY.fullmatch(last.text):
-        return gap <= _LONGEST_CURRENCY_GAP and bool(_NOT_LETTERS.fullmatch(word.text))
+        return gap <= (_WORD_SPACE if any(map(str.isalpha, word.text)) else _LONGEST_SIGN_GAP)
     if _CURRENCY.fullmatch(word.text):
-        return False
+        return gap <= _NEAR and not is_value(last.text)
+    if word.text == "%" and is_value(last.text):
+        return gap <= _LONGEST_SIGN_GAP
     if (
         last.text.endswith(",")
         or _CLOSING.fullmatch(word.text)

@@ -69,9 +69,13 @@ class Captions:
         """Whether a caption of a table is near."""
         return any(_is_near(area, caption) for caption in self.of_tables)
 
+    def is_near_figure(self, area: Rectangle) -> bool:
+        """Whether a caption of a figure is near."""
+        return any(_is_near(area, caption) for caption in self.of_figures)
+
     def is_figure(self, area: Rectangle) -> bool:
         """Whether only a caption of a figure is near."""
-        return not self.is_captioned(area) and any(_is_near(area, caption) for caption in self.of_figures)
+        return not self.is_captioned(area) and self.is_near_figure(area)
 
 
 def _paragraph(first: Segment, segments: Sequence[Segment]) -> Rectangle:
@@ -153,7 +157,11 @@ def _areas_between(
         most = len(rows) / 2 if is_captioned else 1
         is_begun = top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
         is_whole = is_captioned or not _ends_in_header(rows, [line for line in lines if line.middle > below.at])
-        is_table = bool(rows) and n_full <= max(most, 1) and is_begun and is_whole
+        is_last = len(rows) > 1 or below is rules[-1]
+        are_lines = top is not None and is_last and all(len(line.texts) == 1 for line in rows)
+        is_table = (
+            bool(rows) and n_full <= max(most, 1) and is_begun and is_whole and not (are_lines and not is_captioned)
+        )
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
@@ -198,11 +206,14 @@ def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, ca
             top, bottom = min(top, rule.start), max(bottom, rule.end)
     inside = [line for line in lines if top < line.middle < bottom]
     is_cut = inside[0].value_share > _LEAST_VALUES
+    names_end = next((line.texts[0].right for line in inside if line.value_share > _LEAST_VALUES), right)
     n_columns = median_high(len(line.texts) for line in inside)
     for line in reversed([line for line in lines if line.middle < top]):
         names_all = len(line.texts) >= max(2, _LEAST_NAMED * n_columns)
         is_near = top - line.bottom <= _HEADER_GAP * (line.bottom - line.top)
-        if not is_near or line in heads or not (names_all or (is_cut and len(line.texts) > 1)):
+        is_right = line.left > names_end and (top < area[1] or len(line.texts) > 1)
+        names_some = is_right or (is_cut and len(line.texts) > 1)
+        if not is_near or line in heads or not (names_all or names_some):
             break
         top = line.top
     return left, top, right, bottom

@@ -11,7 +11,7 @@ _MAX_LABEL_FILL = 0.65
 """Lines between the rows of a table (labels, wrapped cells) are shorter than this share of the column."""
 _MAX_ROW_PITCH = 3.0
 _STUB_EMS = 2.0
-_HEADER_GAP = 1.0
+_HEADER_GAP = 1.5
 _APART = 0.9
 
 
@@ -29,7 +29,7 @@ def runs_of_rows(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
             names_columns = all(map(_is_name, lines[at].cells[1:]))
             if names_columns and has_values and lines[at].top - lines[last].bottom >= _APART * lines[at].height:
                 yield start, last + 1
-                start, has_values = at, False
+                start, has_values = _with_names_above(lines, at, last + 1, _edge(lines[at:end])), False
             has_values = has_values or any(map(is_value, lines[at].cells[1:]))
             last = at
         yield start, end
@@ -55,11 +55,20 @@ def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         if len(rows) >= _MIN_ROWS and _are_aligned(rows):
             while end < len(lines) and _wraps_cell(rows[-1], lines[end], lines[end].top - lines[end - 1].bottom):
                 end += 1
-            edge = min(line.left for line in lines[at:end]) + _STUB_EMS * rows[0].size
-            while at > start and _stands_above(lines[at], lines[at - 1], edge):
-                at -= 1
-            yield at, end
+            yield _with_names_above(lines, at, start, _edge(lines[at:end])), end
         at = start = end
+
+
+def _edge(lines: Sequence[Line]) -> float:
+    """Names of rows begin left of it."""
+    return min(line.left for line in lines) + _STUB_EMS * lines[0].size
+
+
+def _with_names_above(lines: Sequence[Line], at: int, first: int, edge: float) -> int:
+    """The first of the single lines above the row `at`, from line `first` on, that are part of its header."""
+    while at > first and _stands_above(lines[at], lines[at - 1], edge):
+        at -= 1
+    return at
 
 
 def _is_row(line: Line) -> bool:

@@ -7,7 +7,7 @@ from itertools import compress, groupby
 from operator import not_
 from unicodedata import category
 
-from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle
+from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, shared_size
 from rag_assets.parsing.formats.pdf.figure_regions import figures_of, picture_of
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.layout import Column, Line, lines_in_reading_order
@@ -52,9 +52,11 @@ def lines_with_tables(page: PageText) -> list[list[Line]]:
 
 
 def _ruled_tables(layer: Layer, drawings: Drawings, captions: Captions, sideways: Sequence[Segment]) -> list[Printed]:
-    words = layer.words() if len(drawings.across) > 1 else []
+    pictures = [area for area in drawings.figures if captions.is_captioned(area) and not captions.is_near_figure(area)]
+    words = layer.words() if pictures or len(drawings.across) > 1 else []
+    areas = ruled_areas(words, drawings, captions)
     tables = []
-    for area in ruled_areas(words, drawings, captions):
+    for area in [*areas, *(one for one in pictures if not any(shared_size(one, area) for area in areas))]:
         inside = [word for word in words if _is_in(word, area)]
         beside = [word for word in sideways if _is_beside(word, area)]
         table = _read(Region(layer.frame, area, inside, drawings_in(drawings, area), beside), drawings, captions)
@@ -124,12 +126,13 @@ def drawings_in(drawings: Drawings, area: Rectangle) -> Drawings:
 
 def _read(region: Region, drawings: Drawings, captions: Captions) -> Printed | None:
     """The table of a region; None where it is a figure or reads as none."""
-    if is_in_figure(region.area, drawings) or captions.is_figure(region.area):
+    is_picture = is_in_figure(region.area, drawings)
+    if (is_picture and region.area not in drawings.figures) or captions.is_figure(region.area):
         return None
     table = read_region(region)
     if table is None:
         return None
-    reads_as_one = _has_rows if captions.is_captioned(region.area) else _holds_values
+    reads_as_one = _has_rows if captions.is_captioned(region.area) and not is_picture else _holds_values
     return table if reads_as_one(table) else None
 
 

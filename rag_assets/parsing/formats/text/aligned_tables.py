@@ -18,7 +18,7 @@ from rag_assets.parsing.shared.table_rows import table_lines
 from rag_assets.parsing.tables import is_table_title, is_value, read_table
 
 _FIELD = re.compile(r"\S+(?: \S+)*")
-_RULE = re.compile(r"[\s=+|_─━-]*[-=_─━]{3}[\s=+|_─━-]*")
+_SIGNS_OF_RULE = " \t-=+|_─━"
 _POINTS = re.compile(r"\.(?: ?\.){2,}|[|│]")
 _SIGN = re.compile(r"([$€£])(\s+)(?=[\d(])")
 _TAB_STOP = 1_000
@@ -60,7 +60,7 @@ def _end_of_run(lines: Sequence[TextLine], start: int) -> int:
     end = at = start
     while at < len(lines) and at <= end + _MOST_BETWEEN:
         text = lines[at].text
-        if len(_fields(lines[at])) > 1 or _RULE.fullmatch(lines[at].raw):
+        if len(_fields(lines[at])) > 1 or _is_rule(lines[at]):
             end = at + 1
         elif text and (at == start or len(text) > _MOST_LONE_CHARS or is_table_title(text)):
             break
@@ -99,7 +99,7 @@ def _placed(lines: Sequence[TextLine], *, is_surely_one: bool) -> list[Cell]:
     values = [[*map(is_value, column[1:])] for column in texts[1:]]
     has_values = any(2 * sum(column) >= max(len(column), 2) for column in values)
     is_narrow = fmean(len(text) for column in texts[1:] for text in column) <= _MOST_CHARS
-    is_one = has_values or is_surely_one or any(_RULE.fullmatch(line.raw) for line in lines)
+    is_one = has_values or is_surely_one or any(map(_is_rule, lines))
     if not is_one or not is_narrow or any(end >= start for end, start in gaps):
         return []
     edges = [(end + start) / 2 for end, start in gaps]
@@ -116,8 +116,12 @@ def _n_columns(cells: Sequence[Cell]) -> int:
 
 
 def _fields(line: TextLine) -> list[_Field]:
-    raw = "" if _RULE.fullmatch(line.raw) else _POINTS.sub(lambda sign: " " * max(len(sign[0]), 2), line.raw)
+    raw = "" if _is_rule(line) else _POINTS.sub(lambda sign: " " * max(len(sign[0]), 2), line.raw)
     if "\t" in raw.strip():
         parts = [" ".join(part.split()) for part in raw.split("\t")]
         return [(at * _TAB_STOP, at * _TAB_STOP + len(part), part) for at, part in enumerate(parts) if part]
     return [(*field.span(), field[0]) for field in _FIELD.finditer(_SIGN.sub(r"\2\1", raw.expandtabs()))]
+
+
+def _is_rule(line: TextLine) -> bool:
+    return bool(line.text) and not line.raw.strip(_SIGNS_OF_RULE)

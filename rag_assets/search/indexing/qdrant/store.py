@@ -186,7 +186,7 @@ class Collection:
 
 
 class QdrantStore:
-    """One published version, for reading; see `VectorStore` and `HybridStore`."""
+    """One published version, for reading; see `VectorStore`."""
 
     def __init__(self, connection: QdrantConnection, collection: Collection, settings: RetrievalSettings) -> None:
         self._connection: QdrantConnection | None = connection
@@ -211,6 +211,8 @@ class QdrantStore:
         return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
 
     def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
+        """Vectors and words together, at most `limit` passages of each kind. Raises InvalidSettings when the index has
+        no sparse vectors."""
         if not self._collection.sparse_names:
             raise InvalidSettings(
                 "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Run "

@@ -354,7 +354,8 @@ def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None
 def test_what_is_struck_out_is_not_read(tmp_path: Path) -> None:
     """A deleted value that is quoted as the result is the opposite of what the author says."""
     text = (
-        "The tide was ~~4.9 m~~ 5.3 m. It took <DEL class='x'>7 *long* hours</DEL><ins>6 hours</ins>, <s>or 8</s>.\n\n"
+        "The tide was ~~4.9 m~~ 5.3 m. It took <DEL class='x'>7 *long* hours</DEL><ins>6 hours</ins>, <s>or 8</s>. "
+        "{~~Two~>Six~~} {--old --}men{++ rowed++}.\n\n"
         "<del>\n\nA paragraph that went.\n\n- with a list\n\n</del>\n\n"
         "<p>In HTML <strike>21</strike>22 boats.</p>\n\n- one\n- ~~two~~\n\n"
         "| Boat | n |\n|---|---|\n| ~~Ada~~ Bo | 3 |\n\n`a ~~b~~ <del>c</del>` and <s>never closed.\n"
@@ -363,7 +364,7 @@ def test_what_is_struck_out_is_not_read(tmp_path: Path) -> None:
     blocks = parsed(tmp_path, text).blocks
 
     assert [block.text for block in blocks] == [
-        "The tide was 5.3 m. It took 6 hours, .",
+        "The tide was 5.3 m. It took 6 hours, . Six men rowed.",
         "In HTML 22 boats.",
         "- one",
         "Boat | n\nBo | 3",

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import Block, BlockKind, Document
@@ -441,3 +443,126 @@ def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules(tmp_path:
             canvas.line(60, 10 + nth / 5, 200, 10 + nth / 5 + 0.01)
 
     assert "Oats" in parsed(tmp_path, draw).text
+
+
+def sales(*header: Sequence[Placed]) -> list[Sequence[Placed]]:
+    """A header and two rows of values below it."""
+    rows = [("Tea", "4.2", "5.1", "7"), ("Rice", "6.2", "3.1", "9")]
+    return [*header, *(list(zip((60, 250, 350, 450), row, strict=True)) for row in rows)]
+
+
+@pytest.mark.parametrize(
+    ("second", "rules", "last"),
+    [
+        (
+            [[(60, "Rates"), (250, "Low"), (350, "High"), (450, "Mean")]],
+            (0, 1, 3, 4, 6),
+            "Rates: Rice | Low: 6.2 | High: 3.1 | Mean: 9",
+        ),
+        (
+            [[(60, "Sales"), (250, "2018"), (350, "2017"), (450, "Change")]],
+            (0, 6),
+            "Sales: Rice | 2018: 6.2 | 2017: 3.1 | Change: 9",
+        ),
+    ],
+    ids=["a header between rules", "the same header with other years"],
+)
+def test_a_header_below_values_begins_another_table(
+    tmp_path: Path, second: list[Sequence[Placed]], rules: Sequence[float], last: str
+) -> None:
+    """Its values had the names of the table above."""
+    first = [(60, "Sales"), (250, "2019"), (350, "2018"), (450, "Change")]
+    drawn = table_rows([*sales(first), *sales(*second)], [(60, 500, after) for after in rules])
+
+    document = parsed(tmp_path, page((180, ["Table 1: Sales."]), drawn))
+
+    assert written(document)[1:] == [
+        "Sales: Rice | 2019: 6.2 | 2018: 3.1 | Change: 9",
+        last.replace("Rice", "Tea").replace("6.2", "4.2").replace("3.1", "5.1").replace(": 9", ": 7"),
+        last,
+    ]
+
+
+def test_a_second_banner_ends_the_first(tmp_path: Path) -> None:
+    """ "Year ended 2018 / Tea" stood beside a column "Year ended 2019"."""
+    names = [(250, "Reported"), (350, "Organic"), (450, "Change")]
+    rows = [*sales([(330, "Year ended 2019")], names), *sales([(330, "Year ended 2018")])]
+
+    document = parsed(
+        tmp_path,
+        page((180, ["Table 1: Sales."]), table_rows(rows, [(60, 500, after) for after in (0, 2, 4, 5, 7)])),
+    )
+
+    assert written(document)[::2] == [
+        f"Year ended {year} / Tea | Reported: 4.2 | Organic: 5.1 | Change: 7" for year in (2019, 2018)
+    ]
+
+
+def test_rules_below_the_names_show_the_columns(tmp_path: Path) -> None:
+    """The words of a date stood above one column each, and the values of two columns in one."""
+    banner, names = [(255, "May 31, 2018")], [(60, "Unit"), (230, "Sold"), (275, "Part"), (320, "Left")]
+    rows = [banner, names, *([(60, f"Farm {nth}"), (240, f"1{nth}"), (268, "37.2 %"), (318, "0.6")] for nth in (1, 2))]
+    short: list[Rule] = [(228, 345, 1), (60, 200, 2), (228, 262, 2), (266, 303, 2), (312, 345, 2)]
+
+    document = parsed(tmp_path, page(table_rows(rows, short)))
+
+    assert written(document)[0] == (
+        "Unit: Farm 1 | May 31, 2018 Sold: 11 | May 31, 2018 Part: 37.2 % | May 31, 2018 Left: 0.6"
+    )
+
+
+@pytest.mark.parametrize("is_grid", [True, False])
+def test_a_label_in_the_middle_names_the_rows_beside_it(tmp_path: Path, is_grid: bool) -> None:
+    """The first row had no site, and the second carried two."""
+    depths = ["1 m", "3 m", "5 m", "1 m", "5 m"]
+
+    def draw(canvas: Canvas) -> None:
+        rows = [("Site", "Depth", "June", "July"), *(("", one, f"0.{n}1", f"0.{n}2") for n, one in enumerate(depths))]
+        for nth, row in enumerate(rows):
+            for left, text in zip((60, 160, 260, 360), row, strict=True):
+                middle = 15 if is_grid and nth == 0 and left >= 260 else 9
+                lines(canvas, [text], left=left, top=200 + 18 * nth + middle)
+        for middle, name in ((245, "Kolbu"), (290, "Lena")):
+            lines(canvas, [name], left=60, top=middle)
+        if is_grid:
+            lines(canvas, ["Iron"], left=260, top=199)
+        short = [(255, 1), (155, 2.5), (155, 3.5), (155, 5.5)] if is_grid else []
+        for left, after in [(55, 0), (55, 1.5), *short, *([(55, 4.5)] if is_grid else []), (55, 6.5)]:
+            canvas.line(left, HEIGHT - (188 + 18 * after), 420, HEIGHT - (188 + 18 * after))
+        for x in (55, 155, 255, 355, 420) if is_grid else ():
+            canvas.line(x, HEIGHT - (206 if x == 355 else 188), x, HEIGHT - 305)
+
+    document = parsed(tmp_path, page((165, ["Table 1: Iron."]), draw))
+
+    assert [row.split(" | ")[:2] for row in written(document)] == [
+        [f"Site: {site}", f"Depth: {depth}"] for site, depth in zip(["Kolbu"] * 3 + ["Lena"] * 2, depths, strict=True)
+    ]
+
+
+def test_a_rule_drawn_cell_by_cell_is_one_rule(tmp_path: Path) -> None:
+    """The columns behind the first piece were lost: small squares join the pieces of each rule."""
+
+    def draw(canvas: Canvas) -> None:
+        for after in (0, 1, 3):
+            y = HEIGHT - (FIRST_ROW - 10.5 + PITCH * after)
+            for left, right in ((60, 400), (406, 500)):
+                canvas.rect(left, y, right - left, 0.7, stroke=0, fill=1)
+            for left in (400, 403):
+                canvas.rect(left, y, 3, 0.7, stroke=0, fill=1)
+
+    rows = sales([(60, "Sales"), (250, "2019"), (350, "2018"), (450, "Change")])
+    document = parsed(tmp_path, page(table_rows(rows), draw))
+
+    assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
+
+
+def test_text_over_a_picture_of_a_grid_is_a_table(tmp_path: Path) -> None:
+    """A grid put into the page as a picture was taken for a figure, and its table for prose."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(Image.new("RGB", (40, 8), "white")), 55, HEIGHT - 245, 450, 60)
+
+    rows = sales([(60, "Sales"), (250, "2019"), (350, "2018"), (450, "Change")])
+    document = parsed(tmp_path, page((170, ["Table 1: Sales."]), draw, table_rows(rows)))
+
+    assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"

@@ -1,0 +1,144 @@
+"""An index in Qdrant: each version is a collection of its own, and the published folder holds its name.
+
+A collection is written as a whole before the folder that names it is published. The version before it is kept for
+readers that have it open, and deleted when the next one is begun.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+from uuid import uuid4
+
+from rag_assets.core.domain import SparseVector
+from rag_assets.core.incremental import fingerprint, read_sealed, sealed_json, write_atomically
+from rag_assets.core.settings import QdrantSettings, RetrievalSettings
+from rag_assets.search.indexing.folders import read_manifest
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, VectorSource
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection, connect
+from rag_assets.search.indexing.qdrant.store import (
+    SPARSE,
+    WORDS,
+    WORDS_VERSION,
+    Collection,
+    PassageVectors,
+    QdrantStore,
+    WordWeights,
+    create_collection,
+    fingerprints_in,
+    write_points,
+)
+from rag_assets.search.indexing.tantivy_index import TantivyFiles
+
+COLLECTION_FILE = "collection.json"
+_STORAGE = "_storage"
+_ROWS_AT_ONCE = 5000
+_VECTOR_ERROR = 1e-4
+
+
+class QdrantFiles:
+    """The vectors of one model in Qdrant; see `IndexFiles`."""
+
+    most_changed: ClassVar[float] = 0.0
+    """Nothing is copied: each version is written as a whole."""
+    only_replaced: ClassVar[str] = "*"
+
+    def __init__(
+        self, folder: Path, settings: QdrantSettings, source: VectorSource, reading: RetrievalSettings
+    ) -> None:
+        """folder: of the published version; beside it is the storage when there is no server. Nothing is opened."""
+        self._published = folder
+        self._source = source
+        self._settings = settings
+        self._reading = reading
+
+    @property
+    def place(self) -> str:
+        return self._settings.url
+
+    @property
+    def identity(self) -> IndexIdentity:
+        words = (WORDS_VERSION, TantivyFiles().identity.settings) if WORDS in self._sparse_names else None
+        return IndexIdentity("qdrant", self._source.model_id, fingerprint(words, self._source.sparse_model))
+
+    @property
+    def _sparse_names(self) -> frozenset[str]:
+        """Names of the sparse vectors that are stored beside the dense ones."""
+        kept = {WORDS: self._reading.is_fused_by_server, SPARSE: self._source.sparse_model is not None}
+        return frozenset(name for name, is_kept in kept.items() if is_kept)
+
+    @cached_property
+    def connection(self) -> QdrantConnection:
+        return connect(self._settings, self._published.with_name(self._published.name + _STORAGE))
+
+    @property
+    def prefix(self) -> str:
+        """Beginning of the names of the collections; a copied data folder has another one."""
+        return self._settings.prefix or f"rag_assets_{fingerprint(str(self._published.resolve()))[:12]}"
+
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        collection = collection_in(folder)
+        return fingerprints_in(self.connection, collection) if collection else {}
+
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        self._delete_old()
+        collection, to_write = f"{self.prefix}.{uuid4().hex[:12]}", list(rows.values())
+        if not rows:
+            create_collection(self.connection, collection, 1, self._sparse_names)
+        for start in range(0, len(to_write), _ROWS_AT_ONCE):
+            some = to_write[start : start + _ROWS_AT_ONCE]
+            vectors = self._vectors_of(some)
+            if start == 0:
+                create_collection(self.connection, collection, vectors.dense.shape[1], self._sparse_names)
+            write_points(self.connection, collection, some, vectors)
+            report(start + len(some), len(to_write))
+        write_atomically(folder / COLLECTION_FILE, sealed_json({"collection": collection}))
+
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Passages whose stored vector is another one than theirs."""
+        store = self._opened(folder, len(sample), RetrievalSettings())
+        found = zip(sample, self._source.vectors_of(sample) if sample else (), strict=True)
+        return tuple(
+            row.passage_id
+            for row, vector in found
+            if store.cosines(vector, [row.passage_id]).get(row.passage_id, 0.0) <= 1.0 - _VECTOR_ERROR
+        )
+
+    def is_there(self, folder: Path, n_passages: int) -> bool:
+        collection = collection_in(folder)
+        with self.connection.calls() as client:
+            return client.collection_exists(collection) and client.count(collection, exact=True).count == n_passages
+
+    def open(self, folder: Path) -> QdrantStore:
+        manifest = read_manifest(folder)
+        return self._opened(folder, manifest.n_held if manifest else 0, self._reading)
+
+    def _opened(self, folder: Path, n_passages: int, reading: RetrievalSettings) -> QdrantStore:
+        return QdrantStore(self.connection, Collection(collection_in(folder), n_passages, self._sparse_names), reading)
+
+    def _vectors_of(self, rows: Sequence[IndexRow]) -> PassageVectors:
+        """Everything that is stored of some passages."""
+        sparse: dict[str, Sequence[SparseVector]] = {}
+        if WORDS in self._sparse_names:
+            sparse[WORDS] = [self._words.of_passage(row) for row in rows]
+        if SPARSE in self._sparse_names:
+            sparse[SPARSE] = self._source.sparse_of(rows)
+        return PassageVectors(self._source.vectors_of(rows), sparse)
+
+    @cached_property
+    def _words(self) -> WordWeights:
+        return WordWeights()
+
+    def _delete_old(self) -> None:
+        """Delete the versions of this data folder that are not published, those of killed runs too."""
+        own, kept = re.escape(self.prefix) + r"\.[0-9a-f]{12}", collection_in(self._published)
+        with self.connection.calls() as client:
+            for collection in client.get_collections().collections:
+                if collection.name != kept and re.fullmatch(own, collection.name):
+                    client.delete_collection(collection.name)
+
+
+def collection_in(folder: Path) -> str:
+    """The name of the collection that a folder stands for; empty when it names none."""
+    return str((read_sealed(folder / COLLECTION_FILE) or {}).get("collection", ""))
