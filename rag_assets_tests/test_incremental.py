@@ -1,5 +1,6 @@
 """Fingerprints, update plans and atomic publication."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,25 @@ def test_published_drafts_replace_their_files(tmp_path: Path) -> None:
 
     assert final.read_text() == "new"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.json", "index", "new"]
+
+
+def test_what_is_published_is_on_the_disk_before_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut after the move would leave an empty file in the place of yesterday's answers."""
+    final, folder = tmp_path / "a.json", tmp_path / "index"
+    final.write_text("old")
+    flushed: dict[int, bool] = {}
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.setdefault(os.fstat(file).st_ino, final.read_text() == "old"))
+
+    with staging() as staged:
+        staged.path(folder).mkdir()
+        (tmp_path / "index.staged" / "vectors").write_text("new")
+        staged.path(final).write_text("new")
+        staged.publish()
+
+    assert final.read_text() == "new"
+    assert [flushed.get(path.stat().st_ino) for path in (final, folder, folder / "vectors")] == [True] * 3
 
 
 def test_a_kill_between_the_two_moves_of_a_folder_is_mended(tmp_path: Path) -> None:

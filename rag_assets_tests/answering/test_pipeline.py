@@ -13,7 +13,15 @@ from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
 from rag_assets.answering.wording import place_of
-from rag_assets.core.domain import Chunk, Context, Evidence, Query, QueryOrigin, Usage
+from rag_assets.core.domain import (
+    Chunk,
+    Context,
+    Evidence,
+    PaperFacts,
+    Query,
+    QueryOrigin,
+    Usage,
+)
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
@@ -117,6 +125,20 @@ def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
 
     assert attempts.result.single_source
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
+
+
+def test_a_preprint_and_its_article_are_one_source(tmp_path: Path) -> None:
+    """Nobody else found the same: the reader would take one study for two."""
+    both = evidence(SMITH, JONES)
+    facts = PaperFacts(work="smith2020")
+    both = replace(both, contexts=tuple(replace(context, paper=facts) for context in both.contexts))
+
+    pipeline = Pipeline(tmp_path, QuotingAnswerer(), {6: both, 10: both})
+    result = pipeline.answer(Question(id="q1", question="Fall?")).result
+
+    assert result.sources_used == ("smith2020", "jones2021")
+    assert result.single_source
+    assert result.answer.endswith(SINGLE_SOURCE_NOTE)
 
 
 def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path) -> None:

@@ -127,6 +127,17 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     assert json.loads(str(row["left_out"])) == [asdict(LeftOut("It fell by 99%.", "99% is not there"))]
 
 
+def test_the_audit_tells_the_papers_of_the_first_answer_from_those_of_the_last() -> None:
+    """Whoever looks what a second search brings sees it from these two columns."""
+    second = Claim("It fell.", (CITATION, replace(CITATION, paper_id="jones2021")))
+    result = replace(RESULT, claims=(second,), sources_used=("smith2020", "jones2021"))
+    final = replace(ATTEMPT, verified=VerifiedClaims((Outcome(DraftClaim("It fell.", ()), second),)))
+
+    row = audit_row(replace(TRACE, result=result, attempts=(ATTEMPT, final), final=final), RUN, verdict="published")
+
+    assert (row["sources_used_initial"], row["final_sources_used"]) == (1, 2)
+
+
 def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
     """Nobody looked for its answer: counted as a refusal it would speak against the corpus."""
     path = tmp_path / "qa_audit.csv"

@@ -13,6 +13,7 @@ from rag_assets.answering.verify.polarity import is_surer, turned_round
         ("Hay changed the milk of goats.", "Hay did not change the milk of goats."),
         ("The cause of the fever is known.", "The cause of the fever is unknown."),
         ("Goats on straw gave more milk.", "Goats on straw gave less milk."),
+        ("Hay changed yields.", "Hay did not in all of our trials change yields."),
     ],
 )
 def test_the_opposite_of_a_quote_is_seen(claim: str, quote: str) -> None:
@@ -48,3 +49,11 @@ def test_a_claim_that_keeps_the_caution_of_its_quote_is_not_surer(claim: str) ->
     """Caution has many words."""
     assert not is_surer(claim, [CAUTIOUS])
     assert not is_surer("Hay protects goats against fever.", ["Hay protects goats against fever."])
+
+
+def test_a_claim_that_one_of_its_sentences_states_is_not_surer() -> None:
+    """What is a guess in one sentence may be a finding in the next; the true claim would be lost."""
+    plain = "Hay protects goats against fever."
+
+    assert not is_surer(plain, [f"Hay may protect goats against worms. {plain}"])
+    assert not is_surer(plain, [CAUTIOUS, plain])

@@ -6,8 +6,8 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.verify.objections import Reason
-from rag_assets.answering.verify.verification import verify
-from rag_assets.core.domain import Box, Citation, LeftOut, Span, Verification
+from rag_assets.answering.verify.verification import Scoring, looked_at, verify
+from rag_assets.core.domain import Box, Citation, LeftOut, Span, Support, Verification
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
@@ -296,3 +296,16 @@ def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:
 
     assert len(verified.claims[0].citations) == 1
     assert verified.n_dropped_citations == 1
+
+
+@pytest.mark.parametrize(("claim", "n_published"), [("Ferritin fell by 99%.", 0), ("Ferritin rose in all groups.", 1)])
+def test_a_judge_may_overrule_a_doubt_about_words_and_never_one_about_a_number(claim: str, n_published: int) -> None:
+    """A model that nods at everything would publish numbers that stand nowhere."""
+    source = chunk("smith2020", TEXT)
+    proposed = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, TEXT),)),))
+
+    verified = verify(proposed, {source.chunk_id: source}, "")
+    nodding = Scoring(tuple(Support(1.0, judged=1.0) for _ in verified.candidates))
+
+    assert verified.claims == ()
+    assert len(looked_at(verified, nodding).claims) == n_published

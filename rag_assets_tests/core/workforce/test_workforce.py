@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import KilledWorker
 
 import rag_assets
 from rag_assets.core.errors import ClusterUnavailable, MissingModel, WorkLost
@@ -207,6 +209,45 @@ def test_a_scheduler_that_is_not_there_is_told() -> None:
         pytest.raises(ClusterUnavailable, match=r"^tcp://127\.0\.0\.1:9 \(execution\.cluster\) does not answer"),
     ):
         list(unreachable.map(misbehave, ["ok"], LIMITS))
+
+
+class LosingClient:
+    """A client of a cluster that loses every task with a deadly item, as Dask tells it."""
+
+    def __init__(self, _address: str, **_options: object) -> None:
+        self._tasks = 0
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 1}
+
+    def submit(self, _work: object, messages: list[bytes], *_: object, pure: bool) -> object:
+        self._tasks += 1
+        future: Any = Future()
+        future.key = f"task {self._tasks}{pure}"
+        if any(b"take the machine along" in message for message in messages):
+            future.set_exception(KilledWorker(future.key, "worker", 3))
+        else:
+            future.set_result(["done"] * len(messages))
+        return future
+
+    def cancel(self, futures: list[object]) -> None:
+        assert futures == []
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_neighbours_of_a_paper_that_costs_machine_after_machine_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were only sent in the same task, and would be quarantined with it."""
+    monkeypatch.setattr("distributed.Client", LosingClient)
+    items = ["ok 1", "take the machine along", "ok 2", "ok 3"]
+    with closing(DaskCluster("tcp://127.0.0.1:9")) as workforce:
+        found = dict(workforce.map(misbehave, items, LIMITS))
+
+    lost = found.pop("take the machine along")
+    assert isinstance(lost, Failure)
+    assert lost.is_worker_lost
+    assert found == dict.fromkeys(["ok 1", "ok 2", "ok 3"], "done")
 
 
 @pytest.mark.whole

@@ -32,6 +32,14 @@ def test_a_lone_name_is_part_of_the_names_of_the_rows_below() -> None:
     ]
 
 
+def test_a_lone_name_below_the_header_is_a_group_even_where_the_source_marks_it_as_a_header() -> None:
+    """Taken for a part of the header, "Men" would stand above the rows of women too."""
+    table = cells_of("Measure | n\nMen | \nAge | 45\nWomen | \nAge | 52")
+    cells = [replace(cell, is_header=cell.row in (0, 1, 3)) for cell in table]
+
+    assert rows_of(cells) == ["Measure: Men / Age | n: 45", "Measure: Women / Age | n: 52"]
+
+
 @pytest.mark.parametrize(
     ("inside", "outside"),
     [

@@ -215,6 +215,17 @@ def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) 
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
 
 
+def test_the_data_folder_is_verified_once_a_week() -> None:
+    """It reads every byte: each day, that would keep a large disk busy for hours."""
+    schedule = build_defs().resolve_schedule_def("weekly_verification")
+
+    ticks = dg.TimeWindowPartitionsDefinition(
+        start=datetime(2026, 1, 1, tzinfo=UTC), fmt="%d", cron_schedule=str(schedule.cron_schedule)
+    )
+
+    assert ticks.get_partition_keys(current_time=datetime(2026, 1, 31, tzinfo=UTC)) == ["04", "11", "18"]
+
+
 def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
     """A job by name is what other programs start; a report must not be written because questions are answered."""
     definitions = build_defs()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from rag_assets.core import tables
 from rag_assets.core.domain import Filter, PaperFacts
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import Question
@@ -154,3 +155,16 @@ def test_an_unknown_author_is_told_with_the_nearest_name(caplog: pytest.LogCaptu
     """A misspelt name must not look like an author without papers."""
     assert papers_passing("author:Smiht year:2020-") == ()
     assert caplog.messages == ["No paper of the corpus has the author Smiht; is Smith meant?"]
+
+
+@pytest.mark.parametrize(("pages", "is_on"), [("2", True), ("3", True), ("1-2", True), ("3-", True), ("4-", False)])
+def test_a_passage_that_runs_over_the_edge_of_a_page_is_on_both(pages: str, is_on: bool) -> None:
+    """The sentence that answers may begin at the foot of the page that is asked for, or end at its head."""
+    chunk = chunk_of("smith2020-0", "Ferritin fell.")
+    over_the_edge = replace(Corpus([chunk]).passages[0], page_start=2, page_end=3)
+    table = tables.to_table([tables.passage_row(over_the_edge, "f")], tables.PASSAGES)
+
+    passing = PassageFilters(library_of(Corpus([chunk]).chunk_table, table)).passing(Filter.parse(f"page:{pages}"))
+
+    assert passing is not None
+    assert passing.tolist() == [is_on]

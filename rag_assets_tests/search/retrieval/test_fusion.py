@@ -12,6 +12,7 @@ from rag_assets.search.retrieval.fusion import (
     rank_blend,
     reciprocal_rank,
     weighted_down,
+    with_other_wordings,
 )
 
 NAN = np.nan
@@ -112,3 +113,12 @@ def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
     found = raised(np.array([0.3, 0.3]), np.array([0.0, 0.5]))
 
     assert found[1] > found[0]
+
+
+def test_what_another_wording_finds_comes_between_the_strong_and_the_weak_hits_of_the_question() -> None:
+    """A model's wording may miss what is asked: its best hit must not push aside what the question finds itself."""
+    asked = {"best": 10.0, "good": 7.0, "weak": 3.0, "worst": 0.0}
+
+    scores = with_other_wordings([asked, {"other": 0.2, "rest": 0.1}])
+
+    assert sorted(asked.keys() | {"other"}, key=lambda id_: -scores[id_]) == ["best", "good", "other", "weak", "worst"]

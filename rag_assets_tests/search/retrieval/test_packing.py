@@ -148,6 +148,16 @@ def test_a_stretch_of_a_paper_is_packed_once() -> None:
     assert [context.chunk_id for context in contexts] == ["a"]
 
 
+def test_a_passage_is_left_out_when_most_of_it_is_packed_already() -> None:
+    """The few words that are new in it would be paid for with the room of whole other passages."""
+    texts = {"a": "One two three four.", "mostly a": "two three four. Five", "partly a": "four. Five six seven"}
+    starts = {"a": 0, "mostly a": 4, "partly a": 14}
+    passages = [passage_of(id_, text, start=starts[id_]) for id_, text in texts.items()]
+    library = library_with([chunk_of(id_, text) for id_, text in texts.items()], passages)
+
+    assert [context.chunk_id for context in pack(library, list(texts), 100)] == ["a", "partly a"]
+
+
 def test_all_pieces_of_a_long_row_are_packed() -> None:
     """Each says that the whole row is its place in the paper; taken for repeats, all but one would be left out."""
     chunk = chunk_of("t", "A | one, two, three")

@@ -1,0 +1,1 @@
+"""Small faults in the package, each with the test that has to see it."""
