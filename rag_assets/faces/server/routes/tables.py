@@ -2,12 +2,12 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from rag_assets.core.domain import Citation
 from rag_assets.core.errors import InvalidTemplate
 from rag_assets.faces.server.dependencies import SharedDep, Where, counts_as_question
 from rag_assets.faces.server.events import as_json, sse, sse_error
@@ -40,7 +40,7 @@ class TableRequest(Where):
 
 class Cell(BaseModel):
     text: str = Field(description="The verified statement; empty where the paper does not say it.")
-    citations: list[dict[str, Any]] = Field(description="Its quotes, as in `claims[].citations[]` of qa.jsonl.")
+    citations: list[Citation] = Field(description="Its quotes, as in `claims[].citations[]` of qa.jsonl.")
     reason: str = Field(description="Why the cell is empty.")
 
 
@@ -121,6 +121,6 @@ def _reply(report: Report) -> TableReply:
 def _cell(claims: tuple[CitedClaim, ...], reason: str) -> Cell:
     return Cell(
         text=" ".join(claim.said for claim in claims),
-        citations=[asdict(one.citation) for claim in claims for one in claim.evidence],
+        citations=[one.citation for claim in claims for one in claim.evidence],
         reason="" if claims else reason,
     )
