@@ -214,7 +214,8 @@ def last_fact(name: str) -> Any:
 def _newest() -> dg.EventLogEntry | None:
     """The newest materialization in Dagster's history, which several data folders may share."""
     context = dg.AssetExecutionContext.get()
-    return context.instance.get_latest_materialization_event(context.asset_key)
+    entry: dg.EventLogEntry | None = context.instance.get_latest_materialization_event(context.asset_key)
+    return entry
 
 
 def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:

@@ -158,7 +158,7 @@ def counted(instance: dg.DagsterInstance, n: int, folder: str = "a", *, is_settl
     assert check.metadata["run"].value == result.run_id
     assert (told["n_done"], told["n_added"]) == ((n, n) if calls else (0, 0)), "of this run"
     assert target_of(instance, "all_even") == result.run_id
-    return bool(calls), told["n_unchanged"]
+    return bool(calls), int(str(told["n_unchanged"]))
 
 
 COUNTS = {"n_added": 0, "n_changed": 0, "n_removed": 0, "n_unchanged": 0}
