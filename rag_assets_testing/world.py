@@ -60,7 +60,11 @@ class World:
         self.paths.papers.mkdir(parents=True, exist_ok=True)
         self.paths.questions.mkdir(parents=True, exist_ok=True)
         (root / "dagster").mkdir(exist_ok=True)
-        self.instance = dg.DagsterInstance.ephemeral(tempdir=str(root / "dagster"))
+        self.begin_history()
+
+    def begin_history(self) -> None:
+        """Forget what Dagster knows of earlier runs."""
+        self.instance = dg.DagsterInstance.ephemeral(tempdir=str(self.paths.data.parent / "dagster"))
 
     def write_paper(self, paper_id: str, title: str, fact: str) -> None:
         """A TEI paper of two sections on three pages."""

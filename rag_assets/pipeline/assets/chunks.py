@@ -71,8 +71,7 @@ def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         return _audit(draft, blocks, required_table(paths.parsed_index), settings, tokenizer)
 
     yield from brought_up_to_date(
-        paths.chunks,
-        CHUNKS,
+        PaperTable.published(paths.chunks, CHUNKS),
         update,
         audit,
         provenance={"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name},
@@ -192,8 +191,7 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
         )
 
     yield from brought_up_to_date(
-        paths.passages,
-        PASSAGES,
+        PaperTable.published(paths.passages, PASSAGES),
         update,
         audit,
         provenance={"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id},
@@ -249,8 +247,7 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
         )
 
     yield from brought_up_to_date(
-        paths.profiles,
-        PROFILES,
+        PaperTable.published(paths.profiles, PROFILES),
         update,
         audit,
         provenance={"profiler": PROFILER_VERSION},

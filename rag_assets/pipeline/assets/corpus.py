@@ -65,8 +65,7 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
         note_removal(paths)
     audit = TableAudit(checked, _index_facts(updated), {"papers": _papers(updated)})
     yield from brought_up_to_date(
-        paths.parsed_index,
-        PARSED_INDEX,
+        published,
         lambda published: update_to(updated, plan, published),
         lambda _: audit,
         provenance={"parser": PARSER_VERSION},
@@ -107,8 +106,7 @@ def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         )
 
     yield from brought_up_to_date(
-        paths.blocks,
-        BLOCKS,
+        PaperTable.published(paths.blocks, BLOCKS),
         update,
         audit,
         provenance={"parser": PARSER_VERSION},

@@ -29,8 +29,7 @@ class TableAudit:
 
 
 def brought_up_to_date(
-    path: Path,
-    schema: pa.Schema,
+    published: PaperTable,
     update: Callable[[PaperTable], PapersUpdate],
     audit: Callable[[PaperTable], TableAudit],
     *,
@@ -47,15 +46,16 @@ def brought_up_to_date(
     where that is not known. beside: the sealed JSON files that the audit publishes with the table.
     """
 
+    path, schema = published.path, published.schema
+
     def state() -> list[Any] | None:
-        stated = PaperTable.published(path, schema).manifest.to_bytes()
+        stated = published.manifest.to_bytes()
         manifest = manifest_file(path)
         if follows_from is None or not manifest.exists() or manifest.read_bytes() != stated:
             return None
         return [*follows_from, stated.decode(), *map(read_sealed, beside)]
 
     def make() -> Made:
-        published = PaperTable.published(path, schema)
         planned = update(published)
         draft = drafted(published, planned, provenance, staged)
         told = audit(draft)
@@ -63,7 +63,9 @@ def brought_up_to_date(
             staged.put(file, content)
 
         def publish() -> dict[str, int]:
+            nonlocal published
             staged.publish()
+            published = PaperTable.published(path, schema)
             return planned.plan.counts()
 
         facts = {"dagster/column_schema": column_schema(schema), **told.facts}

@@ -195,16 +195,8 @@ def asset_step(
         yield from withheld_results(made.checked, made.labels)
         return
     told = made.publish()
-    yield materialized(
-        version=made.version,
-        counts=told,
-        n_rows=made.n_rows,
-        counted=counted,
-        path=path,
-        settings=settings,
-        facts={**made.facts, KEY: key() if made.is_settled else None},
-        previews=made.previews,
-    )
+    facts = {**told, "counted": counted, KEY: key() if made.is_settled else None}
+    yield materialized(made, path, settings, facts)
     yield from results(made.checked, made.labels)
 
 
@@ -213,16 +205,22 @@ KEY = "follows_from"
 
 
 def last_fact(name: str) -> Any:
-    """What the newest materialization of the asset in Dagster's history tells under this name; None if nothing."""
-    context = dg.AssetExecutionContext.get()
-    entry = context.instance.get_latest_materialization_event(context.asset_key)
+    """What the newest materialization of the asset tells under this name, whatever it follows from; None if nothing."""
+    entry = _newest()
     told = entry and entry.asset_materialization and entry.asset_materialization.metadata.get(name)
     return told and told.value
 
 
+def _newest() -> dg.EventLogEntry | None:
+    """The newest materialization in Dagster's history, which several data folders may share."""
+    context = dg.AssetExecutionContext.get()
+    entry: dg.EventLogEntry | None = context.instance.get_latest_materialization_event(context.asset_key)
+    return entry
+
+
 def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
     """The newest materialization and the checks of its run; None if it has another key, or checks are missing."""
-    entry = context.instance.get_latest_materialization_event(context.asset_key)
+    entry = _newest()
     made = entry and entry.asset_materialization
     if not entry or not made or made.metadata.get(KEY) != dg.MetadataValue.text(key):
         return None
@@ -250,34 +248,19 @@ def _again(kept: _Kept, idle: Mapping[str, Any]) -> Outcome:
 
 
 def materialized(
-    *,
-    version: str,
-    counts: Mapping[str, int],
-    n_rows: int,
-    counted: str = "papers",
-    path: Path | None = None,
-    settings: Mapping[str, StageSettings] | None = None,
-    facts: Mapping[str, Any] | None = None,
-    previews: Mapping[str, str] | None = None,
+    made: Made, path: Path, settings: Mapping[str, StageSettings], facts: Mapping[str, Any]
 ) -> dg.MaterializeResult[Any]:
-    """The materialization of an asset.
-
-    version: its data version. counts: n_added, n_changed, n_removed, n_unchanged. counted: what they count.
-    settings: the groups that change the result, by name. facts: numbers (plotted over time), texts and paths.
-    previews: markdown by title, shown first.
-    """
+    """The materialization of what was made. facts: what is known only after publication; see `asset_step`."""
     metadata: dict[str, Any] = {
-        key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()
+        key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in made.previews.items()
     }
-    metadata |= {"dagster/row_count": n_rows, **counts, "counted": counted}
-    if path:
-        metadata["path"] = dg.MetadataValue.path(path.absolute())
+    metadata |= {"dagster/row_count": made.n_rows, "path": dg.MetadataValue.path(path.absolute())}
     if settings:
         metadata["settings"] = dg.MetadataValue.json(
             {name: group.model_dump(mode="json") for name, group in settings.items()}
         )
-    metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
-    return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
+    metadata |= {key: plain(value) for key, value in {**facts, **made.facts}.items() if value is not None}
+    return dg.MaterializeResult(data_version=dg.DataVersion(made.version), metadata=metadata)
 
 
 def column_schema(schema: pa.Schema) -> dg.MetadataValue:

@@ -68,8 +68,7 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
         )
 
     yield from brought_up_to_date(
-        paths.records,
-        PAPERS,
+        PaperTable.published(paths.records, PAPERS),
         update,
         audit,
         provenance={"records": RECORDS_VERSION},

@@ -56,8 +56,7 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
         )
 
     yield from brought_up_to_date(
-        paths.references,
-        REFERENCES,
+        PaperTable.published(paths.references, REFERENCES),
         lambda published: update_references(published, blocks, within(settings.parsing.limits, workforce)),
         audit,
         provenance={"references": REFERENCES_VERSION},

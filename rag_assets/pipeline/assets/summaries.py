@@ -51,8 +51,7 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     preview = {"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)}
     audit = TableAudit(check_all(SUMMARY_PROMISES, made), facts, preview)
     yield from brought_up_to_date(
-        settings.paths.summaries,
-        SUMMARIES,
+        published,
         lambda published: update_to(made.table, made.plan, published),
         lambda _: audit,
         provenance={"settings": settings.summaries.fingerprint()},

@@ -135,3 +135,61 @@ def test_a_withheld_check_accuses_no_earlier_materialization() -> None:
         assert not check.passed
         assert target_of(instance, "none_negative") is None
         assert "Nothing was published" in str(check.metadata["withheld"].value)
+
+
+def counted(instance: dg.DagsterInstance, n: int, folder: str = "a", *, is_settled: bool = True) -> tuple[bool, int]:
+    """A run of an asset that follows from `n`: whether it was made, and how many its page says are unchanged."""
+    calls = []
+
+    def make() -> Made:
+        calls.append(n)
+        checked = check_all(ALL_EVEN, [n])
+        return Made(str(n), n, checked, lambda: COUNTS | {"n_added": n}, {"n_done": n}, is_settled=is_settled)
+
+    @dg.asset(check_specs=specs("sums", ALL_EVEN), output_required=False)
+    def sums() -> Outcome:
+        yield from asset_step(Path(folder), {}, make, lambda: [n], idle={"n_done": 0})
+
+    result = dg.materialize([sums], instance=instance)
+    ((check,), (event,)) = (result.get_asset_check_evaluations(), result.get_asset_materialization_events())
+    told = {name: value.value for name, value in event.materialization.metadata.items()}
+    assert (event.materialization.tags or {})["dagster/data_version"] == str(n)
+    assert check.passed == (n % 2 == 0)
+    assert check.metadata["run"].value == result.run_id
+    assert (told["n_done"], told["n_added"]) == ((n, n) if calls else (0, 0)), "of this run"
+    assert target_of(instance, "all_even") == result.run_id
+    return bool(calls), int(str(told["n_unchanged"]))
+
+
+COUNTS = {"n_added": 0, "n_changed": 0, "n_removed": 0, "n_unchanged": 0}
+
+
+def test_an_asset_with_nothing_to_do_says_again_what_the_history_has() -> None:
+    """Every night, each table would be read and counted; or its page and its warnings would be empty."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        runs = [counted(instance, n) for n in (3, 3, 3, 4, 4)]
+
+    assert runs == [(True, 0), (False, 3), (False, 3), (True, 0), (False, 4)]
+
+
+def test_a_folder_never_shows_the_page_of_another_that_shares_its_history() -> None:
+    """The page would name files, counts and faults of other papers."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        runs = [counted(instance, 3, folder) for folder in ("a", "b", "b")]
+
+    assert runs == [(True, 0), (True, 0), (False, 3)]
+
+
+def test_without_a_history_it_is_made_again() -> None:
+    """A history may be deleted at any time, and a test or a script has none."""
+    for _ in range(2):
+        with dg.DagsterInstance.ephemeral() as instance:
+            assert counted(instance, 3) == (True, 0)
+
+
+def test_what_is_not_settled_is_made_again_by_the_next_run() -> None:
+    """A vector that was lost with its process would be missing until its paper changes."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        runs = [counted(instance, 3, is_settled=is_settled) for is_settled in (False, True, True)]
+
+    assert runs == [(True, 0), (True, 0), (False, 3)]

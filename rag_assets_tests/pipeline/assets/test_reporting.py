@@ -1,6 +1,7 @@
 """What assets say about themselves: casts, caps, tables and charts, put to Dagster itself where it matters."""
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -8,9 +9,14 @@ import numpy as np
 import pytest
 
 from rag_assets.pipeline.assets.previews import MAX_CELL_CHARS, histogram, markdown_table
-from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS, materialized, progress
+from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS, Made, materialized, progress
 
 COUNTS = {"n_added": 1, "n_changed": 0, "n_removed": 0, "n_unchanged": 2}
+
+
+def made(**told: Any) -> Made:
+    """Three rows of which an asset tells something."""
+    return Made("v", 3, [], dict, **told)
 
 
 def metadata_in_the_history(result: dg.MaterializeResult[Any]) -> dict[str, Any]:
@@ -30,7 +36,7 @@ def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
     """Dagster refuses them, and the step fails after hours of work are done."""
     facts = {"median": np.float64(2.5), "n": np.int64(3), "share": np.float32(0.5), "is_new": np.bool_(True)}
 
-    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3, facts=facts))
+    kept = metadata_in_the_history(materialized(made(facts=facts), Path("made"), {}, COUNTS))
 
     assert {name: kept[name] for name in facts} == {"median": 2.5, "n": 3, "share": 0.5, "is_new": True}
     assert {type(kept[name]) for name in facts} <= {float, int, bool}
@@ -38,14 +44,14 @@ def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
 
 def test_counts_and_rows_have_the_names_that_are_plotted_over_time() -> None:
     """Under another name, the plot over time begins anew."""
-    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3))
+    kept = metadata_in_the_history(materialized(made(), Path("made"), {}, COUNTS))
 
-    assert kept == {"dagster/row_count": 3, **COUNTS, "counted": "papers"}
+    assert kept == {"dagster/row_count": 3, **COUNTS, "path": str(Path("made").absolute())}
 
 
 def test_a_fact_that_is_not_known_is_left_out() -> None:
     """A fact that is not known has no place in a plot over time."""
-    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3, facts={"n_pages": None, "n": 0}))
+    kept = metadata_in_the_history(materialized(made(facts={"n_pages": None, "n": 0}), Path("made"), {}, COUNTS))
 
     assert "n_pages" not in kept
     assert kept["n"] == 0
@@ -53,7 +59,7 @@ def test_a_fact_that_is_not_known_is_left_out() -> None:
 
 def test_a_preview_is_cut_where_the_history_would_swell() -> None:
     """Metadata of every run is kept for ever, so a large preview would swell the history."""
-    result = materialized(version="v", counts=COUNTS, n_rows=1, previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)})
+    result = materialized(made(previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)}), Path("made"), {}, COUNTS)
 
     assert len(metadata_in_the_history(result)["papers"]) == MAX_MARKDOWN_CHARS
 
