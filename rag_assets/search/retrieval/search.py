@@ -116,7 +116,7 @@ class Searcher:
         if named is None:
             return asked
         where = Filter.of_papers(named[0])
-        if not set(named[0]) & set(self.papers(question.filter & where)):
+        if not self.papers(question.filter & where):
             return asked
         return asked.model_copy(update={"question": named[1], "where": (question.where or EVERYTHING) & where})
 
