@@ -238,7 +238,9 @@ class ExtractiveAnswerer:
 def _without_year(asked: RestrictedPart) -> RestrictedPart:
     """The part as it is read: few sentences of a report repeat its year, which is looked for around what is found."""
     searched = asked.part.searched
-    return replace(asked, part=replace(asked.part, searched=without_years(searched))) if asked_years(searched) else asked
+    return (
+        replace(asked, part=replace(asked.part, searched=without_years(searched))) if asked_years(searched) else asked
+    )
 
 
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
@@ -332,8 +334,7 @@ def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
     wanted = terms_of(question) - _ABOUT_SUMMARIES
     texts: dict[str, list[str]] = {}
     for context in contexts:
-        name = context.paper_id.replace("_", " ")
-        texts.setdefault(context.paper_id, [name]).extend((context.section_title, context.text))
+        texts.setdefault(context.paper_id, [context.paper_id]).extend((context.section_title, context.text))
     held = {paper_id: len(wanted & terms_of(" ".join(of_paper))) for paper_id, of_paper in texts.items()}
     best = max(held, key=lambda paper_id: held[paper_id], default=None)
     return frozenset() if best is None or (wanted and not held[best]) else frozenset({best})
