@@ -190,7 +190,7 @@ class ExtractiveAnswerer:
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts)), frozenset()
         asked = [one for part in parts for one in _restricted(part, contexts)]
-        candidates, scored = read_closely(list(map(_without_year, asked)), candidates, self._readers)
+        candidates, scored = self._read(asked, candidates)
         said = [one.part.text if one.part.searched == question else one.part.searched for one in asked]
         years = [self._of_other_years(one, part, candidates, contexts) for one, part in zip(said, scored, strict=True)]
         scored = [self._without(part, found) for part, found in zip(scored, years, strict=True)]
@@ -204,6 +204,20 @@ class ExtractiveAnswerer:
         )
         told = [found.values() for part, found in zip(scored, years, strict=True) if part.text in draft.unanswered]
         return draft, frozenset[int]().union(*(named for some in told for named in some))
+
+    def _read(
+        self, asked: Sequence[RestrictedPart], candidates: Sequence[Candidate]
+    ) -> tuple[list[Candidate], list[ScoredPart]]:
+        """The candidates and parts as `read_closely` gives them. A part that asks for a year is read without it, too:
+        few sentences of a report repeat its year."""
+        bare = {
+            nth: without_years(one.part.searched) for nth, one in enumerate(asked) if asked_years(one.part.searched)
+        }
+        further = [replace(asked[nth], part=replace(asked[nth].part, searched=text)) for nth, text in bare.items()]
+        candidates, scored = read_closely([*asked, *further], candidates, self._readers)
+        for nth, other in zip(bare, scored[len(asked) :], strict=True):
+            scored[nth] = replace(scored[nth], relevance=np.maximum(scored[nth].relevance, other.relevance))
+        return candidates, scored[: len(asked)]
 
     def _of_other_years(
         self, asked: str, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
@@ -233,14 +247,6 @@ class ExtractiveAnswerer:
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
-
-
-def _without_year(asked: RestrictedPart) -> RestrictedPart:
-    """The part as it is read: few sentences of a report repeat its year, which is looked for around what is found."""
-    searched = asked.part.searched
-    return (
-        replace(asked, part=replace(asked.part, searched=without_years(searched))) if asked_years(searched) else asked
-    )
 
 
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:
