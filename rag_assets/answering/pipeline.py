@@ -149,8 +149,7 @@ class AnswerPipeline:
         *,
         wants_papers: bool,
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        of_parts = {part: one.contexts for part, one in found.items()}
-        request = second_request(first, evidence, of_parts, wants_papers=wants_papers)
+        request = second_request(first, evidence, found, wants_papers=wants_papers)
         if request is None:
             return None
         every = (*found.values(), evidence)

@@ -41,16 +41,16 @@ def passages_for(found: Evidence, read: Sequence[Context]) -> tuple[Context, ...
 
 
 def second_request(
-    first: Attempt, evidence: Evidence, found: Mapping[str, tuple[Context, ...]], *, wants_papers: bool
+    first: Attempt, evidence: Evidence, found: Mapping[str, Evidence], *, wants_papers: bool
 ) -> SecondRequest | None:
-    """evidence: from more chunks, where other papers are wanted. found: contexts that may answer a missing part, by the
-    part. None where nothing is to be mended or answered and no other paper has a passage that may answer."""
+    """evidence: from more chunks, where other papers are wanted. found: what may answer a missing part, by
+    the part. None where nothing is to be mended or answered and no other paper has a passage that may answer."""
     objected = tuple(first.verified.objected)
     cited = sources_of(first.verified.claims)
     others = _of_others(evidence, cited, first.named_papers) if wants_papers else []
     if not objected and not others and not found:
         return None
-    of_parts = (context for contexts in found.values() for context in contexts)
+    of_parts = (context for one in found.values() for context in one.contexts)
     contexts = dict.fromkeys([*_read_for(objected, first.contexts), *others, *of_parts])
     claims = tuple(ObjectedClaim(one.proposed, one.objection.why) for one in objected if one.objection)
     return SecondRequest(tuple(contexts), Unmet(claims, cited if others else (), tuple(found)), objected)

@@ -346,8 +346,7 @@ def _nearest(question: str, contexts: Sequence[Context]) -> Set[str]:
     wanted = terms_of(question) - _ABOUT_SUMMARIES
     texts: dict[str, list[str]] = {}
     for context in contexts:
-        name = context.paper_id.replace("_", " ")
-        texts.setdefault(context.paper_id, [name]).extend((context.section_title, context.text))
+        texts.setdefault(context.paper_id, [context.paper_id]).extend((context.section_title, context.text))
     held = {paper_id: len(wanted & terms_of(" ".join(of_paper))) for paper_id, of_paper in texts.items()}
     best = max(held, key=lambda paper_id: held[paper_id], default=None)
     return frozenset() if best is None or (wanted and not held[best]) else frozenset({best})

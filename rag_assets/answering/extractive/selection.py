@@ -103,16 +103,15 @@ class Selection:
     def _best_of(self, part: ScoredPart) -> int:
         """The best candidate of a part; a finding before what was only supposed, where one is about as relevant."""
         best = int(part.relevance.argmax())
-        if not self._is_supposed(best, part):
+        if asks_what_is_supposed(part.text):
             return best
-        findings = np.where([self._is_supposed(i, part) for i in range(len(self._candidates))], 0.0, part.relevance)
+        findings = np.where([one.is_supposed for one in self._candidates], 0.0, part.relevance)
         found = int(findings.argmax())
         return found if findings[found] >= _FINDING_SHARE * part.relevance[best] else best
 
-    def _is_supposed(self, i: int, *parts: ScoredPart) -> bool:
-        """Whether a candidate tells no finding, where one of the parts, by default of all, asks for findings."""
-        is_asked_for = any(asks_what_is_supposed(part.text) for part in parts or self._parts)
-        return self._candidates[i].is_supposed and not is_asked_for
+    def _is_supposed(self, i: int) -> bool:
+        """Whether a candidate tells no finding, and no part asks what was supposed."""
+        return self._candidates[i].is_supposed and not any(asks_what_is_supposed(part.text) for part in self._parts)
 
     def unanswered_parts(self) -> tuple[str, ...]:
         """The texts of the parts that no chosen candidate answers."""
@@ -190,25 +189,23 @@ class Selection:
 def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
     """Whether a candidate is neither published with one of the others, nor holds one, nor says nearly the same."""
     return not any(
-        (one.context == other.context and _is_within((one.start, one.end), other.shown))
-        or (one.context == other.context and _is_within((other.start, other.end), (one.start, one.end)))
-        or _is_repetition(one, other)
+        (one.context == other.context and _hold_each_other(one, other))
+        or (
+            _are_alike(one.terms, other.terms)
+            if one.paper_id == other.paper_id
+            else _says_the_same(one.text, other.text)
+        )
         for other in said
     )
 
 
-def _is_within(one: Span, other: Span) -> bool:
-    return other[0] <= one[0] and one[1] <= other[1]
+def _hold_each_other(one: Candidate, other: Candidate) -> bool:
+    is_shown = other.shown[0] <= one.start and one.end <= other.shown[1]
+    return is_shown or (one.start <= other.start and other.end <= one.end)
 
 
-def _is_repetition(one: Candidate, other: Candidate) -> bool:
-    if one.paper_id != other.paper_id:
-        return _says_the_same(one.text, other.text)
-    return _shares(one.terms, other.terms, _NEAR_DUPLICATE)
-
-
-def _shares(one: Set[str], other: Set[str], share: float) -> bool:
-    return len(one & other) >= share * max(1, len(one | other))
+def _are_alike(one: Set[str], other: Set[str]) -> bool:
+    return len(one & other) >= _NEAR_DUPLICATE * max(1, len(one | other))
 
 
 def _says_the_same(one: str, other: str) -> bool:
@@ -216,7 +213,7 @@ def _says_the_same(one: str, other: str) -> bool:
     at least, and half of its words."""
     figures, others = sorted((_figures(one), _figures(other)), key=len)
     fewer, more = sorted((terms_of(one), terms_of(other)), key=len)
-    is_alike = figures == others and _shares(fewer, more, _NEAR_DUPLICATE)
+    is_alike = figures == others and _are_alike(fewer, more)
     holds = len(figures) >= _LEAST_FIGURES and figures <= others and 2 * len(fewer & more) >= len(fewer)
     return (is_alike or holds) and turned_round(one, [other]) is None
 

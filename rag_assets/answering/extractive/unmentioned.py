@@ -30,15 +30,8 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     """The content words of a question that stand in none of the contexts, nor does a form of them or a word like them;
     hyphenated words whole, in small letters."""
     passages = [text for one in contexts for text in texts_of(one)]
-    said = frozenset[str]().union(
-        *(
-            _stems_in(text)
-            for text in (
-                *(one.text for one in passages),
-                *(text for one in contexts for text in (one.section_title, one.paper_id.replace("_", " "))),
-            )
-        )
-    )
+    around = (text for one in contexts for text in (one.section_title, one.paper_id))
+    said = frozenset[str]().union(*map(_stems_in, (*(one.text for one in passages), *around)))
     places: dict[str, Span] = {}
     for word, span in _parts(asked):
         is_telling = len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS

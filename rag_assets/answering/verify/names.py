@@ -172,19 +172,11 @@ class MissingName:
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
     """The names of the question that occur in no context, section title, paper id or record of a paper."""
-    texts = [
-        text
+    texts = (
+        (one.text, one.section_title, one.paper_id, one.paper.title, one.paper.year, *one.paper.authors)
         for one in contexts
-        for text in (
-            one.text,
-            one.section_title,
-            one.paper_id.replace("_", " "),
-            one.paper.title,
-            one.paper.year,
-            *one.paper.authors,
-        )
-    ]
-    return names_missing_in(texts, names_in(question))
+    )
+    return names_missing_in([text for some in texts for text in some], names_in(question))
 
 
 def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:

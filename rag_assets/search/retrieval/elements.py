@@ -88,7 +88,7 @@ def papers_asked(asked: Asked, papers: Mapping[str, PaperFacts]) -> list[str]:
 
 def words_of_title(paper_id: str, facts: PaperFacts) -> frozenset[str]:
     """Stems of the words of a paper's title and id."""
-    return frozenset((*telling(facts.title), *telling(paper_id.replace("_", " "))))
+    return frozenset((*telling(facts.title), *telling(paper_id)))
 
 
 def absent(asked: Asked, title: str, passages: Sequence[Passage]) -> list[str]:

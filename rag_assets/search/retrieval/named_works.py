@@ -7,7 +7,7 @@ words of the title.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rag_assets.core.domain import PaperFacts
@@ -133,7 +133,7 @@ def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bo
     return frozenset(
         paper
         for paper, facts in papers.items()
-        if any(_is_name(work, title, in_full) for title in _names_of(paper, facts) for work in works)
+        if any(_is_name(work, title, in_full) for title in (paper, facts.title) for work in works)
     )
 
 
@@ -148,7 +148,7 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
     asked = [stem for stem, _ in placed]
     places: dict[str, tuple[int, int]] = {}
     for paper_id, facts in papers.items():
-        for title in _names_of(paper_id, facts):
+        for title in (paper_id, facts.title):
             head = _HEAD.match(title)
             for run in (telling(title), telling(head[0] if head else title)):
                 at = _place_of(run, asked)
@@ -173,11 +173,6 @@ def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> s
     if not compared[paper_id].replace(" ", "").isalpha():
         question = question.replace(compared[paper_id], "the paper")
     return " ".join(question.split())
-
-
-def _names_of(paper_id: str, facts: PaperFacts) -> Iterator[str]:
-    yield paper_id.replace("_", " ")
-    yield facts.title
 
 
 def is_quoted(question: str) -> bool:
