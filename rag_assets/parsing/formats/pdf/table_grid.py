@@ -164,7 +164,7 @@ def _header_rows(lines: Sequence[Line]) -> list[Row]:
         above = rows[-1].lines[-1] if rows else line
         comes_again = len({one.text.text for one in line.placed}) < len(line.placed)
         is_beside = above.columns < line.columns and not any(
-            one.text.is_aligned(below, may_begin=not comes_again)
+            one.text.is_aligned(below.place, may_begin=not comes_again)
             for one in above.placed
             if (below := line.at(one.first))
         )
