@@ -157,7 +157,7 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
 def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool) -> list[Text]:
     """The text, cut at each space that is as wide as the one between two columns, or wider than those inside a name.
 
-    least: ems that words are apart at least where they are parted, unless both begin where their columns do.
+    least: ems that words are apart at least where they are parted.
     may_touch: also where a word begins exactly at the edge of a column, the one before reaching into the space.
     """
     first, end = _over(text, columns)
@@ -168,8 +168,7 @@ def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch:
             is_at_edge = may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
             is_wide = after.left - before.right >= _WIDE_SPACE * after.size
             is_near = is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
-            begins = abs(after.left - right[0]) <= _TOUCHES and abs(parts[-1][0].left - left[0]) <= _TOUCHES
-            is_apart = begins or after.left - before.right >= least * after.size
+            is_apart = after.left - before.right >= least * after.size
             if is_apart and (is_between or is_at_edge or is_near):
                 parts.append([])
                 break
