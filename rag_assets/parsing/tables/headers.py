@@ -25,14 +25,16 @@ def header_rows(grid: Grid) -> list[int]:
     parts of a table name no columns; where the header of the first part is below its title, so is that of each other.
     """
     first, end = _top(grid)
+    if not end:
+        return []
     titles = _titles_of_parts(grid, first, end)
     below = [row + 1 for row in titles if row >= end] if titles and titles[0] == first < end - 1 else []
     of_parts = {at for row in below for at in range(row, row + _n_inferred(Grid(grid.rows[row:])))}
-    anew = _NewHeaders(grid, first, end) if end else None
+    anew = _NewHeaders(grid, first, end)
     found: set[int] = set()
-    for row in reversed(range(first, len(grid.rows) if end else 0)):
-        is_above = row + 1 in found and anew is not None and row > end and anew.is_banner(row)
-        if row not in titles and (row < end or row in of_parts or is_above or (anew and anew.begins_at(row))):
+    for row in reversed(range(first, len(grid.rows))):
+        is_above = row + 1 in found and row > end and anew.is_banner(row)
+        if row not in titles and (row < end or row in of_parts or is_above or anew.begins_at(row)):
             found.add(row)
     return sorted(found)
 
@@ -40,11 +42,13 @@ def header_rows(grid: Grid) -> list[int]:
 def _titles_of_parts(grid: Grid, first: int, end: int) -> list[int]:
     """Rows with one name only, above the same columns in the header and again further down; a name above one column
     only differs in its numbers."""
-    lone = [(row, cell) for row in range(first, len(grid.rows)) if (cell := grid.lone(row)) and cell.col]
-    places = {(cell.col, cell.col_span, cell.col_span > 1 or shape_of(cell.text)) for row, cell in lone if row < end}
-    kinds = [(cell.col, cell.col_span, cell.col_span > 1 or shape_of(cell.text)) for _, cell in lone]
-    again = {kind for kind, (row, _) in zip(kinds, lone, strict=True) if kind in places and row > end}
-    return [row for kind, (row, _) in zip(kinds, lone, strict=True) if kind in again]
+    kinds = {
+        row: (cell.col, cell.col_span, cell.col_span > 1 or shape_of(cell.text))
+        for row in range(first, len(grid.rows))
+        if (cell := grid.lone(row)) and cell.col
+    }
+    again = {kinds[row] for row in kinds if row < end} & {kinds[row] for row in kinds if row > end}
+    return [row for row in kinds if kinds[row] in again]
 
 
 def n_title_rows(grid: Grid) -> int:
@@ -205,11 +209,11 @@ class _NewHeaders:
             return False
         alike = [over for over in self._header if [*map(shape_of, over[1:])] == [*map(shape_of, texts)]]
         if alike and _holds_words_only(texts):
-            is_same = any(over[1:] == texts for over in alike) and not any(map(_is_year, texts))
+            is_same = any(over[1:] == texts for over in alike) and not any(text[:4].isdigit() for text in texts)
             return is_same or name in ("", *(over[0] for over in self._header)) or self._repeats_rows(row)
-        if len(grid.named(row)) < 2 or _is_marked(grid, row):
-            return len(grid.named(row)) > 1 and _is_marked(grid, row)
-        if not name and self._names_values(row):
+        if len(grid.named(row)) < 2:
+            return False
+        if _is_marked(grid, row) or (not name and self._names_values(row)):
             return True
         are_columns = [bool(text) for text in texts] == self._has_values[1:]
         is_capital = all("".join(one).isupper() for one in (grid.texts[row], self._header[-1]))
@@ -236,7 +240,3 @@ class _NewHeaders:
         """Whether the names of rows above come again below."""
         names = [texts[0] for texts in self._grid.texts]
         return any(name and name in names[self._end : row] for name in names[row + 1 : row + 3])
-
-
-def _is_year(text: str) -> bool:
-    return text[:4].isdigit()

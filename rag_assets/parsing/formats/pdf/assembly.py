@@ -17,6 +17,7 @@ from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.formats.pdf.styles import BodyStyle
+from rag_assets.parsing.formats.pdf.text import is_one_size
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import OpenSections
@@ -29,7 +30,6 @@ _OPENING = "\"'“‘(["
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
-_SIZE_TOLERANCE = 0.06
 _FULL_LINE_EMS = 2.0
 _FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
 _MAX_PASSED, _MAX_PAGES_PASSED = 80, 2
@@ -125,7 +125,7 @@ def _open_footnote(before: Sequence[_Gathered], group: LineGroup) -> _Gathered |
         if group.page - last.page > 1:
             return None
         is_note = block.kind is BlockKind.FOOTNOTE and not last.is_aside
-        if is_note and _is_set_alike(last, group) and _goes_on(last.lines[-1].text, group.lines[0].text):
+        if is_note and is_one_size(last.size, group.size) and _goes_on(last.lines[-1].text, group.lines[0].text):
             return block
     return None
 
@@ -194,15 +194,12 @@ def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered 
         if group.page - block.groups[-1].page > _MAX_PAGES_PASSED:
             return None
         is_text = block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST)
-        if is_text and _is_set_alike(block.groups[-1], group) and (block.kind is BlockKind.LIST or _is_prose(block)):
+        is_alike = is_text and is_one_size(block.groups[-1].size, group.size)
+        if is_alike and (block.kind is BlockKind.LIST or _is_prose(block)):
             return block
         if not is_text and block.kind not in _FLOATING:
             return None
     return None
-
-
-def _is_set_alike(one: LineGroup, other: LineGroup) -> bool:
-    return abs(one.size - other.size) <= _SIZE_TOLERANCE * max(one.size, other.size)
 
 
 def _is_prose(block: _Gathered) -> bool:

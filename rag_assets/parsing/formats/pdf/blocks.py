@@ -18,11 +18,11 @@ from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.columns import is_right_to_left
 from rag_assets.parsing.formats.pdf.formulas import formula_lines
 from rag_assets.parsing.formats.pdf.layout import Column, Line
+from rag_assets.parsing.formats.pdf.text import is_one_size
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
 _ALIGNED_EMS = 0.35
-_SIZE_TOLERANCE = 0.06
 _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
 """A line whose bold share lies between these fits both bold lines and others."""
 _BULLET = re.compile(r"[•▪▫◦●■□○‣⁃➢❖✓]\s*|[·–—*-]\s+")
@@ -156,7 +156,7 @@ def _usual_gap(lines: Sequence[Line]) -> float:
 
 def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
-    if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
+    if not is_one_size(one.size, other.size):
         return False
     is_other_font = one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD
     if is_other_font and (leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2):  # no formula

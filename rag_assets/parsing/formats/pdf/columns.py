@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rag_assets.parsing.formats.pdf.text import Segment
+from rag_assets.parsing.formats.pdf.text import Segment, is_one_size
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""
@@ -32,7 +32,7 @@ _LEAST_LINES_BESIDE, _BESIDE_EMS, _LINE_WORDS = 3, 0.5, 4
 """Lines of prose beside which something may be set, the white space between, and words that make a line of prose."""
 _INDENT_EMS, _PITCH = 2.5, 2.0
 """Lines of one stack of prose: how far their beginnings may be apart, and one below the other in heights of a line."""
-_ONE_SIZE, _ONE_GRID_EMS = 0.06, 0.25
+_ONE_GRID_EMS = 0.25
 _SHORT_SHARE = 0.15
 """A line that ends so much before the others, as a share of its width, ends a paragraph."""
 
@@ -109,7 +109,7 @@ def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
             stack
             for stack in reversed(stacks)
             if 0 < segment.top - stack[-1].top <= _PITCH * (stack[-1].bottom - stack[-1].top)
-            and _is_one_size(stack[-1], segment)
+            and is_one_size(stack[-1].size, segment.size)
             and abs(segment.left - min(line.left for line in stack)) <= _INDENT_EMS * segment.size
         )
         if stack := next(above, None):
@@ -117,10 +117,6 @@ def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
         else:
             stacks.append([segment])
     return sorted(stacks, key=len, reverse=True)
-
-
-def _is_one_size(one: Segment, other: Segment) -> bool:
-    return abs(one.size - other.size) <= _ONE_SIZE * max(one.size, other.size)
 
 
 def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
@@ -131,7 +127,8 @@ def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
     ends = [_middle(line) for line in lines if line.right < full]
     if len(places) > 1 and all(any(a < end < b for end in ends) for a, b in pairwise(places)):
         return False
-    if all(len(s.text.split()) > _LINE_WORDS for s in among) or not any(_is_one_size(s, lines[0]) for s in among):
+    is_of_one_size = any(is_one_size(s.size, lines[0].size) for s in among)
+    if not is_of_one_size or all(len(s.text.split()) > _LINE_WORDS for s in among):
         return True
     offsets = [min((s.bottom - line.bottom for line in lines), key=abs) for s in among]
     return max(offsets) - min(offsets) > _ONE_GRID_EMS * lines[0].size

@@ -19,8 +19,6 @@ _LEAST_OVERLAP = 1.0
 """Two texts are below each other if they share so many points."""
 _MOST_OVER_SEVERAL = 0.3
 """A text spans columns if it is above or below several texts in more than this share of the lines it meets."""
-_ALIGNED = 0.35
-"""Edges or middles at most so many ems apart are aligned."""
 _TOUCHES = 0.75
 """A word may reach so many points into the white space beside its column."""
 _WIDE_SPACE = 0.42
@@ -57,7 +55,7 @@ def columns_of(
     if marks:
         columns = _marked(columns, marks)
     for line in header[-1:]:
-        names = [(text.left, text.right) for text in line.texts]
+        names = [text.place for text in line.texts]
         free = [column for column in columns if all(_overlap(name, column) < _LEAST_OVERLAP for name in names)]
         for name, text in zip(names, line.texts, strict=True):
             if all(_overlap(name, column) < _LEAST_OVERLAP for column in columns):
@@ -83,7 +81,7 @@ def _ruled_off(lines: Sequence[PrintedLine], columns: Sequence[Interval], down: 
     for line in lines if down and columns else ():
         rules = [rule.at for rule in down if rule.start <= line.middle <= rule.end]
         for text in line.texts:
-            place = text.left, text.right
+            place = text.place
             before = [right for _, right in columns if right <= text.left + _LEAST_OVERLAP]
             behind = [left for left, _ in columns if left >= text.right - _LEAST_OVERLAP]
             is_ruled = (not before or any(max(before) - 1 <= at <= text.left + 1 for at in rules)) and (
@@ -97,7 +95,7 @@ def _ruled_off(lines: Sequence[PrintedLine], columns: Sequence[Interval], down: 
 
 
 def _columns(lines: Sequence[PrintedLine]) -> list[Interval]:
-    rows = [[(text.left, text.right) for text in line.texts] for line in lines if len(line.texts) > 1]
+    rows = [[text.place for text in line.texts] for line in lines if len(line.texts) > 1]
     columns: list[Interval] = []
     n_texts: list[int] = []
     for left, right in sorted(_in_one_column(rows)):
@@ -149,7 +147,7 @@ def placed(line: PrintedLine, columns: Sequence[Interval], *, is_header: bool = 
 
 
 def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
-    shares = [_overlap((text.left, text.right), column) for column in columns]
+    shares = [_overlap(text.place, column) for column in columns]
     over = [nth for nth, share in enumerate(shares) if share >= _LEAST_OVERLAP]
     if not over:
         over = [max(range(len(columns)), key=shares.__getitem__)]
@@ -159,7 +157,7 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
 def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool) -> list[Text]:
     """The text, cut at each space that is as wide as the one between two columns, or wider than those inside a name.
 
-    least: ems that words are apart at least where they are parted, unless both begin where their columns do.
+    least: ems that words are apart at least where they are parted.
     may_touch: also where a word begins exactly at the edge of a column, the one before reaching into the space.
     """
     first, end = _over(text, columns)
@@ -170,8 +168,7 @@ def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch:
             is_at_edge = may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
             is_wide = after.left - before.right >= _WIDE_SPACE * after.size
             is_near = is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
-            begins = abs(after.left - right[0]) <= _TOUCHES and abs(parts[-1][0].left - left[0]) <= _TOUCHES
-            is_apart = begins or after.left - before.right >= least * after.size
+            is_apart = after.left - before.right >= least * after.size
             if is_apart and (is_between or is_at_edge or is_near):
                 parts.append([])
                 break
@@ -184,8 +181,8 @@ def with_spanners(
 ) -> list[list[Placed]]:
     """The header lines of a table, each name over the columns it is printed for.
 
-    A short rule below a name says which they are; both lines of a name are above the same ones. Without one, a name
-    above others goes with the columns it is centred over, or stays with the one it is aligned with.
+    A short rule below a name says which they are. Without one, a name above others goes with the columns it is centred
+    over, or stays with the one it is aligned with.
     """
     spread: list[list[Placed]] = []
     for nth in reversed(range(len(lines))):
@@ -196,7 +193,6 @@ def with_spanners(
             stop = line[at + 1].first if at + 1 < len(line) else len(columns)
             own = [rule for rule in rules if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1]
             over = _ruled_below(one, lines[nth + 1 :], columns, own)
-            over = over or _goes_on_below(one, line, spread[0] if spread else ())
             if nth and nth + 1 == len(lines) == nth + len(line) and is_aside(one.text.text):
                 over = 0, 1  # the unit of all values stands in the corner
             elif over is None and nth + 1 < len(lines):
@@ -204,16 +200,6 @@ def with_spanners(
             done.append(Placed(one.text, *over) if over else one)
         spread.insert(0, done)
     return spread
-
-
-def _goes_on_below(one: Placed, line: Sequence[Placed], below: Sequence[Placed]) -> tuple[int, int] | None:
-    """The columns of the name above several of them that a text is the first line of: both are in one place alone."""
-    under = [other for other in below if one.first < other.end and other.first < one.end]
-    if len(under) != 1 or under[0].end - under[0].first == 1:
-        return None
-    above = [other for other in line if under[0].first < other.end and other.first < under[0].end]
-    is_centred = abs(one.text.centre - under[0].text.centre) <= _ALIGNED * one.text.words[0].size
-    return (under[0].first, under[0].end) if len(above) == 1 and is_centred else None
 
 
 def _ruled_below(
@@ -234,10 +220,8 @@ def _ruled_below(
 
 def _centred_over(one: Placed, columns: Sequence[Interval], start: int, stop: int) -> tuple[int, int] | None:
     """The columns from `start` to `stop` in whose middle a name is; None if it is aligned with its own column."""
-    text, size = one.text, one.text.words[0].size
-    left, right = columns[one.first]
-    edges = [(text.left, left), (text.right, right), (text.centre, (left + right) / 2)]
-    if one.end - one.first == 1 and any(abs(mine - other) <= _ALIGNED * size for mine, other in edges):
+    text = one.text
+    if one.end - one.first == 1 and text.is_aligned(columns[one.first]):
         return None
     ranges = [(first, end) for first in range(start, one.first + 1) for end in range(one.end, stop + 1)]
     return min(ranges, key=lambda r: (abs((columns[r[0]][0] + columns[r[1] - 1][1]) / 2 - text.centre), r[1] - r[0]))

@@ -164,7 +164,7 @@ def _header_rows(lines: Sequence[Line]) -> list[Row]:
         above = rows[-1].lines[-1] if rows else line
         comes_again = len({one.text.text for one in line.placed}) < len(line.placed)
         is_beside = above.columns < line.columns and not any(
-            one.text.is_aligned(below, may_begin=not comes_again)
+            one.text.is_aligned(below.place, may_begin=not comes_again)
             for one in above.placed
             if (below := line.at(one.first))
         )
@@ -175,12 +175,12 @@ def _header_rows(lines: Sequence[Line]) -> list[Row]:
     return rows
 
 
-def _role(rows: Sequence[Row], nth: int, header: Sequence[Row]) -> Role:
-    """Whether a row is a lone name with rows below it, the header again, or any other."""
+def _role(rows: Sequence[Row], nth: int) -> Role:
+    """Whether a row is a lone name with rows below it, or any other."""
     entries = rows[nth].entries()
     if len(entries) == 1 and nth + 1 < len(rows) and not entries[0].texts[0].is_value:
         return "banner" if _is_banner(rows[nth]) else "group"
-    return "header" if header and rows[nth].texts() == header[-1].texts() else "row"
+    return "row"
 
 
 def _is_banner(row: Row) -> bool:
@@ -216,9 +216,10 @@ class _Table:
         own = [banner.lines[0] for banner in banners]
         header = _header_rows([line for line in self.header if line not in own])
         rows, n_above, top = [*banners, *self.rows], len(banners), len(header)
-        names = [(n_above + nth, one) for nth, row in enumerate(header) for one in row.entries()]
         cells = [
-            self._cell(nth, one.first, one.texts, col_span=one.end - one.first, is_header=True) for nth, one in names
+            self._cell(n_above + nth, one.first, one.texts, col_span=one.end - one.first, is_header=True)
+            for nth, row in enumerate(header)
+            for one in row.entries()
         ]
         labels = [replace(one, start=one.start + n_above, end=one.end + n_above) for one in self.labels]
         named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
@@ -233,7 +234,7 @@ class _Table:
             )
             for one in labels
         ]
-        roles = ["row" if (0, nth) in named else _role(rows, nth, header) for nth in range(len(rows))]
+        roles = ["row" if (0, nth) in named else _role(rows, nth) for nth in range(len(rows))]
         starts = [nth - n_above in self.band_starts for nth in range(len(rows))]
         for nth, (row, group) in enumerate(zip(rows, groups_of(rows, roles, starts), strict=True)):
             at = nth if nth < n_above else top + nth
@@ -241,14 +242,10 @@ class _Table:
                 if roles[nth] in ("group", "banner"):
                     cells.append(self._cell(at, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group))
                     continue
-                is_header, is_name = roles[nth] == "header", entry.first == 0
-                span = 1 if is_name else entry.end - entry.first
-                flags = {
-                    "is_header": is_header,
-                    "is_stub": is_name and not is_header,
-                    "group": group if is_name else (),
-                }
-                cells.append(self._cell(at, entry.first, entry.texts, col_span=span, **flags))
+                if entry.first:
+                    cells.append(self._cell(at, entry.first, entry.texts, col_span=entry.end - entry.first))
+                else:
+                    cells.append(self._cell(at, 0, entry.texts, is_stub=True, group=group))
         return sorted(self._with_sideways(cells, n_above + top), key=lambda cell: (cell.row, cell.col))
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:

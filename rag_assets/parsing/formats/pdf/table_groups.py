@@ -7,7 +7,7 @@ from typing import Literal
 from rag_assets.parsing.formats.pdf.table_bands import Row
 
 _INDENT_EMS = 0.45
-Role = Literal["banner", "group", "header", "row"]
+Role = Literal["banner", "group", "row"]
 
 
 @dataclass
@@ -26,10 +26,9 @@ class _Open:
 def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[bool]) -> list[tuple[str, ...]]:
     """The names of the groups of each row, outermost first; for a row that opens a group, those around it.
 
-    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), names the columns anew, or
-    is any other. begins_band: which
-    rows come directly below a rule over the whole table. Indented rows end where the indentation returns; others at the
-    next name of that rank, or at a rule when a rule opened their group.
+    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), or any other. begins_band:
+    which rows come directly below a rule over the whole table. Indented rows end where the indentation returns; others
+    at the next name of that rank, or at a rule when a rule opened their group.
     """
     names = [row.entries()[0].texts[0] for row in rows]
     all_bold = all(name.is_bold for name in names)
@@ -46,9 +45,9 @@ def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[
             found.append(tuple(group.name for group in stack))
             stack.append(one)
             continue
-        while roles[nth] == "row" and stack and _is_left(stack[-1], left, step, begins_band=begins_band[nth]):
+        while stack and _is_left(stack[-1], left, step, begins_band=begins_band[nth]):
             stack.pop()
-        if roles[nth] == "row" and stack and stack[-1].is_indenting is None and stack[-1].weight[0] >= 0:
+        if stack and stack[-1].is_indenting is None and stack[-1].weight[0] >= 0:
             stack[-1].is_indenting = left > stack[-1].left + step
         found.append(tuple(group.name for group in stack))
     return found

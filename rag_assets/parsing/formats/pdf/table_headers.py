@@ -99,16 +99,11 @@ def _height(line: PrintedLine) -> float:
 def _first(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]) -> Header:
     """The header at the top: above the first rule over the table, or the first row of short ones, with names above it,
     or else above the first line of values."""
-    by_marks = next(
-        (
-            Header(0, nth + 1, marks)
-            for nth in range(min(_MOST_LINES, len(lines) - 1))
-            if not any(map(_holds_values, lines[: nth + 1])) and (marks := _marks_below(lines, nth, short))
-        ),
-        None,
-    )
-    if by_marks:
-        return by_marks
+    for nth in range(min(_MOST_LINES, len(lines) - 1)):
+        if _holds_values(lines[nth]):
+            break
+        if marks := _marks_below(lines, nth, short):
+            return Header(0, nth + 1, marks)
     above = [sum(line.middle < edge for line in lines) for edge in sorted(edges)]
     for nth, n_above in enumerate(above):
         if 0 < n_above < len(lines) and any(_may_be_names(line, lines[n_above]) for line in lines[:n_above]):

@@ -45,9 +45,14 @@ class Text:
     def centre(self) -> float:
         return (self.left + self.right) / 2
 
-    def is_aligned(self, other: "Text", *, may_begin: bool) -> bool:
-        """Whether both end or have their middle at the same place, or, if that counts, begin there."""
-        edges = [(self.right, other.right), (self.centre, other.centre), (self.left, other.left)]
+    @property
+    def place(self) -> tuple[float, float]:
+        """Its left and right edge."""
+        return self.left, self.right
+
+    def is_aligned(self, place: tuple[float, float], *, may_begin: bool = True) -> bool:
+        """Whether it ends or has its middle where a place does, or, if that counts, begins there."""
+        edges = [(self.right, place[1]), (self.centre, sum(place) / 2), (self.left, place[0])]
         return any(abs(mine - its) <= _ALIGNED * self.words[0].size for mine, its in edges[: 2 + may_begin])
 
     @property

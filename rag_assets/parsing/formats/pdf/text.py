@@ -37,6 +37,7 @@ _LIGATURES = str.maketrans(
 _LEADER = {".": 1, "·": 1, "․": 1, "…": 3}
 _FEWEST_DOTS = 6
 """Dots in a row, with or without spaces, that are no sign of an omission."""
+_ONE_SIZE = 0.06
 _INITIAL, _ONE_FONT = 1.7, 0.9
 _CUT_SHARE, _FEWEST_CUT = 0.01, 4
 """A page cuts words where so many of them are in two pieces, as a share and as a number. Text made on a computer has
@@ -114,6 +115,11 @@ class PageText:
     def without_text(self) -> "PageText":
         """The same facts without segments and drawings."""
         return replace(self, layers=(), drawings=PageDrawings())
+
+
+def is_one_size(one: float, other: float) -> bool:
+    """Whether two font sizes are the same but for rounding."""
+    return abs(one - other) <= _ONE_SIZE * max(one, other)
 
 
 def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
