@@ -68,20 +68,24 @@ def _goes_on_in_words(grid: Grid, above: int, row: int) -> bool:
 
 def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
     """`cells` with the names of a row over the rows below that have none, where rows of one subject follow each other:
-    these have text where the named row has it, or a second name."""
+    these have a second name; or text where the named row has it, if several such rows stand below one name or half of
+    the names have one: a single one may be a sum."""
     body = {row: None for row in range(len(grid.rows)) if row not in header and not grid.lone(row)}
     first = grid.texts[next(iter(body))] if body else []
     named = next((grid.texts[row] for row in body if grid.texts[row][0]), [])
     is_as_full = all(text or not below for text, below in zip(first[1:], named[1:], strict=False))
     if not named or (not first[0] and is_as_full):
         return list(cells)  # the first column names no rows, or its names may stand in the middle of theirs
+    named_below = [bool(grid.texts[below][0]) for row, below in pairwise(body) if grid.texts[row][0]]
+    n_blank_runs, n_blank_rows = named_below.count(False), sum(not grid.texts[row][0] for row in body)
+    recur = n_blank_rows > n_blank_runs or 2 * n_blank_runs >= len(named_below)
     numbers = sorted({cell.row for cell in cells})
     ends: dict[int, int] = {}
     covered: set[tuple[int, int]] = set()
     current: list[Cell | None] = []
     for row, (texts, own) in enumerate(zip(grid.texts, grid.rows, strict=True)):
         n_blank = next((col for col, text in enumerate(texts) if text), 0)
-        if row not in body or (n_blank and not _has_subject_of(current, own, n_blank)):
+        if row not in body or (n_blank and not _has_subject_of(current, own, n_blank, recur=recur)):
             current = []
             continue
         for col, cell in enumerate(current[:n_blank]):
@@ -96,10 +100,11 @@ def filled(cells: Sequence[Cell], grid: Grid, header: Set[int]) -> list[Cell]:
     ]
 
 
-def _has_subject_of(above: Sequence[Cell | None], own: Sequence[Cell | None], n_blank: int) -> bool:
-    """Whether a row whose first cells are blank has the subject of the rows above."""
+def _has_subject_of(above: Sequence[Cell | None], own: Sequence[Cell | None], n_blank: int, *, recur: bool) -> bool:
+    """Whether a row whose first cells are blank has the subject of the rows above. recur: such rows are
+    no single sum."""
     pairs = [(cell.text if cell else "", up.text if up else "") for cell, up in zip(own, above, strict=False)][n_blank:]
     second = own[n_blank]
     is_named = second is not None and (second.is_stub or not is_value(second.text))
     is_full = all(text or not up for text, up in pairs)
-    return sum(bool(text) for text, _ in pairs) > 1 and (is_full or is_named)
+    return sum(bool(text) for text, _ in pairs) > 1 and ((is_full and recur) or is_named)

@@ -29,7 +29,7 @@ _OTHER_WORDINGS = (
 _SAY_NOTHING = terms_of(
     "main key major important overall done made carry carried out conducted performed applied employed took part "
     "draw drawn reach reached plan planned shown show depict display illustrate list listed state stated contain "
-    "present presented describe described summarise summarize discuss discussed there"
+    "present presented describe described summarise summarize discuss discussed there section"
 )
 _ASKS_FOR_A_DETAIL = re.compile(r"\b(?:how|when|where|why)\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_]+(?: work)?")

@@ -265,6 +265,13 @@ def test_a_name_stands_for_all_rows_of_its_subject() -> None:
     ]
 
 
+def test_a_sum_without_a_name_is_not_that_of_the_row_above() -> None:
+    """ "Accessories and other: 100%" was written where all parts are 100%; a subject has rows below more than one."""
+    parts = ["Wool | 40% | 41%", "Milk | 57% | 56%", "Other | 3% | 3%", " | 100% | 100%"]
+
+    assert written("Part | 2022 | 2023", *parts)[-1] == "2022: 100% | 2023: 100%"
+
+
 def test_bars_in_cells_part_no_cells_and_empty_cells_keep_their_place() -> None:
     """ "P(A | B)" is one text; a value that moves to the left has another name."""
     cells = (Cell(0, 0, "P(A | B)"), Cell(0, 1, ""), Cell(0, 2, "3"), Cell(1, 0, "C"), Cell(1, 1, "1"), Cell(1, 2, "2"))

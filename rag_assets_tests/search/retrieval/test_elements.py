@@ -30,6 +30,7 @@ CORPUS = Corpus(
         ("What are the limitations?", "limitations", set()),
         ("What methods were used?", "methods", set()),
         ("Who took part?", "participants", set()),
+        ("What does the discussion section say?", "discussion", set()),
         ("How was the study done?", "methods", set()),
         ("What are the weaknesses of Ropes of ferries?", "limitations", {"rope", "ferri"}),
     ],

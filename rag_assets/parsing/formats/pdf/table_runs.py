@@ -29,7 +29,7 @@ def runs_of_rows(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
             names_columns = all(map(_is_name, lines[at].cells[1:]))
             if names_columns and has_values and lines[at].top - lines[last].bottom >= _APART * lines[at].height:
                 yield start, last + 1
-                start, has_values = _with_names_above(lines, at, last + 1, _edge(lines[at:end])), False
+                start, has_values = _with_names_above(lines, at, last + 1, lines[at:end]), False
             has_values = has_values or any(map(is_value, lines[at].cells[1:]))
             last = at
         yield start, end
@@ -55,18 +55,19 @@ def _aligned_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         if len(rows) >= _MIN_ROWS and _are_aligned(rows):
             while end < len(lines) and _wraps_cell(rows[-1], lines[end], lines[end].top - lines[end - 1].bottom):
                 end += 1
-            yield _with_names_above(lines, at, start, _edge(lines[at:end])), end
+            yield _with_names_above(lines, at, start, lines[at:end]), end
         at = start = end
 
 
-def _edge(lines: Sequence[Line]) -> float:
-    """Names of rows begin left of it."""
-    return min(line.left for line in lines) + _STUB_EMS * lines[0].size
+def _with_names_above(lines: Sequence[Line], at: int, first: int, run: Sequence[Line]) -> int:
+    """The first of the single lines above the row `at`, from line `first` on, that are part of its header.
 
-
-def _with_names_above(lines: Sequence[Line], at: int, first: int, edge: float) -> int:
-    """The first of the single lines above the row `at`, from line `first` on, that are part of its header."""
-    while at > first and _stands_above(lines[at], lines[at - 1], edge):
+    run: the lines from the row on.
+    """
+    edge = min(line.left for line in run) + _STUB_EMS * run[0].size  # names of rows begin left of it
+    most = max(len(line.cells) for line in run)
+    names_end = max(line.cell_rights[0] for line in run if len(line.cells) == most)
+    while at > first and _stands_above(lines[at], lines[at - 1], edge, names_end):
         at -= 1
     return at
 
@@ -81,12 +82,15 @@ def _goes_on(above: Line, line: Line) -> bool:
     return _is_row(line) or (line.right - line.left) <= _MAX_LABEL_FILL * line.column.width
 
 
-def _stands_above(row: Line, line: Line, edge: float) -> bool:
-    """Whether a single line above the first row is part of the header: right of the names of rows, which begin left of
-    `edge`, and over cells of the row."""
+def _stands_above(row: Line, line: Line, edge: float, names_end: float) -> bool:
+    """Whether a single line above the first row is part of the header: right of `edge` and over cells of the row, or
+    directly above it, with its middle over them and right of all names of rows, which end at `names_end`: the names of
+    columns may be wider than their values."""
     if line.table or row.column != line.column or row.top - line.bottom > _HEADER_GAP * line.height:
         return False
-    return line.left >= edge and line.left >= row.left - line.size and line.right <= row.right + line.size
+    is_over = line.left >= row.left - line.size and line.right <= row.right + line.size
+    is_around = _is_row(row) and line.left >= names_end and row.left <= (line.left + line.right) / 2 <= row.right
+    return line.left >= edge and (is_over or is_around)
 
 
 def _wraps_cell(row: Line, line: Line, gap: float) -> bool:

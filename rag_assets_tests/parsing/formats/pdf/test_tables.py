@@ -445,6 +445,21 @@ def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules(tmp_path:
     assert "Oats" in parsed(tmp_path, draw).text
 
 
+def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_header(tmp_path: Path) -> None:
+    """Two tables of weeks and of years had the same columns "2023" and "2022", and a value of one answered for both."""
+    body = [(kind, "40%", "41%") for kind in ("Wool", "Milk", "Cheese")]
+    rows = [
+        [(410, "9 Weeks Ended")],
+        [(390, "January 28, January 29,")],
+        [(402, "2023"), (460, "2022")],
+        *(list(zip((60, 405, 463), row, strict=True)) for row in body),
+    ]
+
+    text = written(parsed(tmp_path, page(table_rows(rows), (400, prose("sheep", 12)))))
+
+    assert text[0] == "Wool | 9 Weeks Ended January 28, 2023: 40% | 9 Weeks Ended January 29, 2022: 41%"
+
+
 def sales(*header: Sequence[Placed]) -> list[Sequence[Placed]]:
     """A header and two rows of values below it."""
     rows = [("Tea", "4.2", "5.1", "7"), ("Rice", "6.2", "3.1", "9")]
