@@ -197,7 +197,6 @@ class Kept(Generic[Value]):
         return not fitting or bool(self.file.run(work))
 
     def keys(self) -> set[str]:
-        """Keys of all entries."""
         return {key for (key,) in self._all("SELECT key FROM entries WHERE kind = ?")}
 
     def items(self) -> Iterator[tuple[str, Value]]:

@@ -245,7 +245,6 @@ def readable() -> Iterator[None]:
 
 
 def group_sizes(file: pq.ParquetFile) -> list[int]:
-    """Rows of each group."""
     return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
 
 

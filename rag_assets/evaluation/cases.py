@@ -27,11 +27,11 @@ class Verdict:
     """What a judge model says of an answer; each list follows the order of what it was shown, None: cannot tell."""
 
     supported: tuple[bool | None, ...] = ()
-    """Of each statement of the answer: the contexts say it."""
+    """Whether the contexts say it, for each statement of the answer."""
     useful: tuple[bool | None, ...] = ()
-    """Of each context: it helps to arrive at the reference."""
+    """Whether it helps to arrive at the reference, for each context."""
     covered: tuple[bool | None, ...] = ()
-    """Of each sentence of the reference: the contexts say it."""
+    """Whether the contexts say it, for each sentence of the reference."""
     correctness: float | None = None
     """1 the answer agrees with the reference, 0.5 in part, 0 it does not; None without a reference."""
     relevance: float | None = None
@@ -53,8 +53,8 @@ class Case:
     k: int = 6
     """Depth of the ranking metrics, in chunks."""
     quotes_in_file: tuple[bool, ...] = ()
-    """Of each quote whose file could be read: its words stand in the file. Quotes of a title page are left out: it has
-    labels of our own, and may come from a bibliography."""
+    """Whether its words are in the file, for each quote whose file could be read. Quotes of a title page are left out:
+    it has labels of our own, and may come from a bibliography."""
     seconds: float | None = None
     """How long the answer took; None where it was made before."""
     draft: DraftAnswer | None = None

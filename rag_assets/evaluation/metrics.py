@@ -248,7 +248,7 @@ METRICS: tuple[Metric, ...] = (
 METRICS_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 RIGHT = Metric("right", "Share of the labelled questions whose answer is as expected.", lambda _: None)
 SHARES = frozenset(metric.name for metric in (RIGHT, *METRICS) if metric.direction == "higher")
-"""Those that have a scale, 0 to 1."""
+"""Names of the metrics on a scale from 0 to 1."""
 Values = Mapping[str, float | None]
 
 

@@ -41,8 +41,6 @@ _KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "slices", "n_judged", "n_f
 
 @dataclass(frozen=True)
 class RecordedEvaluation:
-    """An evaluation that is in the history."""
-
     run: EvaluatedRun
     history: list[dict[str, Any]]
     """All evaluations, oldest first; this one is the last."""

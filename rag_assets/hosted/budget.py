@@ -114,7 +114,6 @@ def budget_in_force() -> Budget | None:
 
 
 def question_budget(settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic) -> Budget:
-    """The budget of one question."""
     message = "The question has spent its budget: {} (answering.thorough.max_{})."
     limits = settings.max_requests, settings.max_tokens, settings.max_usd
     return Budget(QuestionBudgetExhausted, message, limits=limits, seconds=settings.max_seconds, clock=clock)

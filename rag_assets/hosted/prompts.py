@@ -64,8 +64,6 @@ def load_prompt(package: str, name: str, places: frozenset[str]) -> Prompt:
 
 @dataclass(frozen=True)
 class SourcesBlock:
-    """The sources of one prompt."""
-
     text: str
     sources: Mapping[int, Context]
     """By number, from 1."""

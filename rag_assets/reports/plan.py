@@ -13,8 +13,6 @@ FindPapers = Callable[[Section], Sequence[str]]
 
 @dataclass(frozen=True)
 class PlannedQuestion:
-    """One question of a section."""
-
     section: str
     """Key of the section."""
     asks: str

@@ -23,8 +23,6 @@ class NumberedQuote:
 
 @dataclass(frozen=True)
 class CitedClaim:
-    """A claim and its evidence."""
-
     text: str
     evidence: tuple[NumberedQuote, ...]
     note: str = ""
@@ -78,8 +76,6 @@ class Row:
 
 @dataclass(frozen=True)
 class WrittenSection:
-    """A section as it is shown."""
-
     section: Section
     answers: tuple[Answered, ...]
     """In text, in the order of the questions."""

@@ -53,7 +53,6 @@ class SectionSettings(BaseModel):
 
     @property
     def listed_papers(self) -> tuple[str, ...] | None:
-        """The papers that are named one by one."""
         return None if self.papers == "all" else self.papers
 
 

@@ -80,8 +80,6 @@ _MOST_GOVERNED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a statement."""
-
     text: str
     stem: str
     is_negation: bool

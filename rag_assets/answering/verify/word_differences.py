@@ -40,7 +40,6 @@ MAY_BE_LEFT_OUT = MAY_BE_ADDED | frozenset(
     "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
     "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
 )
-"""Words that may be left out."""
 _LIMITING = MEANING_CHANGING | frozenset(
     "while more most much many some several all any each every both either half part partly partially mostly mainly "
     "almost nearly about approximately around over under above below than up down first second third last one two "

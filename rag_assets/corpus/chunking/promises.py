@@ -30,7 +30,6 @@ class ChunksCandidate:
     chunks: pa.Table
     """Without their texts."""
     back_matter: pa.Table
-    """Blocks of the back matter."""
     like_references: Offenders
     """See `reading_as_references`."""
     settings: ChunkingSettings

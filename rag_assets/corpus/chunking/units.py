@@ -65,8 +65,6 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """A block and its place in the document."""
-
     block: Block
     index: int
     start: int
@@ -74,7 +72,6 @@ class PlacedBlock:
 
 
 def sentence_units(placed: PlacedBlock) -> list[Unit]:
-    """One unit per sentence."""
     return verbatim_units(placed, sentence_spans(placed.block.text))
 
 
@@ -90,7 +87,6 @@ def line_units(placed: PlacedBlock) -> list[Unit]:
 
 
 def whole_unit(placed: PlacedBlock) -> list[Unit]:
-    """The block as one unit."""
     text = placed.block.text
     start = len(text) - len(text.lstrip())
     return verbatim_units(placed, [(start, len(text.rstrip()))] if text.strip() else [])

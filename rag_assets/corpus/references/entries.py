@@ -22,7 +22,7 @@ class Reference:
     """One entry of a reference list."""
 
     number: int
-    """As printed, else its place in the list, from 1."""
+    """The printed number, else the place in the list, from 1."""
     text: str
     """The entry as printed, without its number."""
     page: int | None = None

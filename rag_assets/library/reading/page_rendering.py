@@ -40,8 +40,6 @@ class PdfFile:
 
 @dataclass(frozen=True, slots=True)
 class PageImageJob:
-    """A page to be drawn."""
-
     pdf: PdfFile
     page: int
     """1-based."""

@@ -39,8 +39,6 @@ _MAX_GAP_HEIGHTS = 2.5
 
 @dataclass(frozen=True, slots=True)
 class QuoteSearch:
-    """A quote, and the pages on which it is searched."""
-
     pdf: PdfFile
     wordings: tuple[str, ...]
     """The quote as the page may have it, likeliest first."""

@@ -63,8 +63,6 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class RunReport:
-    """How a run ended."""
-
     run_id: str
     is_success: bool
     assets: tuple[AssetReport, ...]

@@ -45,8 +45,6 @@ SEE_UI = "The reason is in the Dagster UI (rag-assets ui)."
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is."""
-
     run_id: str
     state: RunState
     steps: dict[str, StepState] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class Prefixes:
     passage: str = ""
 
     def overridden(self, query: str | None, passage: str | None) -> "Prefixes":
-        """These, with `query` and `passage` in their place where they are not None."""
+        """A copy in which `query` and `passage` take their place where they are not None."""
         return Prefixes(self.query if query is None else query, self.passage if passage is None else passage)
 
 

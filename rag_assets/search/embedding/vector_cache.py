@@ -34,8 +34,6 @@ def vector_file(path: Path) -> KeptFile:
 
 
 class MadeOfTexts(Generic[Value]):
-    """What one model made of texts."""
-
     def __init__(
         self, file: KeptFile, kind: str, identity: str, dump: Callable[[Value], bytes], load: Callable[[bytes], Value]
     ) -> None:

@@ -23,8 +23,6 @@ TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that a search found."""
-
     passage: Passage
     score: float
     """What the search gave it; higher is better. Comparable within one question only."""

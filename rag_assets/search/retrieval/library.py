@@ -95,7 +95,6 @@ class Library:
         return self._chunk_row_of[places]
 
     def paper_ids(self, places: Sequence[int] | Numbers) -> list[str]:
-        """The paper of each place."""
         return [self._paper_ids[number] for number in self._paper_of[places]]
 
     def are_generated(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:

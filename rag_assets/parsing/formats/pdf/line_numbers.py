@@ -5,12 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rag_assets.parsing.formats.pdf.glyphs import Glyph
-
-if TYPE_CHECKING:
-    from rag_assets.parsing.formats.pdf.text import Segment
 
 _DIGITS = frozenset("0123456789")
 _MIN_NUMBERS = 4
@@ -19,6 +16,22 @@ _MOST, _MANY = 0.8, 0.5
 _OUTLIERS = 0.05
 _SAME_PITCH = 0.25
 _WORDS_OF_PROSE = 5
+
+
+class Run(Protocol):
+    """A run of words on one line, as `text` cuts them."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def top(self) -> float: ...
+
+    @property
+    def bottom(self) -> float: ...
+
+    @property
+    def glyphs(self) -> tuple[Glyph, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +47,7 @@ class _Numbered:
     """Words beside it in the same run."""
 
 
-def line_numbers(segments: Sequence["Segment"]) -> set[int]:
+def line_numbers(segments: Sequence[Run]) -> set[int]:
     """The `id` of each character of a line number in the left or right margin of a page with upright text.
 
     They stand outside of all text but a few outliers, rise by a constant step over lines with one distance, and most
@@ -43,7 +56,7 @@ def line_numbers(segments: Sequence["Segment"]) -> set[int]:
     return {id(glyph) for side in (1, -1) for number in _column(segments, side) for glyph in number.glyphs}
 
 
-def _column(segments: Sequence["Segment"], side: int) -> list[_Numbered]:
+def _column(segments: Sequence[Run], side: int) -> list[_Numbered]:
     numbers: list[_Numbered] = []
     edges: list[float] = []
     for segment in segments:
@@ -71,7 +84,7 @@ def _digits(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
         yield from glyphs[:n]
 
 
-def _counts_lines(column: Sequence[_Numbered], segments: Sequence["Segment"]) -> bool:
+def _counts_lines(column: Sequence[_Numbered], segments: Sequence[Run]) -> bool:
     if len(column) < _MIN_NUMBERS:
         return False
     pairs = list(pairwise(column))
