@@ -136,11 +136,10 @@ HEAD, BIG = "The inference seconds over 500 sentences", "Model: Big | Seconds: 3
     "table",
     [
         f"{HEAD}\nModel: Base | Seconds: 12.5\n{BIG}",
-        f"Table 4: Time\nModel: Base | Seconds: 12.5\n{HEAD}\n{BIG}",
         f"Table 4: Time\nModel: Base | Seconds: 12.5\n{BIG}\n{HEAD}.",
         f"{HEAD}\nModel: Base | Seconds: 12.5 | Sentences: 600\n{BIG} | Sentences: 500",
     ],
-    ids=["caption", "heading above the row", "note below the table", "caption and another column"],
+    ids=["caption", "note below the table", "caption and another column"],
 )
 @pytest.mark.parametrize("said", [f"{HEAD} | {BIG}", "Over 500 sentences the big model takes 31.5 seconds."])
 def test_a_number_around_a_quoted_row_supports_a_claim_of_it(table: str, said: str) -> None:

@@ -55,12 +55,10 @@ class KnownPapers:
         self,
         papers: Mapping[str, PaperFacts],
         arxiv_ids: Mapping[str, str | None] = _NO_IDS,
-        words: LexicalIndex | None = None,
     ) -> None:
-        """papers, arxiv_ids: by paper_id. words: those of all passages; None: no name of a file is a word of papers."""
+        """papers, arxiv_ids: by paper_id."""
         self._facts = papers
         self._arxiv_ids = arxiv_ids
-        self._words = words
 
     @cached_property
     def _by_doi(self) -> Mapping[str, Papers]:
@@ -104,13 +102,15 @@ class KnownPapers:
                 found.append((len(title), own))
         return max(found)[1] if found else None
 
-    def named_in(self, question: str) -> tuple[Papers, str] | None:
+    def named_in(self, question: str, words: LexicalIndex | None = None) -> tuple[Papers, str] | None:
         """The papers that a question names if they are one work, and the question with "the paper" for the name.
 
         None if it names several or none, asks for other papers too, or if nothing is left that could be looked for: the
-        title may be the subject itself.
+        title may be the subject itself. words: those of all passages; None: no name of a file is a word of papers.
         """
-        spans = sorted({*self._ids_in(question), *self._titles_written_in(question)}, key=lambda one: (one[0], -one[1]))
+        spans = sorted(
+            {*self._ids_in(question, words), *self._titles_written_in(question)}, key=lambda one: (one[0], -one[1])
+        )
         papers = tuple(dict.fromkeys(paper for *_, named in spans for paper in named))
         is_one_work = len({self._facts[paper].work or paper for paper in papers}) == 1
         if not is_one_work:
@@ -123,25 +123,18 @@ class KnownPapers:
         has_content = terms_of(asked) or read(asked).kinds
         return (papers, asked) if has_content and not _ABOUT_OTHERS.search(asked) else None
 
-    def _ids_in(self, question: str) -> Iterator[tuple[int, int, Papers]]:
+    def _ids_in(self, question: str, words: LexicalIndex | None) -> Iterator[tuple[int, int, Papers]]:
         for match in _ID.finditer(question):
             word = match[0].lower()
             name = word.rpartition("/")[2]
             file = _FILE.fullmatch(word)
-            ids = [file and file[1], word if self._is_key(name) else None, normal_arxiv(name)]
+            ids = [file and file[1], word if _is_key(name, words) else None, normal_arxiv(name)]
             found = [
                 *(self._by_id.get(id_ or "", ()) for id_ in ids),
                 *(self._by_doi.get(doi, ()) for doi in dois_in(word)),
             ]
             if papers := next(filter(None, found), ()):
                 yield *_with_its_mark(question, *match.span()), papers
-
-    def _is_key(self, word: str) -> bool:
-        """Whether a word can only be the name of a file: it holds letters, and underscores or digits, and with digits
-        alone, as "bm25", stands in no paper."""
-        if not _KEY.fullmatch(word):
-            return False
-        return "_" in word or self._words is None or not self._words.n_holding(word)
 
     def _titles_written_in(self, question: str) -> Iterator[tuple[int, int, Papers]]:
         """Whole titles, and in quotation marks also what stands before their colon."""
@@ -161,6 +154,14 @@ class KnownPapers:
             for title in self._by_start.get(words[at : at + _KEY_WORDS], ()):
                 if words[at : at + len(title)] == title:
                     yield at, title
+
+
+def _is_key(word: str, words: LexicalIndex | None) -> bool:
+    """Whether a word can only be the name of a file: it holds letters, and underscores or digits, and with digits
+    alone, as "bm25", stands in no paper."""
+    if not _KEY.fullmatch(word):
+        return False
+    return "_" in word or words is None or not words.n_holding(word)
 
 
 def _is_written_as_title(question: str, start: int, end: int) -> bool:

@@ -99,7 +99,7 @@ def _opened_searcher(
         ).name
     )
     names = _paper_names(settings, words)
-    known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()}, words)
+    known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
     cited = _cited_works(paths, known)
     pa.default_memory_pool().release_unused()  # what was read to open them; of a large corpus a tenth of the process
     return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known)

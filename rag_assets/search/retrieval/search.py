@@ -112,7 +112,7 @@ class Searcher:
         """What is asked of the corpus: the question without what only stands around it, and, where it names a paper,
         asked of that paper alone, without the name."""
         asked = question.model_copy(update={"question": asked_text(question.question)})
-        named = self._known.named_in(asked.question)
+        named = self._known.named_in(asked.question, self._words)
         if named is None:
             return asked
         where = Filter.of_papers(named[0])
