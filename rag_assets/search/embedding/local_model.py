@@ -16,7 +16,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -146,15 +145,9 @@ BUILDER_VERSION = 2
 """Raise it with every change of `onnx_graph` or of this module that changes a vector."""
 
 
-class Precision(StrEnum):
-    """How the weights of a built model are kept."""
-
-    FLOAT32 = "float32"
-    INT8 = "int8"
-
-
-PRECISIONS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
-"""By the model's name in the settings, without the provider."""
+FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
+PRECISIONS = (INT8, FLOAT32)
+"""Names of the model in the settings, without the provider."""
 
 
 class LocalModel(ModelEmbedder):
@@ -218,11 +211,5 @@ class LocalModel(ModelEmbedder):
     def _write(self, folder: Path) -> None:
         from rag_assets.search.embedding import onnx_graph
 
-        weights = read_weights()
-        if PRECISIONS[self._name] is Precision.FLOAT32:
-            onnx_graph.write_bert(weights, MINILM, folder / _MODEL)
-            return
-        wide_model = folder / "float32.onnx"
-        onnx_graph.write_bert(weights, MINILM, wide_model)
-        onnx_graph.quantise_int8(wide_model, folder / _MODEL)
-        wide_model.unlink()
+        write = onnx_graph.write_bert if self._name == FLOAT32 else onnx_graph.write_int8
+        write(read_weights(), MINILM, folder / _MODEL)

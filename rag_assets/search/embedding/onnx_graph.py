@@ -145,8 +145,8 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
     onnx.save(model, str(path))
 
 
-def quantise_int8(source: Path, target: Path) -> None:
-    """Write to `target` the model at `source` with int8 weights of seven used bits, one scale an output channel.
+def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
+    """`write_bert` with int8 weights of seven used bits, one scale an output channel.
 
     Seven bits, because x86 without VNNI adds pairs of products in 16 bits: two of 255 x 64 fit, two of 255 x 127 are
     silently cut off, and vectors would depend on the processor. Activations are quantised while the model runs, with
@@ -155,16 +155,19 @@ def quantise_int8(source: Path, target: Path) -> None:
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    exact = path.with_name("float32.onnx")
+    write_bert(weights, shape, exact)
     with _quiet_root_logger():
         quantize_dynamic(
-            source,
-            target,
+            exact,
+            path,
             per_channel=True,
             reduce_range=True,
             weight_type=QuantType.QInt8,
             # onnx cannot infer the types of the fused operators' outputs; without this the quantiser stops at them
             extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
+    exact.unlink()
 
 
 @contextmanager

@@ -180,7 +180,4 @@ def _scored(hidden: NDArray[np.float32], segments: _Ids, head: Head) -> float:
 def _write(folder: Path) -> None:
     from rag_assets.search.embedding import onnx_graph
 
-    exact = folder / "float32.onnx"
-    onnx_graph.write_bert(merged(trained()), SHAPE, exact)
-    onnx_graph.quantise_int8(exact, folder / _MODEL)
-    exact.unlink()
+    onnx_graph.write_int8(merged(trained()), SHAPE, folder / _MODEL)
