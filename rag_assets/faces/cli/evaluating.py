@@ -132,16 +132,9 @@ def _summary_row(one: "Summary") -> dict[str, Any]:
 
 def _compared_row(one: "Compared") -> dict[str, Any]:
     change = one.change
-    return {
-        "metric": one.metric.name,
-        "before": round(one.before, 4),
-        "now": round(one.now, 4),
-        "change": round(change.mean, 4),
-        "low": round(change.low, 4),
-        "high": round(change.high, 4),
-        "p": round(one.p, 4),
-        "questions": change.n,
-    }
+    measured = {"before": one.before, "now": one.now, "change": change.mean, "low": change.low, "high": change.high}
+    rounded = {name: round(value, 4) for name, value in {**measured, "p": one.p}.items()}
+    return {"metric": one.metric.name, **rounded, "questions": change.n}
 
 
 def _columns(rows: list[dict[str, Any]]) -> list[list[Any]]:

@@ -20,6 +20,7 @@ from rag_assets.faces.cli.options import (
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
     from rag_assets.core.domain import QAResult
+    from rag_assets.core.settings import Settings
     from rag_assets.pipeline.runs.materialize import RunReport
     from rag_assets.questions.files import QuestionSet
 
@@ -43,18 +44,13 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
-        from rag_assets.answering.citing import CitationStyle
-        from rag_assets.corpus.records.published import titles_of
-        from rag_assets.faces.cli.printed_answers import print_answers
         from rag_assets.questions.files import configured_set
 
         values = _with_removal(set_, allow_removal)
         settings = settings_of(data, set_)
-        style = CitationStyle(settings)
         report = _materialize("run", select, data, values, json_, with_answers=show_answers)
         if show_answers and not json_:
-            shown = style.shown(_answers(report, configured_set(settings)))
-            print_answers(shown, titles_of(settings.paths))
+            _print_answers(settings, report, configured_set(settings))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -102,20 +98,16 @@ def qa(
     Example: rag-assets qa --questions data/questions/mine.jsonl
     """
     with reported():
-        from rag_assets.answering.citing import CitationStyle
-        from rag_assets.corpus.records.published import titles_of
-        from rag_assets.faces.cli.printed_answers import print_answers
         from rag_assets.questions.files import configured_set, question_set
 
         settings = settings_of(data, set_)
-        style = CitationStyle(settings)
         configured = configured_set(settings)
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked
         values = _with_removal(set_, allow_removal)
         report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
         if not json_:
-            print_answers(style.shown(_answers(report, asked)), titles_of(settings.paths))
+            _print_answers(settings, report, asked)
         _end(report, data)
 
 
@@ -167,6 +159,14 @@ def _answers(report: "RunReport", asked: "QuestionSet") -> "list[QAResult]":
     from rag_assets.answering.records import read_results
 
     return [] if report.notices else read_results(asked.answers)
+
+
+def _print_answers(settings: "Settings", report: "RunReport", asked: "QuestionSet") -> None:
+    from rag_assets.answering.citing import CitationStyle
+    from rag_assets.corpus.records.published import titles_of
+    from rag_assets.faces.cli.printed_answers import print_answers
+
+    print_answers(CitationStyle(settings).shown(_answers(report, asked)), titles_of(settings.paths))
 
 
 def _end(report: "RunReport", data: Path | None) -> None:
