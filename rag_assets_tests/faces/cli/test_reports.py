@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import sealed
+from rag_assets.core.incremental import sealed, sealed_json
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
@@ -35,8 +35,8 @@ def test_nothing_made_is_told_from_nothing_found(settings: Settings) -> None:
     before = status_facts(settings)
     write_index(settings, {})
     write_table(to_table([], PASSAGES), settings.paths.passages, {})
-    settings.paths.chunk_stats.write_text(
-        '{"n_chunks": 0, "share_missing_pages": null, "tokenizer": {"name": "wordpiece"}}'
+    settings.paths.chunk_stats.write_bytes(
+        sealed_json({"n_chunks": 0, "share_missing_pages": None, "tokenizer": {"name": "wordpiece"}})
     )
 
     after = status_facts(settings)
@@ -101,7 +101,7 @@ def test_the_last_evaluation_is_shown(settings: Settings) -> None:
 
 def test_the_size_of_an_index_is_that_of_all_its_files(settings: Settings) -> None:
     """Chroma keeps its graph in a folder of its own."""
-    settings.paths.index_meta.write_text('{"version": "v", "n_passages": 2}')
+    settings.paths.index_meta.write_bytes(sealed_json({"version": "v", "n_passages": 2}))
     for file, size in ((settings.paths.chroma / "graph" / "data.bin", 30), (settings.paths.chroma / "db", 12)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"x" * size)
