@@ -1,8 +1,8 @@
 """Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper, and their number.
 
 The number is of the papers that were found, so it is told as "at least". A paper is quoted by the sentence or row that
-says it: one that names what the question names, and does not deny it. It counts where that has every telling word of
-the question; a sentence that is only like it may say something else.
+says it: one that names what the question names, and does not deny it. Where the question has no name, a paper counts if
+that has every telling word of it: a sentence that is only like it may say something else.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ def claims_of_papers(
         if (at := next(saying, None)) is not None:
             found.setdefault(work, (candidates[at], float(one.relevance[at])))
     best = sorted(found.values(), key=lambda pair: -pair[1])
-    if counted(part.text, 1):
+    if counted(part.text, 1) and not names:
         terms = terms_of(asked.searched)
         best = [pair for pair in best if terms <= terms_of(f"{pair[0].lead} {pair[0].text}")]
     claims = tuple(claims_of(best, contexts))
