@@ -96,14 +96,14 @@ def test_references_of_an_answer_and_of_a_conversation_are_handed_out(
     open_page(page, own_shelf)
     turn = ask(page, HERON_QUESTION)
 
-    turn.get_by_label("References of this answer").select_option("APA")
-    expect(page.locator(".toast")).to_contain_text("References (APA) copied")
+    turn.get_by_label("References of this answer").select_option("Numbered")
+    expect(page.locator(".toast")).to_contain_text("References (Numbered) copied")
     styled = page.evaluate("() => navigator.clipboard.readText()")
     page.get_by_role("button", name="History").click()
     with page.expect_download() as download:
         page.get_by_label(f"References of {HERON_QUESTION}").select_option("BibTeX")
 
-    assert styled.startswith("Herons at the winter coast.")
+    assert styled.startswith("[1] Herons at the winter coast.")
     assert download.value.suggested_filename == "references.bib"
     assert download.value.path().read_text("utf-8").startswith("@misc{herons,\n  title = {{Herons at")
 
