@@ -32,7 +32,7 @@ REPORTED = "reported"
 RETRACTED = "retracted"
 """Behind the place of a quote whose paper is known to be retracted."""
 READ_IN_TABLE = "the words are in the paper; read the row in the table"
-"""Of a quote from a row of which it is not certain whose values it holds."""
+"""The note on a quote from a table row, where it is not certain whose values the row holds."""
 _MAX_ENTRY_CHARS, _MOST_ENTRIES = 160, 3
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"

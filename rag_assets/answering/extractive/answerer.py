@@ -56,7 +56,7 @@ _SHARE_OF_NO_ANSWER = 0.4
 """The best candidate is then brought down to this share of the floor, so that it is shown as near."""
 _MOST_COMPARED = 4
 _LEAST_TELLING_WORDS = 15
-"""So many words of a paper tell whether it may be English; a list of names does not."""
+"""Fewer words of a paper do not tell whether it may be English: they may be a list of names."""
 _NO_ABSTRACT = "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
 _ABOUT_SUMMARIES = terms_of(
     "summarise summarize sum up work summary overview gist paper study article about find findings main points results "

@@ -42,7 +42,7 @@ class Reason(StrEnum):
     NUMBER_MISPLACED = "number misplaced"
     """A number of the claim belongs to another row or column of the quoted table."""
     ROW_UNCERTAIN = "row uncertain"
-    """It rests on rows of tables alone of which it is not certain whose values they hold."""
+    """The claim rests only on table rows, and it is not certain whose values these rows hold."""
     OTHER_YEAR = "other year"
     """The question asks for one year, and the places of its quotes name others."""
     TURNED_ROUND = "turned round"

@@ -29,7 +29,7 @@ class Place:
     page_label: str | None = None
     """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
     boxes: tuple[Box, ...] = ()
-    """Of the paragraphs, rows or lines that the source gives boxes for."""
+    """Boxes of the paragraphs, rows or lines, as the source gives them."""
     is_by_ocr: bool = False
     """OCR read the text, or a part of it, from a picture of its page."""
     is_generated: bool = False

@@ -46,7 +46,7 @@ class Label(NamedTuple):
     kind: str
     """ "figure", "section", ..., whatever word or abbreviation the text has."""
     number: str
-    """As it is written, in capitals, a Roman one in digits: "3.2", "S1", "B"."""
+    """The number as written, in capitals; a Roman number in digits: "3.2", "S1", "B"."""
 
     def __str__(self) -> str:
         return f"{self.kind.capitalize()} {self.number}"

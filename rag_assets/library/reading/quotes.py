@@ -50,7 +50,7 @@ class QuoteMatch(Place):
     """The place of a quote, or of a passage much like it."""
 
     quote: str
-    """As it stands in the source."""
+    """The text as it is in the source."""
     section_path: str
     """Titles of the sections around it, from the outermost inwards, joined with " > "."""
     verdict: Verdict

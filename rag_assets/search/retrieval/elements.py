@@ -40,7 +40,7 @@ class Asked(NamedTuple):
 
     labels: frozenset[Label]
     name: str
-    """Of a section; empty where labels are asked for."""
+    """The name of a section; empty where labels are asked for."""
     rest: frozenset[str]
     """Stems of the other words that tell something: of the paper, or of what is asked about the element."""
 
