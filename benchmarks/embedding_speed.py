@@ -2,10 +2,10 @@
 
     python benchmarks/embedding_speed.py [--passages 48] [--rounds 3] [--threads 2]
 
-Correctness comes first: the worst cosine to a 64-bit reference, and whether a text has the same vector among other
-neighbours. A contender below 0.96 gets no time. Then the contenders alternate for some rounds; the table shows the
-median rate, and the median and the worst round relative to ours (1.00 = as fast, less = slower). On a busy machine
-the ratios hold better than the rates.
+Correctness comes first: the worst cosine to a 64-bit reference, and whether a text has the same
+vector among other neighbours. A contender below 0.96 gets no time. Then the contenders alternate
+for some rounds; the table shows the median rate, and the median and the worst round relative to
+ours (1.00 = as fast, less = slower). On a busy machine the ratios hold better than the rates.
 """
 
 import argparse
@@ -63,7 +63,10 @@ def passages(n_passages: int) -> list[str]:
     """Seeded sentences, 60 to 220 words a passage: as uneven as real passages are."""
     draw = random.Random(11)
     return [
-        " ".join(" ".join(draw.choices(WORDS, k=15)).capitalize() + "." for _ in range(draw.randint(4, 14)))
+        " ".join(
+            " ".join(draw.choices(WORDS, k=15)).capitalize() + "."
+            for _ in range(draw.randint(4, 14))
+        )
         for _ in range(n_passages)
     ]
 
@@ -81,7 +84,10 @@ def contenders(models_folder: Path, n_threads: int) -> list[Contender]:
         Contender("float32, one by one, side by side (ours)", float32.embed_passages),
         Contender("int8, one by one, threads inside", lambda texts: batched_int8(texts, 1)),
         Contender(f"int8, batches of {BATCH}", lambda texts: batched_int8(texts, BATCH)),
-        Contender(f"int8, batches of {BATCH} by length", by_length(lambda texts: batched_int8(texts, BATCH))),
+        Contender(
+            f"int8, batches of {BATCH} by length",
+            by_length(lambda texts: batched_int8(texts, BATCH)),
+        ),
         Contender(f"float32, batches of {BATCH}", lambda texts: batched_float32(texts, BATCH)),
     ]
 
@@ -115,10 +121,14 @@ def correctness(embed: Embed, texts: Sequence[str], reference: NDArray[np.float6
     vectors = embed(texts)
     cosines = (vectors[: len(reference)] * reference).sum(axis=1)
     alone = np.concatenate([embed([text]) for text in texts[: len(reference)]])
-    return Correctness(cosines.mean(), cosines.min(), not np.array_equal(vectors[: len(reference)], alone))
+    return Correctness(
+        cosines.mean(), cosines.min(), not np.array_equal(vectors[: len(reference)], alone)
+    )
 
 
-def seconds_by_round(rivals: Iterable[Contender], texts: Sequence[str], n_rounds: int) -> dict[str, list[float]]:
+def seconds_by_round(
+    rivals: Iterable[Contender], texts: Sequence[str], n_rounds: int
+) -> dict[str, list[float]]:
     """Contenders alternate, so that a busy minute hits all of them."""
     seconds: dict[str, list[float]] = {rival.name: [] for rival in rivals}
     for _ in range(n_rounds):
@@ -131,7 +141,9 @@ def seconds_by_round(rivals: Iterable[Contender], texts: Sequence[str], n_rounds
 
 def report(found: dict[str, Correctness], seconds: dict[str, list[float]], n_passages: int) -> None:
     ours = next(iter(seconds.values()))
-    print(f"{'':42} {'cosine':>7} {'worst':>7} {'own text only':>14} {'1/s':>6} {'ratio':>6} {'worst':>6}")
+    print(
+        f"{'':42} {'cosine':>7} {'worst':>7} {'own text only':>14} {'1/s':>6} {'ratio':>6} {'worst':>6}"
+    )
     for name, check in found.items():
         independent = "no" if check.depends_on_neighbours else "yes"
         line = f"{name:42} {check.mean_cosine:7.4f} {check.worst_cosine:7.4f} {independent:>14}"
@@ -146,7 +158,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare ways of embedding passages.")
     parser.add_argument("--passages", type=int, default=48, help="passages a round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of all contenders")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads each contender may use")
+    parser.add_argument(
+        "--threads", type=int, default=os.cpu_count() or 1, help="threads each contender may use"
+    )
     return parser.parse_args()
 
 
@@ -161,8 +175,14 @@ def main() -> None:
         found = {rival.name: correctness(rival.embed, texts, reference) for rival in rivals}
         fit = [rival for rival in rivals if found[rival.name].worst_cosine >= LEAST_COSINE]
         seconds = seconds_by_round(fit, texts, asked.rounds)
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("fastembed", "onnxruntime", "onnx", "numpy")]
-    print(f"{len(texts)} passages of {statistics.mean(n_tokens):.0f} tokens (longest {max(n_tokens)}), ", end="")
+    versions = [
+        f"{name} {importlib.metadata.version(name)}"
+        for name in ("fastembed", "onnxruntime", "onnx", "numpy")
+    ]
+    print(
+        f"{len(texts)} passages of {statistics.mean(n_tokens):.0f} tokens (longest {max(n_tokens)}), ",
+        end="",
+    )
     print(f"{asked.threads} threads, {asked.rounds} rounds; {', '.join(versions)}")
     report(found, seconds, len(texts))
 

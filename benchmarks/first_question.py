@@ -1,9 +1,10 @@
-"""How long the first question takes from a cold start: Python, imports, models and indexes included.
+"""How long the first question takes from a cold start: Python, imports, models and indexes
+included.
 
     python -m benchmarks.first_question --data DIR [--times 5] [--question TEXT]
 
-DIR holds a published corpus. Prints wall and CPU seconds of each process, and the worst. CPU seconds hardly change with
-what else the machine does; wall seconds do.
+DIR holds a published corpus. Prints wall and CPU seconds of each process, and the worst. CPU
+seconds hardly change with what else the machine does; wall seconds do.
 """
 
 import argparse
@@ -26,10 +27,21 @@ def ask(data: str, question: str) -> None:
 def seconds_of(data: str, question: str) -> tuple[float, float]:
     """Wall and CPU seconds of a process that asks one question and ends."""
     before, started = os.times(), perf_counter()
-    command = [sys.executable, "-m", "benchmarks.first_question", "--once", "--data", data, "--question", question]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.first_question",
+        "--once",
+        "--data",
+        data,
+        "--question",
+        question,
+    ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     wall, after = perf_counter() - started, os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return wall, cpu
 
 
@@ -46,7 +58,9 @@ def main() -> None:
     measured = [seconds_of(given.data, given.question) for _ in range(given.times)]
     for wall, cpu in measured:
         print(f"{wall:.2f} s wall, {cpu:.2f} s CPU")
-    print(f"worst of {given.times}: {max(wall for wall, _ in measured):.2f} s wall; load {os.getloadavg()[0]:.1f}")
+    print(
+        f"worst of {given.times}: {max(wall for wall, _ in measured):.2f} s wall; load {os.getloadavg()[0]:.1f}"
+    )
 
 
 if __name__ == "__main__":

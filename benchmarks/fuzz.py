@@ -1,11 +1,13 @@
-"""Fuzz parsers, chunker and passages: every case must end as parsed or quarantined, within the time limit.
+"""Fuzz parsers, chunker and passages: every case must end as parsed or quarantined, within the time
+limit.
 
     python benchmarks/fuzz.py --cases 20000 --seed 1 [--corpora DIR] [--failures DIR]
 
-Cases are mutations of papers of each format, written by the tests, and of real papers where --corpora is given, and
-papers of random text in many scripts. Each runs in the parse workers of the pipeline, with their time and memory limit.
-A case fails when something raises an unforeseen exception, when a document, chunk or passage breaks a promise, or when
-a limit is passed. Failing files are kept in --failures; the seed of a case makes it again. Exit code 1 if any failed.
+Cases are mutations of papers of each format, written by the tests, and of real papers where
+--corpora is given, and papers of random text in many scripts. Each runs in the parse workers of the
+pipeline, with their time and memory limit. A case fails when something raises an unforeseen
+exception, when a document, chunk or passage breaks a promise, or when a limit is passed. Failing
+files are kept in --failures; the seed of a case makes it again. Exit code 1 if any failed.
 """
 
 import argparse
@@ -36,12 +38,17 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory() as folder:
         sources = [*write_samples(Path(folder)), *_real_papers(options.corpora)]
-        print(f"{len(sources)} papers to start from, seed {options.seed}, limit {options.timeout_s} s", flush=True)
+        print(
+            f"{len(sources)} papers to start from, seed {options.seed}, limit {options.timeout_s} s",
+            flush=True,
+        )
         return _fuzz(sources, options)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="Number of the first case.")
     parser.add_argument("--seed", default="1")
@@ -55,7 +62,11 @@ def _options() -> argparse.Namespace:
 
 def _real_papers(folder: Path | None) -> list[Path]:
     found = sorted(folder.rglob("*")) if folder else []
-    small = (path for path in found if path.suffix in SUFFIXES and 0 < path.stat().st_size <= LARGEST_BYTES)
+    small = (
+        path
+        for path in found
+        if path.suffix in SUFFIXES and 0 < path.stat().st_size <= LARGEST_BYTES
+    )
     return [path for path in small if path.is_file() and _is_known(path)]
 
 
@@ -76,7 +87,9 @@ def _fuzz(sources: Sequence[Path], options: argparse.Namespace) -> int:
     processes = LocalProcesses(options.workers)
     while batch := list(islice(cases, BATCH)):
         before = time.monotonic()
-        for case, result in processes.map(run_case, batch, ParseLimits(timeout_s=options.timeout_s)):
+        for case, result in processes.map(
+            run_case, batch, ParseLimits(timeout_s=options.timeout_s)
+        ):
             now = time.monotonic()
             slowest = sorted([*slowest, (now - before, case.seed)], reverse=True)[:5]
             before = now
@@ -94,7 +107,11 @@ def _cases(sources: Sequence[Path], options: argparse.Namespace) -> Iterator[Cas
     by_suffix = {suffix: [path for path in sources if path.suffix == suffix] for suffix in SUFFIXES}
     for number in range(options.first, options.first + options.cases):
         papers = by_suffix[SUFFIXES[number % len(SUFFIXES)]]
-        yield Case(papers[number // len(SUFFIXES) % len(papers)], f"{options.seed}-{number}", options.most_words)
+        yield Case(
+            papers[number // len(SUFFIXES) % len(papers)],
+            f"{options.seed}-{number}",
+            options.most_words,
+        )
 
 
 def _how(case: Case, result: Ending | Failure, failures: Path) -> str:
@@ -102,7 +119,9 @@ def _how(case: Case, result: Ending | Failure, failures: Path) -> str:
         return result.how
     failures.mkdir(parents=True, exist_ok=True)
     (failures / f"{case.seed}{case.suffix}").write_bytes(case.content())
-    (failures / f"{case.seed}.reason").write_text(f"{case.source}\n{result.reason}\n", "utf-8", "replace")
+    (failures / f"{case.seed}.reason").write_text(
+        f"{case.source}\n{result.reason}\n", "utf-8", "replace"
+    )
     print(f"case {case.seed} ({case.source.name}): {result.reason}", flush=True)
     return FAILED
 

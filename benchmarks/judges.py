@@ -2,13 +2,13 @@
 
     python -m benchmarks.judges LABELLED.jsonl [--set evaluation.judge=google:gemini-2.5-flash ...]
 
-A line of the file is {"question": ..., "claim": ..., "quotes": [...], "carried": true or false}. Printed are, for the
-rules alone, for the second look at answers (`answering.judge.model`) and for the judge of evaluations: share of equal
-verdicts with its interval, kappa, wrong claims passed, right claims lost, claims it cannot tell. A model is asked once
-per claim.
+A line of the file is {"question": ..., "claim": ..., "quotes": [...], "carried": true or false}.
+Printed are, for the rules alone, for the second look at answers (`answering.judge.model`) and for
+the judge of evaluations: share of equal verdicts with its interval, kappa, wrong claims passed,
+right claims lost, claims it cannot tell. A model is asked once per claim.
 
-Kappa is Cohen's (1960, "A Coefficient of Agreement for Nominal Scales"): agreement beyond that of two who say "carried"
-as often, but at random.
+Kappa is Cohen's (1960, "A Coefficient of Agreement for Nominal Scales"): agreement beyond that of
+two who say "carried" as often, but at random.
 """
 
 import argparse
@@ -57,7 +57,8 @@ Opinion = Callable[[LabelledClaim], bool | None]
 
 @dataclass(frozen=True)
 class Agreement:
-    """One judge against the labels; claims that it cannot tell are counted and left out of the rest."""
+    """One judge against the labels; claims that it cannot tell are counted and left out of the
+    rest."""
 
     judge: str
     agreement: Estimate
@@ -74,14 +75,18 @@ class Agreement:
 def read_labelled_claims(path: Path) -> list[LabelledClaim]:
     """Raises MissingInput, or InvalidQuestions naming all lines that cannot be used."""
     if not path.is_file():
-        raise MissingInput(f"There is no file {path}. benchmarks/judges.py says what a line of it looks like.")
+        raise MissingInput(
+            f"There is no file {path}. benchmarks/judges.py says what a line of it looks like."
+        )
     found: list[LabelledClaim] = []
     problems: list[str] = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         try:
             found += [LabelledClaim.model_validate_json(line)] if line.strip() else []
         except ValidationError as error:
-            told = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+            told = "; ".join(
+                f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()
+            )
             problems.append(f"line {number}: {told}")
     if problems:
         raise InvalidQuestions("\n".join([f"Lines of {path} are no labelled claims:", *problems]))
@@ -91,16 +96,27 @@ def read_labelled_claims(path: Path) -> list[LabelledClaim]:
 
 
 def open_judges(settings: Settings, connections: Connections) -> list[tuple[str, Opinion]]:
-    """The rules, the second look that `answering.judge.model` names, and the judge of `evaluation.judge`, as far as
-    there are such. Nothing is sent. Raises InvalidSettings, MissingKey."""
+    """The rules, the second look that `answering.judge.model` names, and the judge of
+    `evaluation.judge`, as far as there are such. Nothing is sent. Raises InvalidSettings,
+    MissingKey."""
     judges: list[tuple[str, Opinion]] = [("rules", _by_rules)]
     second = settings.answering.judge.model
     second = settings.answering.model if second == SAME_MODEL else second
     if second not in (NO_JUDGE, EXTRACTIVE):
-        judges.append((f"second look by {second}", _by_second_look(open_second_look(second, settings, connections))))
+        judges.append(
+            (
+                f"second look by {second}",
+                _by_second_look(open_second_look(second, settings, connections)),
+            )
+        )
     judge = open_judge(settings, connections)
     if judge is not None:
-        judges.append((settings.evaluation.judge, lambda one: judge.supports(one.question, one.quotes, one.claim)))
+        judges.append(
+            (
+                settings.evaluation.judge,
+                lambda one: judge.supports(one.question, one.quotes, one.claim),
+            )
+        )
     return judges
 
 
@@ -113,13 +129,17 @@ def _by_second_look(judge: ClaimJudge) -> Opinion:
     """What is published without a mark after a second look."""
 
     def opinion(one: LabelledClaim) -> bool | None:
-        (support,) = judge.verdicts([Outcome(DraftClaim(one.claim, ()), None, quotes=one.quoted)]).supports
+        (support,) = judge.verdicts(
+            [Outcome(DraftClaim(one.claim, ()), None, quotes=one.quoted)]
+        ).supports
         return None if support is None else support >= FULL_SUPPORT_FROM
 
     return opinion
 
 
-def agreements(claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opinion]]) -> Iterator[Agreement]:
+def agreements(
+    claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opinion]]
+) -> Iterator[Agreement]:
     """One record for each judge that can tell at least one claim; a model is asked claim by claim.
 
     Raises ModelFault, BudgetExhausted or MissingModel: half of a file would be another measure.
@@ -129,7 +149,10 @@ def agreements(claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opin
         if not told:
             continue
         equal = [float(one.carried == verdict) for one, verdict in told]
-        labels, verdicts = (sum(column) / len(told) for column in zip(*((a.carried, v) for a, v in told), strict=True))
+        labels, verdicts = (
+            sum(column) / len(told)
+            for column in zip(*((a.carried, v) for a, v in told), strict=True)
+        )
         chance = labels * verdicts + (1 - labels) * (1 - verdicts)
         shared = estimate(equal, ["\n".join(one.quotes) for one, _ in told])
         yield Agreement(
@@ -143,11 +166,16 @@ def agreements(claims: Sequence[LabelledClaim], judges: Sequence[tuple[str, Opin
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("labelled", type=Path)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
     given = parser.parse_args()
-    claims, settings = read_labelled_claims(given.labelled), load_settings(overrides_of(None, given.set))
+    claims, settings = (
+        read_labelled_claims(given.labelled),
+        load_settings(overrides_of(None, given.set)),
+    )
     with Connections(settings.model_access) as connections:
         for one in agreements(claims, open_judges(settings, connections)):
             shared = one.agreement

@@ -1,10 +1,12 @@
-"""How many numbered headings of real papers are found when nothing but their text says that they are headings.
+"""How many numbered headings of real papers are found when nothing but their text says that they
+are headings.
 
     python benchmarks/numbered_headings.py CORPORA/tei
 
-Every TEI paper with three numbered headings or more is written again as ADE regions, Markdown and plain text, with all
-headings as unmarked lines, once as printed ("3 Results") and once with a stop ("3. Results"), which Markdown takes for
-a list. Found, missed and false headings are counted over all papers; false are paragraphs and items taken for one.
+Every TEI paper with three numbered headings or more is written again as ADE regions, Markdown and
+plain text, with all headings as unmarked lines, once as printed ("3 Results") and once with a stop
+("3. Results"), which Markdown takes for a list. Found, missed and false headings are counted over
+all papers; false are paragraphs and items taken for one.
 """
 
 import re
@@ -41,7 +43,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(Path(sys.argv[1]).rglob("*.xml")):
             texts = _texts(path)
-            headings = [text for kind, text in texts if kind is BlockKind.HEADING and heading_number(text)]
+            headings = [
+                text for kind, text in texts if kind is BlockKind.HEADING and heading_number(text)
+            ]
             if len(headings) < _MIN_HEADINGS:
                 continue
             n_papers += 1
@@ -53,7 +57,9 @@ def main() -> None:
                     counts[name, style, "found"] += len(wanted & found)
                     counts[name, style, "missed"] += len(wanted - found)
                     counts[name, style, "false"] += len(found - wanted)
-    print(f"{n_papers} papers\n\n| format | printed as | found | missed | false |\n|---|---|---:|---:|---:|")
+    print(
+        f"{n_papers} papers\n\n| format | printed as | found | missed | false |\n|---|---|---:|---:|---:|"
+    )
     for name in FORMATS:
         for style in ("3 Results", "3. Results"):
             row = [counts[name, style, outcome] for outcome in ("found", "missed", "false")]
@@ -65,15 +71,27 @@ def _texts(path: Path) -> list[tuple[BlockKind, str]]:
         document = parse_tei(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
     except RagAssetsError:
         return []
-    return [(block.kind, block.text) for block in document.blocks if block.kind in _TEXTS and block.text.strip()]
+    return [
+        (block.kind, block.text)
+        for block in document.blocks
+        if block.kind in _TEXTS and block.text.strip()
+    ]
 
 
 def _with_stop(text: str) -> str:
-    return _NUMBER_WITHOUT_STOP.sub(r"\1. ", text, count=1) if _NUMBER_WITHOUT_STOP.match(text) else text
+    return (
+        _NUMBER_WITHOUT_STOP.sub(r"\1. ", text, count=1)
+        if _NUMBER_WITHOUT_STOP.match(text)
+        else text
+    )
 
 
 def _numbered(document: Document) -> list[str]:
-    return [block.text for block in document.blocks if block.kind is BlockKind.HEADING and heading_number(block.text)]
+    return [
+        block.text
+        for block in document.blocks
+        if block.kind is BlockKind.HEADING and heading_number(block.text)
+    ]
 
 
 def _key(text: str) -> str:

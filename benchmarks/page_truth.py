@@ -1,12 +1,14 @@
-"""Whether what a citation would quote stands on the page it would name, on the PDFs of a data folder.
+"""Whether what a citation would quote stands on the page it would name, on the PDFs of a data
+folder.
 
     python -m benchmarks.page_truth --data FOLDER [--quotes N]
 
-FOLDER holds chunks (rag-assets run --select +chunks). Of each chunk, and of N sentences, rows, items and captions, the
-first and the last words are looked for, as PDFium reads them, on the first and on the last page that their runs of text
-name; of a table row, every cell. Nothing of the product but the published places is used. Printed: shares by format and
-kind, then every miss. What `benchmarks.quote_places` tells of boxes, this tells of pages. Printed text is third
-parties', keep it out of files.
+FOLDER holds chunks (rag-assets run --select +chunks). Of each chunk, and of N sentences, rows,
+items and captions, the first and the last words are looked for, as PDFium reads them, on the first
+and on the last page that their runs of text name; of a table row, every cell. Nothing of the
+product but the published places is used. Printed: shares by format and kind, then every miss. What
+`benchmarks.quote_places` tells of boxes, this tells of pages. Printed text is third parties', keep
+it out of files.
 """
 
 import argparse
@@ -52,7 +54,9 @@ def places(settings: Settings, n_quotes: int) -> Iterator[Place]:
         quotes = drawn(settings, papers, n_quotes)
         for chunk in chunks_from(required_table(settings.paths.chunks)):
             if not chunk.is_generated and files.of(chunk.paper_id):
-                yield _placed(chunk, "chunk", chunk.own_start, len(chunk.text), _pages_of(files, chunk))
+                yield _placed(
+                    chunk, "chunk", chunk.own_start, len(chunk.text), _pages_of(files, chunk)
+                )
         for chunk, kind, start, end in quotes:
             yield _placed(chunk, str(kind), start, end, _pages_of(files, chunk))
     finally:
@@ -61,7 +65,9 @@ def places(settings: Settings, n_quotes: int) -> Iterator[Place]:
 
 def _placed(chunk: Chunk, kind: str, start: int, end: int, pdf: Sequence[str]) -> Place:
     text = chunk.text[start:end]
-    spans = [one for one in spans_between(chunk.spans, start, end) if one.page_start and one.page_end]
+    spans = [
+        one for one in spans_between(chunk.spans, start, end) if one.page_start and one.page_end
+    ]
     if not spans:
         return Place(chunk.source, kind, chunk.paper_id, text, None)
     first, last = spans[0], spans[-1]
@@ -73,14 +79,18 @@ def _placed(chunk: Chunk, kind: str, start: int, end: int, pdf: Sequence[str]) -
     if kind == str(UnitKind.ROW):
         wanted = [(letters(one), on_first + on_last) for one in _values(text)]
     else:
-        opening, ending = _values(on_first_page)[0].split()[:N_WORDS], _values(on_last_page)[-1].split()[-N_WORDS:]
+        opening, ending = (
+            _values(on_first_page)[0].split()[:N_WORDS],
+            _values(on_last_page)[-1].split()[-N_WORDS:],
+        )
         wanted = [(letters("".join(opening)), on_first), (letters("".join(ending)), on_last)]
     missed = tuple(one for one, page in wanted if len(one) >= MIN_LETTERS and one not in page)
     return Place(chunk.source, kind, chunk.paper_id, text, pages, missed)
 
 
 def _values(text: str) -> list[str]:
-    """Lines and cells, without the labels that chunking writes before the value of a cell or of the front matter."""
+    """Lines and cells, without the labels that chunking writes before the value of a cell or of the
+    front matter."""
     return [re.split(r": | / ", cell)[-1] for cell in re.split(r"\n| \| ", text.strip())]
 
 
@@ -95,7 +105,9 @@ def _letters_of(path: Path) -> tuple[str, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--quotes", type=int, default=600)
     arguments = parser.parse_args()
@@ -105,10 +117,14 @@ def main() -> None:
         known = [one for one in own if one.pages]
         right = sum(not one.missed for one in known)
         share = f"{right / len(known):.1%}" if known else "-"
-        print(f"{' '.join(group)}: {len(own)}, page known {len(known)}, on that page {right} ({share})")
+        print(
+            f"{' '.join(group)}: {len(own)}, page known {len(known)}, on that page {right} ({share})"
+        )
     for one in found:
         if one.missed:
-            print(f"\n{one.paper_id} {one.kind} pages {one.pages}: {', '.join(one.missed)}\n  {one.text[:200]!r}")
+            print(
+                f"\n{one.paper_id} {one.kind} pages {one.pages}: {', '.join(one.missed)}\n  {one.text[:200]!r}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Where the time of a question goes: the functions that do the work, timed one by one while they are called.
+"""Where the time of a question goes: the functions that do the work, timed one by one while they
+are called.
 
-A step's time is that of the processor in all threads, and its own, without that of the steps it calls; so one
-question is asked at a time. Vectors are compared one by one, as they are up to 660,000 passages.
+A step's time is that of the processor in all threads, and its own, without that of the steps it
+calls; so one question is asked at a time. Vectors are compared one by one, as they are up to
+660,000 passages.
 """
 
 import time
@@ -61,5 +63,7 @@ def timed_steps() -> Iterator[StepTimes]:
     times = StepTimes()
     with ExitStack() as patched:
         for step, (owner, name) in STEPS.items():
-            patched.enter_context(patch.object(owner, name, times.timed(step, getattr(owner, name))))
+            patched.enter_context(
+                patch.object(owner, name, times.timed(step, getattr(owner, name)))
+            )
         yield times

@@ -2,11 +2,11 @@
 
     python -m benchmarks.quote_places --data FOLDER [--quotes N]
 
-FOLDER holds chunks (rag-assets run --select +chunks). N sentences and rows of chunks whose papers have a PDF are drawn
-with a fixed seed, as many of each paper as of any other, and looked up as citations are. PDFium then reads the words
-under the boxes; the letters and digits of both must be the same. Printed: how many were found in the PDF's text, how
-many of these read back the same, by format, and those that are worst. Printed text is third parties', keep it out of
-files.
+FOLDER holds chunks (rag-assets run --select +chunks). N sentences and rows of chunks whose papers
+have a PDF are drawn with a fixed seed, as many of each paper as of any other, and looked up as
+citations are. PDFium then reads the words under the boxes; the letters and digits of both must be
+the same. Printed: how many were found in the PDF's text, how many of these read back the same, by
+format, and those that are worst. Printed text is third parties', keep it out of files.
 """
 
 import argparse
@@ -55,7 +55,9 @@ class Case:
 
     @property
     def likeness(self) -> float:
-        return float(max(fuzz.ratio(letters(self.read_back), letters(wording)) for wording in self.wordings))
+        return float(
+            max(fuzz.ratio(letters(self.read_back), letters(wording)) for wording in self.wordings)
+        )
 
 
 def cases(settings: Settings, n_quotes: int) -> Iterator[Case]:
@@ -68,12 +70,21 @@ def cases(settings: Settings, n_quotes: int) -> Iterator[Case]:
             pdf = pdfs.of(chunk.paper_id)
             boxes = [box for page in pages for box in page.boxes if page.is_exact]
             read_back = words_under(pdf.path, boxes) if pdf else ""
-            yield Case(chunk, chunk.text[start:end], wordings(chunk.text, start, end), kind, pages, read_back)
+            yield Case(
+                chunk,
+                chunk.text[start:end],
+                wordings(chunk.text, start, end),
+                kind,
+                pages,
+                read_back,
+            )
     finally:
         workers.close()
 
 
-def drawn(settings: Settings, papers: Papers, n_quotes: int) -> list[tuple[Chunk, UnitKind, int, int]]:
+def drawn(
+    settings: Settings, papers: Papers, n_quotes: int
+) -> list[tuple[Chunk, UnitKind, int, int]]:
     """Sentences, rows, items and captions of the papers that have a PDF."""
     by_paper: dict[str, list[tuple[Chunk, UnitKind, int, int]]] = defaultdict(list)
     with_pdf = {paper.paper_id for paper in papers.all() if paper.has_pages}
@@ -92,15 +103,22 @@ def drawn(settings: Settings, papers: Papers, n_quotes: int) -> list[tuple[Chunk
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--quotes", type=int, default=600)
     arguments = parser.parse_args()
     begun = time.perf_counter()
     found = list(cases(Settings(data_dir=arguments.data), arguments.quotes))
     seconds = time.perf_counter() - begun
-    print(f"{len(found)} quotes of {len({one.chunk.paper_id for one in found})} papers, {seconds:.0f} s")
-    for name, group in (("source", lambda one: one.chunk.source), ("kind", lambda one: str(one.kind))):
+    print(
+        f"{len(found)} quotes of {len({one.chunk.paper_id for one in found})} papers, {seconds:.0f} s"
+    )
+    for name, group in (
+        ("source", lambda one: one.chunk.source),
+        ("kind", lambda one: str(one.kind)),
+    ):
         for value in sorted({group(one) for one in found}):
             own = [one for one in found if group(one) == value]
             endings = Counter(one.ending for one in own)
@@ -111,8 +129,12 @@ def main() -> None:
                 f"{endings['block']}, page unknown {endings['page unknown']}"
             )
     for ending in ("differs", "block"):
-        for one in sorted((one for one in found if one.ending == ending), key=lambda one: one.likeness)[:N_WORST]:
-            print(f"\n{ending} {one.likeness:.0f} {one.chunk.paper_id} {one.kind} pages {[p.page for p in one.pages]}")
+        for one in sorted(
+            (one for one in found if one.ending == ending), key=lambda one: one.likeness
+        )[:N_WORST]:
+            print(
+                f"\n{ending} {one.likeness:.0f} {one.chunk.paper_id} {one.kind} pages {[p.page for p in one.pages]}"
+            )
             print(f"  quote: {one.quote[:SHOWN_CHARS]!r}\n  under: {one.read_back[:SHOWN_CHARS]!r}")
 
 

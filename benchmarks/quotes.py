@@ -1,11 +1,13 @@
-"""What the look-up of quotes says of true, tidied, falsified and invented ones, and how long it takes.
+"""What the look-up of quotes says of true, tidied, falsified and invented ones, and how long it
+takes.
 
     python -m benchmarks.quotes --data FOLDER [--cases N]
 
-FOLDER is indexed (rag-assets index build). The quotes are those of benchmarks/verifier_errors.py, N of each kind,
-looked up in the whole corpus as POST /api/verify does, but for their place on a page. Quotes moved to another paper are
-left out: they stand in their own. Printed, by kind: verified, near, not found, and how many were found in the paper
-they were made from. A falsified quote that is verified is an error; one that is near shows the words that differ.
+FOLDER is indexed (rag-assets index build). The quotes are those of benchmarks/verifier_errors.py, N
+of each kind, looked up in the whole corpus as POST /api/verify does, but for their place on a page.
+Quotes moved to another paper are left out: they stand in their own. Printed, by kind: verified,
+near, not found, and how many were found in the paper they were made from. A falsified quote that is
+verified is an error; one that is near shows the words that differ.
 """
 
 import argparse
@@ -26,7 +28,9 @@ N_SHOWN, SHOWN_CHARS = 8, 160
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cases", type=int, default=40)
     arguments = parser.parse_args()
@@ -38,7 +42,11 @@ def main() -> None:
     with open_engine(settings) as engine, Reader(settings, engine) as reader:
         reader.find_quote(corpus.sentences[0][1])  # opens the indexes
         for kind in (kind for kind in KINDS if kind.make is not moved):
-            cases = [case for case in cases_of(kind, corpus, arguments.cases, Counter()) if not case.claim]
+            cases = [
+                case
+                for case in cases_of(kind, corpus, arguments.cases, Counter())
+                if not case.claim
+            ]
             if not cases:
                 continue
             verdicts: Counter[str] = Counter()
@@ -55,11 +63,15 @@ def main() -> None:
             print(
                 f"{'true ' if kind.is_true else 'false'} {kind.name}: {len(cases)} quotes, {said}, own {n_right_paper}"
             )
-    print(f"\n{len(seconds)} look-ups: median {median(seconds):.3f} s, p95 {quantiles(seconds, n=20)[-1]:.3f} s")
+    print(
+        f"\n{len(seconds)} look-ups: median {median(seconds):.3f} s, p95 {quantiles(seconds, n=20)[-1]:.3f} s"
+    )
     for name, cases in wrong.items():
         print(f"\n{name}: verified {len(cases)}")
         for case in cases[:N_SHOWN]:
-            print(f"  quote:  {case.quote[:SHOWN_CHARS]!r}\n  source: {case.origin[:SHOWN_CHARS]!r}")
+            print(
+                f"  quote:  {case.quote[:SHOWN_CHARS]!r}\n  source: {case.origin[:SHOWN_CHARS]!r}"
+            )
 
 
 if __name__ == "__main__":

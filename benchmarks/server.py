@@ -1,11 +1,14 @@
-"""What `rag-assets serve` does under load: time to the first claim and to the whole answer, errors, memory.
+"""What `rag-assets serve` does under load: time to the first claim and to the whole answer, errors,
+memory.
 
-    python -m benchmarks.server --data DIR [--askers 1 8 32] [--each 60] [--soak 2000] [--work FOLDER]
+    python -m benchmarks.server --data DIR [--askers 1 8 32] [--each 60] [--soak 2000] [--work
+    FOLDER]
 
-DIR is a data folder with a published corpus; the server works on a copy of it. First, so many askers at once put `each`
-questions to it as event streams. Then 8 askers put `soak` questions, and in the middle a paper is edited and the corpus
-published anew. Every question is asked in words of its own, so every answer is drafted. No model is paid for. Memory is
-that of the server process and its children (VmRSS of /proc, so Linux only).
+DIR is a data folder with a published corpus; the server works on a copy of it. First, so many
+askers at once put `each` questions to it as event streams. Then 8 askers put `soak` questions, and
+in the middle a paper is edited and the corpus published anew. Every question is asked in words of
+its own, so every answer is drafted. No model is paid for. Memory is that of the server process and
+its children (VmRSS of /proc, so Linux only).
 """
 
 import argparse
@@ -55,7 +58,9 @@ class Server:
 
     def memory_mb(self) -> float:
         """Of the process and its children."""
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        children = (
+            Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        )
         return sum(_rss_kb(int(pid)) for pid in [str(self._process.pid), *children]) / 1024
 
 
@@ -72,12 +77,20 @@ class Questions:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--askers", type=int, nargs="*", default=[1, 8, 32])
-    parser.add_argument("--each", type=int, default=60, help="questions per number of askers; default 60")
-    parser.add_argument("--soak", type=int, default=2000, help="questions while memory is watched; default 2000")
-    parser.add_argument("--work", type=Path, help="where the copy goes; default: a folder that is deleted")
+    parser.add_argument(
+        "--each", type=int, default=60, help="questions per number of askers; default 60"
+    )
+    parser.add_argument(
+        "--soak", type=int, default=2000, help="questions while memory is watched; default 2000"
+    )
+    parser.add_argument(
+        "--work", type=Path, help="where the copy goes; default: a folder that is deleted"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         data = (given.work or Path(temporary)) / "data"
@@ -97,7 +110,9 @@ def served(data: Path) -> Iterator[Server]:
     log = data.parent / "server.log"
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*_command("serve", data), "--port", "0", *_UNLIMITED], stderr=stderr, stdout=subprocess.DEVNULL
+            [*_command("serve", data), "--port", "0", *_UNLIMITED],
+            stderr=stderr,
+            stdout=subprocess.DEVNULL,
         )
     try:
         deadline = monotonic() + TIMEOUT_S
@@ -139,7 +154,9 @@ async def soak(server: Server, questions: Questions, n_questions: int, data: Pat
         results = await all_asked(server, questions, SOAK_ASKERS, quarter)
         faults += results
         rate = quarter / (perf_counter() - started)
-        said = f"after {number * quarter} questions: {server.memory_mb():.0f} MB, {rate:.1f} a second"
+        said = (
+            f"after {number * quarter} questions: {server.memory_mb():.0f} MB, {rate:.1f} a second"
+        )
         if publishing:
             while publishing.returncode is None:
                 faults += await all_asked(server, questions, SOAK_ASKERS, SOAK_ASKERS)
@@ -156,13 +173,18 @@ async def published_anew(data: Path) -> asyncio.subprocess.Process:
     paper.write_text(text.replace("</p>", f" {_EDIT.format(number=1)}</p>", 1), "utf-8")
     command = _command("run", data)
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "DAGSTER_HOME": ""}
+        *command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "DAGSTER_HOME": ""},
     )
     asyncio.get_running_loop().create_task(process.wait())
     return process
 
 
-async def all_asked(server: Server, questions: Questions, n_askers: int, n_questions: int) -> list[Asked]:
+async def all_asked(
+    server: Server, questions: Questions, n_askers: int, n_questions: int
+) -> list[Asked]:
     """So many askers, each with a question under way, until all questions are answered."""
     results: list[Asked] = []
     left = iter(range(n_questions))
@@ -172,7 +194,9 @@ async def all_asked(server: Server, questions: Questions, n_askers: int, n_quest
             results.append(await asked(client, questions.next()))
 
     limits = httpx2.Limits(max_connections=n_askers)
-    async with httpx2.AsyncClient(base_url=server.address, timeout=TIMEOUT_S, limits=limits) as client:
+    async with httpx2.AsyncClient(
+        base_url=server.address, timeout=TIMEOUT_S, limits=limits
+    ) as client:
         await asyncio.gather(*(ask_on(client) for _ in range(n_askers)))
     return results
 
@@ -198,7 +222,9 @@ async def asked(client: httpx2.AsyncClient, question: str) -> Asked:
 async def events(client: httpx2.AsyncClient, question: str) -> AsyncIterator[tuple[str, str]]:
     """Name and data of the events of an answer; a refused request is an event `error`."""
     headers = {"Accept": "text/event-stream"}
-    async with client.stream("POST", "/api/answers", json={"question": question}, headers=headers) as reply:
+    async with client.stream(
+        "POST", "/api/answers", json={"question": question}, headers=headers
+    ) as reply:
         if reply.status_code != 200:
             yield "error", json.dumps({"problem": {"title": f"HTTP {reply.status_code}"}})
             return

@@ -1,8 +1,8 @@
-"""Papers of random words whose vectors, those of tokens too, are random directions, in the real files of the pipeline:
-large corpora in minutes.
+"""Papers of random words whose vectors, those of tokens too, are random directions, in the real
+files of the pipeline: large corpora in minutes.
 
-Words are whole words of the embedding model's vocabulary, as frequent as Zipf's law has them, so that a passage has
-about as many tokens as one of a real paper.
+Words are whole words of the embedding model's vocabulary, as frequent as Zipf's law has them, so
+that a passage has about as many tokens as one of a real paper.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,13 @@ from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passag
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.embedding.providers import embedder_facts
-from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, StoredTokens, TokenCodes, TokenStore
+from rag_assets.search.embedding.token_store import (
+    DIMENSION,
+    N_BYTES,
+    StoredTokens,
+    TokenCodes,
+    TokenStore,
+)
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import vector_file
 from rag_assets.search.indexing.builder import update_index
@@ -37,24 +43,30 @@ N_WORDS = 20_000
 
 
 def make_corpus(data: Path, n_passages: int) -> None:
-    """Tables, token vectors and both indexes of random papers, below `data`. Chroma's graph is left out: so few vectors
-    are compared one by one, and the graph is not opened."""
+    """Tables, token vectors and both indexes of random papers, below `data`. Chroma's graph is left
+    out: so few vectors are compared one by one, and the graph is not opened."""
 
     settings = load_settings({"data_dir": str(data)})
     paths = settings.paths
     paths.cache.mkdir(parents=True, exist_ok=True)
-    tokens = TokenStore(vector_file(paths.vectors), open_token_encoder(settings.embedding, paths.models).identity)
+    tokens = TokenStore(
+        vector_file(paths.vectors), open_token_encoder(settings.embedding, paths.models).identity
+    )
     tables: dict[str, list[pa.Table]] = {"chunks": [], "passages": []}
     rows: list[IndexRow] = []
     for chunks, passages in random_papers(n_passages):
         tables["chunks"].append(to_table([chunk_row(chunk) for chunk in chunks], CHUNKS))
-        tables["passages"].append(to_table([passage_row(passage, "synthetic") for passage in passages], PASSAGES))
+        tables["passages"].append(
+            to_table([passage_row(passage, "synthetic") for passage in passages], PASSAGES)
+        )
         rows += index_rows(tables["passages"][-1])
         store_random_tokens(tokens, passages)
     write_table(pa.concat_tables(tables["chunks"]), paths.chunks, {"tokenizer": "wordpiece"})
     write_table(pa.concat_tables(tables["passages"]), paths.passages, {})
     papers = pc.unique(pa.concat_tables(tables["chunks"])["paper_id"]).to_pylist()
-    named = [asdict(profile_of(paper_id, "", [])) | {"fingerprint": paper_id} for paper_id in papers]
+    named = [
+        asdict(profile_of(paper_id, "", [])) | {"fingerprint": paper_id} for paper_id in papers
+    ]
     write_table(to_table(named, PROFILES), paths.profiles, {})
     facts = embedder_facts(settings.embedding, paths.models)
 
@@ -65,20 +77,27 @@ def make_corpus(data: Path, n_passages: int) -> None:
     by_id = {row.passage_id: row for row in rows}
     write_vectors(paths.chroma, by_id, dict(zip(by_id, vectors, strict=True)))
     hashes = {id_: row.fingerprint for id_, row in by_id.items()}
-    write_manifest(paths.chroma, IndexManifest.of(vector_index(settings, facts.identity).identity, hashes))
+    write_manifest(
+        paths.chroma, IndexManifest.of(vector_index(settings, facts.identity).identity, hashes)
+    )
 
 
 def store_random_tokens(store: TokenStore, passages: Sequence[Passage]) -> None:
-    """passages: of one paper. A question reads them as it reads real ones, and finds nothing in them."""
+    """passages: of one paper. A question reads them as it reads real ones, and finds nothing in
+    them."""
     draw = np.random.default_rng(11)
     tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
     tokenizer.no_padding()
-    encodings = tokenizer.encode_batch([passage.text for passage in passages], add_special_tokens=False)
+    encodings = tokenizer.encode_batch(
+        [passage.text for passage in passages], add_special_tokens=False
+    )
     tokens: dict[str, StoredTokens] = {}
     for passage, encoding in zip(passages, encodings, strict=True):
         codes = draw.integers(0, 256, (len(encoding.ids), N_BYTES), np.uint8)
         factors = np.full(len(codes), 1 / np.sqrt(DIMENSION), np.float16)
-        tokens[passage.text] = StoredTokens(TokenCodes(codes, factors), np.array(encoding.offsets, np.int32))
+        tokens[passage.text] = StoredTokens(
+            TokenCodes(codes, factors), np.array(encoding.offsets, np.int32)
+        )
     store.add(list(tokens), tokens.values())
 
 
@@ -92,7 +111,9 @@ def random_papers(n_passages: int) -> Iterator[tuple[list[Chunk], list[Passage]]
     n_done = 0
     for nth_paper in range(n_passages):
         paper_id, chunks, passages = f"paper{nth_paper:05d}", list[Chunk](), list[Passage]()
-        sentences = iter(words[draw.choice(N_WORDS, (SENTENCES_PER_PAPER, WORDS_PER_SENTENCE), p=shares)])
+        sentences = iter(
+            words[draw.choice(N_WORDS, (SENTENCES_PER_PAPER, WORDS_PER_SENTENCE), p=shares)]
+        )
         for ordinal in range(CHUNKS_PER_PAPER):
             chunk_id, text, units = f"{paper_id}:{ordinal:012x}", "", list[ChunkUnit]()
             for nth in range(PASSAGES_PER_CHUNK):
@@ -100,12 +121,19 @@ def random_papers(n_passages: int) -> Iterator[tuple[list[Chunk], list[Passage]]
                 for _ in range(SENTENCES_PER_PASSAGE):
                     at = len(text)
                     text += " ".join(next(sentences)).capitalize() + ". "
-                    units.append(ChunkUnit(at, len(text) - 1, UnitKind.SENTENCE, ordinal, at, len(text) - 1))
+                    units.append(
+                        ChunkUnit(at, len(text) - 1, UnitKind.SENTENCE, ordinal, at, len(text) - 1)
+                    )
                 own = text[start:-1]
                 place = (start, start + len(own))
                 ids = (f"{chunk_id}#{nth}", chunk_id, paper_id)
-                passages.append(Passage(*ids, own, 200, *place, 1, 1, *place, "", "S", "S", fingerprint(*ids)))
-            spans = tuple(Span(unit.start, unit.end, 1, 1, (Box(1, 0.1, 0.1, 0.9, 0.2),), unit.start) for unit in units)
+                passages.append(
+                    Passage(*ids, own, 200, *place, 1, 1, *place, "", "S", "S", fingerprint(*ids))
+                )
+            spans = tuple(
+                Span(unit.start, unit.end, 1, 1, (Box(1, 0.1, 0.1, 0.9, 0.2),), unit.start)
+                for unit in units
+            )
             chunks.append(
                 Chunk(
                     paper_id, "s", "S", chunk_id, text[:-1], 1000, 1, 1, f"{paper_id}.xml", "tei", ordinal, "S",

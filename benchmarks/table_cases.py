@@ -1,7 +1,9 @@
-"""Claims about cells of real tables: true ones in several wordings, and false ones with one thing exchanged.
+"""Claims about cells of real tables: true ones in several wordings, and false ones with one thing
+exchanged.
 
-Rows, names and headers are read from the cells of the parsed documents by rules of their own here, not by those of the
-chunker or the verifier, and with a fixed seed. `table_claims` puts them to the test.
+Rows, names and headers are read from the cells of the parsed documents by rules of their own here,
+not by those of the chunker or the verifier, and with a fixed seed. `table_claims` puts them to the
+test.
 """
 
 import random
@@ -59,7 +61,10 @@ WORDINGS_WITHOUT_COLUMN = (
     "The value for {row} was {v}.",
     "For {row}, the authors report {v}.",
 )
-TWO_CELLS = ("{row} had a {col} of {v} and a {col2} of {v2}.", "For {row}, the {col} was {v} and the {col2} {v2}.")
+TWO_CELLS = (
+    "{row} had a {col} of {v} and a {col2} of {v2}.",
+    "For {row}, the {col} was {v} and the {col2} {v2}.",
+)
 TWO_ROWS = (
     "The {col} was {v} for {row} and {v2} for {row2}.",
     "{row} had a {col} of {v}, {row2} one of {v2}.",
@@ -85,7 +90,10 @@ class Cell:
             return "%"
         if "$" in self.text:
             return "$"
-        parts = [*re.findall(r"[(\[]([^()\[\]]+)[)\]]", self.header), *re.findall(r", ?([^,]+)$", self.header)]
+        parts = [
+            *re.findall(r"[(\[]([^()\[\]]+)[)\]]", self.header),
+            *re.findall(r", ?([^,]+)$", self.header),
+        ]
         found = next((part.strip() for part in parts if part.strip() in OTHER_UNITS), "")
         return found or ("%" if re.search(r"^%|\bpercent\b", self.header, re.IGNORECASE) else "")
 
@@ -129,7 +137,10 @@ def grid_of(block: Block) -> Grid | None:
     found = []
     for row in rows[n_header:]:
         name = places.get((row, cols[0]), "")
-        if not _is_name(name) or len({text for (at, _), text in places.items() if at == row and text}) < 2:
+        if (
+            not _is_name(name)
+            or len({text for (at, _), text in places.items() if at == row and text}) < 2
+        ):
             continue
         for col in cols[1:]:
             above = [places.get((at, col), "") for at in rows[:n_header]]
@@ -139,10 +150,14 @@ def grid_of(block: Block) -> Grid | None:
             if number and len(header) <= MOST_NAME_CHARS and not (header and not _is_name(header)):
                 found.append(Cell(row, col, name, header, text, number["number"]))
     texts = {row: tuple(places[row, col] for col in cols if places.get((row, col))) for row in rows}
-    return Grid(tuple(found), texts, f"{block.title} {' '.join(places.values())}") if found else None
+    return (
+        Grid(tuple(found), texts, f"{block.title} {' '.join(places.values())}") if found else None
+    )
 
 
-def _n_header(places: dict[tuple[int, int], str], rows: Sequence[int], cols: Sequence[int], marked: set[int]) -> int:
+def _n_header(
+    places: dict[tuple[int, int], str], rows: Sequence[int], cols: Sequence[int], marked: set[int]
+) -> int:
     n_marked = next((i for i, row in enumerate(rows) if row not in marked), len(rows))
     if n_marked:
         return n_marked
@@ -156,7 +171,11 @@ def _n_header(places: dict[tuple[int, int], str], rows: Sequence[int], cols: Seq
 
 
 def _is_name(text: str) -> bool:
-    return bool(re.search(r"[^\W\d_]{1,}", text)) and len(text) <= MOST_NAME_CHARS and not FIRST_NUMBER.fullmatch(text)
+    return (
+        bool(re.search(r"[^\W\d_]{1,}", text))
+        and len(text) <= MOST_NAME_CHARS
+        and not FIRST_NUMBER.fullmatch(text)
+    )
 
 
 def cases_of(grid: Grid, chunks: Sequence[Chunk], most_of_a_kind: int, key: str) -> Iterator[Case]:
@@ -184,9 +203,15 @@ def cases_of(grid: Grid, chunks: Sequence[Chunk], most_of_a_kind: int, key: str)
 
 
 def line_of(texts: Sequence[str], chunks: Sequence[Chunk]) -> tuple[Chunk, str] | None:
-    """The line of a chunk whose cells are those of a row, or hold them behind their headers, in order."""
+    """The line of a chunk whose cells are those of a row, or hold them behind their headers, in
+    order."""
     return next(
-        ((chunk, line) for chunk in chunks for line in chunk.text.split("\n") if " | " in line and _holds(line, texts)),
+        (
+            (chunk, line)
+            for chunk in chunks
+            for line in chunk.text.split("\n")
+            if " | " in line and _holds(line, texts)
+        ),
         None,
     )
 
@@ -195,7 +220,10 @@ def _holds(line: str, texts: Sequence[str]) -> bool:
     pieces = [" ".join(piece.split()) for piece in line.split(" | ") if piece.strip()]
     if len(pieces) != len(texts):
         return False
-    return all(piece == text or piece.endswith(f": {text}") for piece, text in zip(pieces, texts, strict=True))
+    return all(
+        piece == text or piece.endswith(f": {text}")
+        for piece, text in zip(pieces, texts, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -217,7 +245,8 @@ class Draw:
             and words(other.header) != words(self.cell.header)
             and bare(other.number) != bare(self.cell.number)
             and not any(
-                bare(same.number) == bare(self.cell.number) and words(same.header) == words(other.header)
+                bare(same.number) == bare(self.cell.number)
+                and words(same.header) == words(other.header)
                 for same in self.grid.cells
                 if same.row == self.cell.row
             )
@@ -247,7 +276,8 @@ def bare(number: str) -> float:
 
 
 def written(number: str, cell: Cell, unit: str) -> str:
-    """A number as one would write it in a sentence: with the sign it has in the cell, and with a unit."""
+    """A number as one would write it in a sentence: with the sign it has in the cell, and with a
+    unit."""
     before = cell.text[: cell.text.find(cell.number)] if cell.number in cell.text else ""
     sign = "-" if re.search(r"[-−–]", before) else ""
     bound = f"{found[0]} " if (found := re.search(r"[<>]", before)) else ""
@@ -260,7 +290,9 @@ def named(text: str, rng: random.Random) -> str:
     """A name as a sentence has it: as it stands, without marks and brackets, or in lower case."""
     plain = re.sub(r"[*†‡§]+|(?<=[a-z)])[:.]$", "", text).strip()
     short = re.sub(r"\s*[(\[][^()\[\]]*[)\]](?!\s?\d|[a-z]\b)", "", plain).strip()
-    return rng.choice((plain, short if words(short) else plain, lowered(short if words(short) else plain)))
+    return rng.choice(
+        (plain, short if words(short) else plain, lowered(short if words(short) else plain))
+    )
 
 
 def lowered(text: str) -> str:
@@ -269,11 +301,15 @@ def lowered(text: str) -> str:
 
 def column_name(header: str, rng: random.Random) -> str:
     """A header without its unit."""
-    short = re.sub(r"\s*[(\[][^()\[\]]*[)\]]|,\s?[^,\s]{1,6}$|^%\s(?:of\s)?|^#\s", "", header).strip()
+    short = re.sub(
+        r"\s*[(\[][^()\[\]]*[)\]]|,\s?[^,\s]{1,6}$|^%\s(?:of\s)?|^#\s", "", header
+    ).strip()
     return named(short if words(short) else header, rng)
 
 
-def worded(draw: Draw, *, row: str | None = None, header: str | None = None, value: str | None = None) -> str:
+def worded(
+    draw: Draw, *, row: str | None = None, header: str | None = None, value: str | None = None
+) -> str:
     cell, rng = draw.cell, draw.rng
     header = cell.header if header is None else header
     wordings = WORDINGS if header else WORDINGS_WITHOUT_COLUMN
@@ -298,7 +334,13 @@ def true_other_writing(draw: Draw) -> Made:
     number = draw.cell.number
     digits = number.replace(",", "")
     whole, _, rest = digits.partition(".")
-    other = digits if "," in number else f"{int(whole):,}" + (f".{rest}" if rest else "") if len(whole) > 3 else ""
+    other = (
+        digits
+        if "," in number
+        else f"{int(whole):,}" + (f".{rest}" if rest else "")
+        if len(whole) > 3
+        else ""
+    )
     if not other or re.fullmatch(r"(?:19|20)\d\d", digits):
         return None
     return worded(draw, value=written(other, draw.cell, draw.cell.unit)), []
@@ -353,7 +395,11 @@ def two_rows_swapped(draw: Draw) -> Made:
 def number_changed(draw: Draw) -> Made:
     number = draw.cell.number
     at = draw.rng.choice([i for i, character in enumerate(number) if character.isdigit()])
-    other = number[:at] + draw.rng.choice([d for d in "123456789" if d != number[at]]) + number[at + 1 :]
+    other = (
+        number[:at]
+        + draw.rng.choice([d for d in "123456789" if d != number[at]])
+        + number[at + 1 :]
+    )
     in_row = {
         bare(found)
         for text in draw.grid.row_texts[draw.cell.row]
@@ -366,7 +412,9 @@ def number_changed(draw: Draw) -> Made:
 
 
 def number_of_other_row(draw: Draw) -> Made:
-    others = [other for other in draw.others_of_column() if bare(other.number) != bare(draw.cell.number)]
+    others = [
+        other for other in draw.others_of_column() if bare(other.number) != bare(draw.cell.number)
+    ]
     in_row = " ".join(draw.grid.row_texts[draw.cell.row])
     others = [other for other in others if draw.cell.header or other.number not in in_row]
     if not others:
@@ -382,18 +430,31 @@ def row_swapped(draw: Draw) -> Made:
 
 def column_swapped(draw: Draw) -> Made:
     others = draw.others_of_row()
-    return (worded(draw, header=draw.rng.choice(others).header), []) if draw.cell.header and others else None
+    return (
+        (worded(draw, header=draw.rng.choice(others).header), [])
+        if draw.cell.header and others
+        else None
+    )
 
 
 def unit_swapped(draw: Draw) -> Made:
     unit = draw.cell.unit
-    return (worded(draw, value=written(draw.cell.number, draw.cell, OTHER_UNITS[unit])), []) if unit else None
+    return (
+        (worded(draw, value=written(draw.cell.number, draw.cell, OTHER_UNITS[unit])), [])
+        if unit
+        else None
+    )
 
 
 def unit_added(draw: Draw) -> Made:
     """A unit that stands nowhere in the table."""
     unit = next(
-        (one for one in draw.rng.sample(["mg", "km", "ms", "kg"], 4) if one not in words(draw.grid.all_text)), ""
+        (
+            one
+            for one in draw.rng.sample(["mg", "km", "ms", "kg"], 4)
+            if one not in words(draw.grid.all_text)
+        ),
+        "",
     )
     if draw.cell.unit or not unit:
         return None

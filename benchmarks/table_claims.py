@@ -1,11 +1,13 @@
-"""How often the verifier accepts a wrong claim about a table and refuses a true one, on tables of real documents.
+"""How often the verifier accepts a wrong claim about a table and refuses a true one, on tables of
+real documents.
 
     python -m benchmarks.table_claims FOLDER [FOLDER ...] [--of-a-kind N] [--show N]
 
-Each FOLDER holds documents that the pipeline reads (ADE or Docling JSON, TEI). They are parsed and chunked as the
-pipeline does it; from every table, up to N claims of each kind are made, quoting the line of the chunk that holds the
-row. Documents are parted in two by a hash of the file's name: the rules were tuned on the first part, the second was
-held out. Printed text is third parties', keep it out of files.
+Each FOLDER holds documents that the pipeline reads (ADE or Docling JSON, TEI). They are parsed and
+chunked as the pipeline does it; from every table, up to N claims of each kind are made, quoting the
+line of the chunk that holds the row. Documents are parted in two by a hash of the file's name: the
+rules were tuned on the first part, the second was held out. Printed text is third parties', keep it
+out of files.
 """
 
 import argparse
@@ -34,30 +36,41 @@ def part_of(path: Path) -> str:
 def cases_in(folder: Path, most_of_a_kind: int) -> Iterator[tuple[str, Case]]:
     """Every case with the part its document belongs to."""
     settings, counter = Settings(), token_counter("wordpiece")
-    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".xml") and path.is_file()):
+    for path in sorted(
+        path for path in folder.rglob("*") if path.suffix in (".json", ".xml") and path.is_file()
+    ):
         try:
             known = sniff(path.name, path.read_bytes())
             document = parser_of(known)(
-                RawFile(stem_of(path.name) or path.stem, path.name, path.read_bytes()), settings.parsing
+                RawFile(stem_of(path.name) or path.stem, path.name, path.read_bytes()),
+                settings.parsing,
             )
         except RagAssetsError as error:
             print(f"{path.name} left out: {error}")
             continue
-        chunks = chunk_paper(document.paper_id, document.blocks, "", "text", settings.chunking, counter, "")
+        chunks = chunk_paper(
+            document.paper_id, document.blocks, "", "text", settings.chunking, counter, ""
+        )
         for nth, block in enumerate(document.blocks):
             grid = grid_of(block) if block.cells else None
-            for case in cases_of(grid, chunks, most_of_a_kind, f"{path.name} {nth}") if grid else ():
+            for case in (
+                cases_of(grid, chunks, most_of_a_kind, f"{path.name} {nth}") if grid else ()
+            ):
                 yield part_of(path), case
 
 
 def is_accepted(case: Case) -> bool:
     """Whether the claim is published; also counts as refused when its quote is not found."""
-    claim = DraftClaim(case.claim, tuple(DraftCitation(case.chunk.chunk_id, quote) for quote in case.quotes))
+    claim = DraftClaim(
+        case.claim, tuple(DraftCitation(case.chunk.chunk_id, quote) for quote in case.quotes)
+    )
     return bool(verify(DraftAnswer((claim,)), {case.chunk.chunk_id: case.chunk}, "").claims)
 
 
 def table(outcomes: Counter[tuple[str, str, bool]]) -> Iterator[str]:
-    yield "| kind | " + " | ".join(f"{part}: n | wrong" for part in PARTS) + " |\n|---|" + "---:|" * 4
+    yield (
+        "| kind | " + " | ".join(f"{part}: n | wrong" for part in PARTS) + " |\n|---|" + "---:|" * 4
+    )
     for kind in (*KINDS, None):
         for is_true in (True, False) if kind is None else (kind.startswith("true"),):
             row = []
@@ -82,13 +95,21 @@ def table(outcomes: Counter[tuple[str, str, bool]]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--of-a-kind", type=int, default=6, help="most cases of each kind from one table")
-    parser.add_argument("--show", type=int, default=0, help="failures printed of each kind and part")
+    parser.add_argument(
+        "--of-a-kind", type=int, default=6, help="most cases of each kind from one table"
+    )
+    parser.add_argument(
+        "--show", type=int, default=0, help="failures printed of each kind and part"
+    )
     given = parser.parse_args()
     if missing := [str(folder) for folder in given.folders if not folder.is_dir()]:
-        print(f"Nothing measured: {', '.join(missing)} is not there. Name folders with ADE, Docling or TEI documents.")
+        print(
+            f"Nothing measured: {', '.join(missing)} is not there. Name folders with ADE, Docling or TEI documents."
+        )
         return
     outcomes: Counter[tuple[str, str, bool]] = Counter()
     failures: dict[tuple[str, str], list[Case]] = {}
@@ -102,7 +123,9 @@ def main() -> None:
         print(line)
     for (kind, part), cases in sorted(failures.items()):
         for case in cases[: given.show]:
-            print(f"\n{kind} ({part})\n  claim: {case.claim}\n  quote: {' // '.join(case.quotes)[:700]}")
+            print(
+                f"\n{kind} ({part})\n  claim: {case.claim}\n  quote: {' // '.join(case.quotes)[:700]}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
-"""What thorough answers bring and cost beside quick ones, without a model and with a scripted reader.
+"""What thorough answers bring and cost beside quick ones, without a model and with a scripted
+reader.
 
-    python -m benchmarks.thorough --data DIR QUESTIONS.jsonl [--reader] [--rows ROWS.jsonl] [--set KEY=VALUE ...]
+    python -m benchmarks.thorough --data DIR QUESTIONS.jsonl [--reader] [--rows ROWS.jsonl] [--set
+    KEY=VALUE ...]
 
-DIR is indexed; its answers are not touched, a copy is asked. A line of QUESTIONS has `id`, `question` and `parts`; a
-part has `question`, `enough` (what would count as an answer), `paper` (its id; null where no paper answers the part),
-`facts` (accepted spellings), `support` (a stretch of the paper that states it) and `other_words` (two searches).
+DIR is indexed; its answers are not touched, a copy is asked. A line of QUESTIONS has `id`,
+`question` and `parts`; a part has `question`, `enough` (what would count as an answer), `paper`
+(its id; null where no paper answers the part), `facts` (accepted spellings), `support` (a stretch
+of the paper that states it) and `other_words` (two searches).
 
---reader: a model behind a local server writes the answers. It plans the parts as the file has them, searches gaps with
-the words of the file, and quotes the support of a part only where it stands in the sources of the prompt, so what is
-measured is what the steps bring before a competent reader. Without it, no model is asked, and the rules plan.
+--reader: a model behind a local server writes the answers. It plans the parts as the file has them,
+searches gaps with the words of the file, and quotes the support of a part only where it stands in
+the sources of the prompt, so what is measured is what the steps bring before a competent reader.
+Without it, no model is asked, and the rules plan.
 
-A part counts as answered when a verified claim quotes one of its facts from its paper. What else is claimed counts as
-beside; whether that is wrong is for a reader of ROWS to judge. Intervals draw whole questions.
+A part counts as answered when a verified claim quotes one of its facts from its paper. What else is
+claimed counts as beside; whether that is wrong is for a reader of ROWS to judge. Intervals draw
+whole questions.
 """
 
 import argparse
@@ -43,7 +48,16 @@ from rag_assets_testing.wire.quoting_model import Prompt, reply
 MODEL = "openai:gpt-5-mini"
 EFFORTS = ("quick", "thorough")
 NOT_COPIED = shutil.ignore_patterns("kept.sqlite3")
-MEASURES = ("answered", "all_answered", "open_named", "n_claims", "n_beside", "n_requests", "n_tokens", "seconds")
+MEASURES = (
+    "answered",
+    "all_answered",
+    "open_named",
+    "n_claims",
+    "n_beside",
+    "n_requests",
+    "n_tokens",
+    "seconds",
+)
 _LONGEST_QUOTE = 600
 
 
@@ -63,7 +77,8 @@ class Part:
         return any(_folded(fact) in _folded(quote) for fact in self.facts for quote in quotes)
 
     def quote_in(self, sources: Mapping[int, str]) -> tuple[int, str] | None:
-        """The number of the first source that holds the support, and its sentence; None where none does."""
+        """The number of the first source that holds the support, and its sentence; None where none
+        does."""
         if self.support is None:
             return None
         words = re.compile(r"\s+".join(map(re.escape, self.support.split())))
@@ -105,7 +120,9 @@ class Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("questions", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--reader", action="store_true")
@@ -114,7 +131,11 @@ def main() -> None:
     given = parser.parse_args()
     asked = _loaded(given.questions)
     with _model(asked) if given.reader else _no_model() as model_settings:
-        rows = [row for effort in EFFORTS for row in _rows(asked, effort, given.data, model_settings, given.changes)]
+        rows = [
+            row
+            for effort in EFFORTS
+            for row in _rows(asked, effort, given.data, model_settings, given.changes)
+        ]
     if given.rows:
         lines = [json.dumps(asdict(row), ensure_ascii=False) for row in rows]
         given.rows.write_text("\n".join(lines) + "\n", "utf-8")
@@ -152,7 +173,8 @@ def _model(asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
 
 
 class ScriptedReader:
-    """Plans as the file says, and quotes what stands in the sources it is given; called from several threads."""
+    """Plans as the file says, and quotes what stands in the sources it is given; called from
+    several threads."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
         self._parts = {one.question: one.parts for one in asked} | {
@@ -162,14 +184,20 @@ class ScriptedReader:
 
     def __call__(self, request: WireRequest) -> Reply:
         said = self._said(request)
-        n_input, n_output = self._counter.count_all([f"{request.system}\n{request.prompt}", said.text])
+        n_input, n_output = self._counter.count_all(
+            [f"{request.system}\n{request.prompt}", said.text]
+        )
         return replace(said, n_input_tokens=n_input, n_output_tokens=n_output)
 
     def _said(self, request: WireRequest) -> Reply:
         wanted = json.dumps(request.schema)
         if '"parts"' in wanted:
             parts = self._parts[json.loads(request.prompt)]
-            return Reply(json.dumps({"parts": [{"question": one.question, "enough": one.enough} for one in parts]}))
+            return Reply(
+                json.dumps(
+                    {"parts": [{"question": one.question, "enough": one.enough} for one in parts]}
+                )
+            )
         if '"queries"' in wanted:
             (part,) = self._parts[json.loads(request.prompt.splitlines()[-1])["question"]]
             return Reply(json.dumps({"queries": part.other_words}))
@@ -177,12 +205,20 @@ class ScriptedReader:
         parts = self._parts[prompt.question]
         found = [part.quote_in(prompt.sources) for part in parts]
         claims = [(one[1], [one]) for one in found if one]
-        missing = [f"{INSUFFICIENT} {part.question}" for part, one in zip(parts, found, strict=True) if not one]
+        missing = [
+            f"{INSUFFICIENT} {part.question}"
+            for part, one in zip(parts, found, strict=True)
+            if not one
+        ]
         return reply(claims, " ".join([*(text for text, _ in claims), *missing]) if claims else "")
 
 
 def _rows(
-    asked: Sequence[Asked], effort: str, data: Path, model_settings: Mapping[str, Any], changes: Sequence[str]
+    asked: Sequence[Asked],
+    effort: str,
+    data: Path,
+    model_settings: Mapping[str, Any],
+    changes: Sequence[str],
 ) -> Iterator[Row]:
     with TemporaryDirectory() as copy:
         shutil.copytree(data, copy, dirs_exist_ok=True, ignore=NOT_COPIED)
@@ -202,7 +238,11 @@ def _row(one: Asked, effort: str, engine: Engine) -> Row:
     answered = {part: any(map(part.is_answered_by, result.claims)) for part in one.parts}
     answerable = [is_answered for part, is_answered in answered.items() if part.paper]
     still_open = [part for part, is_answered in answered.items() if not is_answered]
-    beside = [claim for claim in result.claims if not any(part.is_answered_by(claim) for part in one.parts)]
+    beside = [
+        claim
+        for claim in result.claims
+        if not any(part.is_answered_by(claim) for part in one.parts)
+    ]
     return Row(
         one.id,
         effort,
@@ -223,7 +263,10 @@ def _row(one: Asked, effort: str, engine: Engine) -> Row:
 def _is_named(part: Part, unanswered: Sequence[str]) -> bool:
     """Whether a part is among the open ones: most of its longer words stand in one of them."""
     wanted = set(re.findall(r"\w{4,}", part.question.lower()))
-    return any(len(wanted & set(re.findall(r"\w{4,}", one.lower()))) >= len(wanted) / 2 for one in unanswered)
+    return any(
+        len(wanted & set(re.findall(r"\w{4,}", one.lower()))) >= len(wanted) / 2
+        for one in unanswered
+    )
 
 
 def _described(claim: Claim, is_beside: bool) -> str:
@@ -232,13 +275,18 @@ def _described(claim: Claim, is_beside: bool) -> str:
 
 
 def _steps(trace: AnswerTrace) -> tuple[str, ...]:
-    return tuple(f"{step.kind}: {step.about} {' | '.join(step.words)} ({step.n_claims})" for step in trace.steps)
+    return tuple(
+        f"{step.kind}: {step.about} {' | '.join(step.words)} ({step.n_claims})"
+        for step in trace.steps
+    )
 
 
 def _print(rows: Sequence[Row]) -> None:
     quick, thorough = ([row for row in rows if row.effort == effort] for effort in EFFORTS)
     ids = [row.id for row in quick]
-    print(f"{len(ids)} questions\n\n| | quick | thorough | difference | better / worse |\n|---|---:|---:|---:|---:|")
+    print(
+        f"{len(ids)} questions\n\n| | quick | thorough | difference | better / worse |\n|---|---:|---:|---:|---:|"
+    )
     for name in MEASURES:
         old, new = ([float(getattr(row, name)) for row in some] for some in (quick, thorough))
         change = difference(new, old, ids)
@@ -262,7 +310,8 @@ def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sentence(line: str, start: int, end: int) -> str:
-    """The sentences of a line that hold `line[start:end]`; a shorter stretch where they are very long."""
+    """The sentences of a line that hold `line[start:end]`; a shorter stretch where they are very
+    long."""
     spans = [span for span in sentence_spans(line) if span[1] > start and span[0] < end]
     begin, stop = spans[0][0], spans[-1][1]
     if stop - begin <= _LONGEST_QUOTE:

@@ -2,10 +2,11 @@
 
     python benchmarks/unchanged_run.py [--rounds 3] [--executor in-process]
 
-The demo corpus is copied and materialized once. Then fresh processes alternate: the job `everything` over the
-unchanged copy, and the same assets, dependencies and checks with empty bodies, both with either executor. Correctness
-comes first: a run that fails, or an "unchanged" run that changes a byte, gets no time. Seconds are those of the whole
-process, imports included. Last, the import of `rag_assets.pipeline.definitions` beside that of `dagster` alone.
+The demo corpus is copied and materialized once. Then fresh processes alternate: the job
+`everything` over the unchanged copy, and the same assets, dependencies and checks with empty
+bodies, both with either executor. Correctness comes first: a run that fails, or an "unchanged" run
+that changes a byte, gets no time. Seconds are those of the whole process, imports included. Last,
+the import of `rag_assets.pipeline.definitions` beside that of `dagster` alone.
 """
 
 import argparse
@@ -30,7 +31,8 @@ import dagster as dg
 
 DEMO = Path(__file__).parents[1] / "data"
 GRAPH_VARIABLE = "UNCHANGED_RUN_GRAPH"
-"""Names the file that tells the process with empty bodies what the graph is: it must not import rag_assets."""
+"""Names the file that tells the process with empty bodies what the graph is: it must not import
+rag_assets."""
 EXECUTOR_VARIABLE = "UNCHANGED_RUN_EXECUTOR"
 MADE = ("cache", "index", "output", "logs")
 EXECUTORS = {"in-process": dg.in_process_executor, "multiprocess": dg.multiprocess_executor}
@@ -64,7 +66,12 @@ def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
     from rag_assets.core.settings import load_settings
     from rag_assets.pipeline.assets.automation import EVERYTHING, everything_job
-    from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
+    from rag_assets.pipeline.assets.resources import (
+        run_engine,
+        run_models,
+        run_settings,
+        run_workforce,
+    )
     from rag_assets.pipeline.definitions import ASSETS
 
     definitions = dg.Definitions(
@@ -105,7 +112,9 @@ def empty_asset(name: str, deps: list[str], checks: list[str]) -> dg.AssetsDefin
     def body() -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
         for check in checks:
             yield dg.AssetCheckResult(check_name=check, passed=True, metadata={"n_offenders": 0})
-        counts = dict.fromkeys(("n_added", "n_changed", "n_removed", "n_unchanged", "dagster/row_count"), 0)
+        counts = dict.fromkeys(
+            ("n_added", "n_changed", "n_removed", "n_unchanged", "dagster/row_count"), 0
+        )
         yield dg.MaterializeResult(data_version=dg.DataVersion("same"), metadata=counts)
 
     return body
@@ -143,9 +152,13 @@ def run_here(what: str) -> None:
 
 def cost_of(command: Sequence[str], environment: dict[str, str]) -> Cost:
     """Run a fresh process; if it fails, everything ends with what it wrote."""
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process would compile all modules again
+    environment.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # or each process would compile all modules again
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *command], env=environment, capture_output=True, text=True
+    )
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed, so no time means anything:\n{done.stderr}")
@@ -171,11 +184,15 @@ def bytes_of(data: Path) -> str:
     digest = hashlib.sha256()
     for folder in MADE:
         for file in sorted(path for path in (data / folder).rglob("*") if path.is_file()):
-            digest.update(f"{file.relative_to(data)}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+            digest.update(
+                f"{file.relative_to(data)}\0{file.stat().st_size}\0".encode() + file.read_bytes()
+            )
     return digest.hexdigest()
 
 
-def run_costs(contenders: Sequence[Contender], root: Path, n_rounds: int) -> dict[Contender, list[Cost]]:
+def run_costs(
+    contenders: Sequence[Contender], root: Path, n_rounds: int
+) -> dict[Contender, list[Cost]]:
     """Contenders alternate, after one run each that makes the data and the history."""
     costs: dict[Contender, list[Cost]] = {contender: [] for contender in contenders}
     for contender in contenders:
@@ -192,7 +209,10 @@ def run_costs(contenders: Sequence[Contender], root: Path, n_rounds: int) -> dic
 def import_costs(n_rounds: int) -> dict[str, list[Cost]]:
     modules = ("rag_assets.pipeline.definitions", "dagster")
     costs: dict[str, list[Cost]] = {module: [] for module in modules}
-    for counts in [False, *[True] * n_rounds]:  # the first round fills the caches of the file system
+    for counts in [
+        False,
+        *[True] * n_rounds,
+    ]:  # the first round fills the caches of the file system
         for module in modules:
             cost = cost_of(["-c", f"import {module}"], dict(os.environ))
             costs[module] += [cost] if counts else []
@@ -202,8 +222,12 @@ def import_costs(n_rounds: int) -> dict[str, list[Cost]]:
 def row(name: str, costs: Sequence[Cost], base: Sequence[Cost]) -> str:
     """Medians, and how many times the base's time: median and worst round."""
     ratios = [cost.wall_s / other.wall_s for cost, other in zip(costs, base, strict=True)]
-    wall, cpu = (statistics.median(getattr(cost, what) for cost in costs) for what in ("wall_s", "cpu_s"))
-    return f"{name:<38} {wall:>7.2f} {cpu:>7.2f} {statistics.median(ratios):>9.2f} {max(ratios):>9.2f}"
+    wall, cpu = (
+        statistics.median(getattr(cost, what) for cost in costs) for what in ("wall_s", "cpu_s")
+    )
+    return (
+        f"{name:<38} {wall:>7.2f} {cpu:>7.2f} {statistics.median(ratios):>9.2f} {max(ratios):>9.2f}"
+    )
 
 
 def measure(n_rounds: int, executors: Sequence[str]) -> None:
@@ -226,9 +250,13 @@ def measure(n_rounds: int, executors: Sequence[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds of every contender")
-    parser.add_argument("--executor", choices=EXECUTORS, action="append", help="only this one; repeatable")
+    parser.add_argument(
+        "--executor", choices=EXECUTORS, action="append", help="only this one; repeatable"
+    )
     parser.add_argument("--run", choices=JOBS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:

@@ -1,6 +1,8 @@
-"""Quotes of real papers as a model might give them: as they are, tidied, moved, invented, falsified.
+"""Quotes of real papers as a model might give them: as they are, tidied, moved, invented,
+falsified.
 
-Each kind has its own rule here, not one of the verifier's, and a fixed seed. `verifier_errors` puts them to the test.
+Each kind has its own rule here, not one of the verifier's, and a fixed seed. `verifier_errors` puts
+them to the test.
 """
 
 import random
@@ -21,7 +23,8 @@ TURNING = frozenset(
     "except unless all some every before after above below over under than up down increased decreased higher lower "
     "versus vs or".split()
 )
-"""Words whose loss a reader would call another statement; everything else counts as a light edit."""
+"""Words whose loss a reader would call another statement; everything else counts as a light
+edit."""
 OPPOSITES = {
     "increased": "decreased",
     "increase": "decrease",
@@ -73,7 +76,9 @@ MEASURED = re.compile(
     r"\d+(?:\.\d+)?(?=\s?%| (?!of\b|and\b|in\b|is\b|for\b|et\b)[a-z]{3,}|,? (?:and|but)\b)"
 )
 NEGATION = re.compile(r"\b(?:not|no|never|without|cannot) ", re.IGNORECASE)
-VERB = re.compile(r"\b(is|are|was|were|can|could|did|does|has|have|had|may|might|should|will|would)\b(?! not\b)")
+VERB = re.compile(
+    r"\b(is|are|was|were|can|could|did|does|has|have|had|may|might|should|will|would)\b(?! not\b)"
+)
 MODAL = re.compile(r"\b(?:may|might|could|possibly|probably|likely|only|almost|nearly) ")
 WORD_OR_SIGN = re.compile(r"[^\W_]+|[-−–](?=\.?\d)")
 SIGNS = str.maketrans("−–", "--")
@@ -92,12 +97,16 @@ class Corpus:
             (chunk, text)
             for chunk in self.chunks
             for start, end in sentence_spans(chunk.text)
-            if 8 <= len((text := chunk.text[start:end]).split()) <= 60 and " | " not in text and "\n" not in text
+            if 8 <= len((text := chunk.text[start:end]).split()) <= 60
+            and " | " not in text
+            and "\n" not in text
         ]
 
     @cached_property
     def content_words(self) -> list[str]:
-        return sorted({word for _, text in self.sentences for word in re.findall(r"\b[a-z]{5,12}\b", text)})
+        return sorted(
+            {word for _, text in self.sentences for word in re.findall(r"\b[a-z]{5,12}\b", text)}
+        )
 
 
 @dataclass(frozen=True)
@@ -117,7 +126,11 @@ class Draw:
         """A sentence of the same paper, or of any other paper when `of_paper` is None."""
         for _ in range(10_000):
             chunk, text = self.rng.choice(self.corpus.sentences)
-            if (chunk.paper_id == of_paper) if of_paper else (chunk.paper_id != self.chunk.paper_id):
+            if (
+                (chunk.paper_id == of_paper)
+                if of_paper
+                else (chunk.paper_id != self.chunk.paper_id)
+            ):
                 return chunk, text
         raise SystemExit("The corpus needs at least two papers.")
 
@@ -190,14 +203,22 @@ def word_left_out(draw: Draw) -> str | None:
 
 
 def hyphen_tidied(draw: Draw) -> str | None:
-    at = inner(draw, lambda word: re.fullmatch(r"[A-Za-z]{3,}[-‐–][a-z]{3,}[.,;]?", word) is not None)
-    return with_word(draw, at, re.sub(r"[-‐–]", draw.rng.choice((" ", "")), draw.words[at])) if at else None
+    at = inner(
+        draw, lambda word: re.fullmatch(r"[A-Za-z]{3,}[-‐–][a-z]{3,}[.,;]?", word) is not None
+    )
+    return (
+        with_word(draw, at, re.sub(r"[-‐–]", draw.rng.choice((" ", "")), draw.words[at]))
+        if at
+        else None
+    )
 
 
 def number_of_noun(draw: Draw) -> str | None:
     at = inner(draw, lambda word: re.fullmatch(r"[a-z]{4,}(?<!ss)(?<!us)(?<!is)", word) is not None)
     return (
-        with_word(draw, at, draw.words[at][:-1] if draw.words[at].endswith("s") else draw.words[at] + "s")
+        with_word(
+            draw, at, draw.words[at][:-1] if draw.words[at].endswith("s") else draw.words[at] + "s"
+        )
         if at
         else None
     )
@@ -217,13 +238,21 @@ def article(draw: Draw) -> str | None:
     if way == "insert" or at is None:
         at = inner(draw, str.islower)
         return with_word(draw, at, "the", draw.words[at]) if at else None
-    return with_word(draw, at, *(["a" if draw.words[at] == "the" else "the"] if way == "exchange" else []))
+    return with_word(
+        draw, at, *(["a" if draw.words[at] == "the" else "the"] if way == "exchange" else [])
+    )
 
 
 def dressed(draw: Draw) -> str:
     bare = draw.sentence.rstrip(".")
     return draw.rng.choice(
-        (f'"{draw.sentence}"', f"“{bare}”.", f"{bare}...", f"... {bare}", f"{' '.join(bare.split()[:-1])}.")
+        (
+            f'"{draw.sentence}"',
+            f"“{bare}”.",
+            f"{bare}...",
+            f"... {bare}",
+            f"{' '.join(bare.split()[:-1])}.",
+        )
     )
 
 
@@ -233,7 +262,8 @@ def two_edits(draw: Draw) -> str | None:
 
 
 def parts(draw: Draw, wants: Callable[[Sequence[str]], bool]) -> tuple[str, str] | None:
-    """Two parts of a sentence of at least four words and 20 characters, with words between them that `wants` takes."""
+    """Two parts of a sentence of at least four words and 20 characters, with words between them
+    that `wants` takes."""
     n = len(draw.words)
     cuts = [
         (i, j)
@@ -249,12 +279,16 @@ def parts(draw: Draw, wants: Callable[[Sequence[str]], bool]) -> tuple[str, str]
 
 
 def ellipsis(draw: Draw) -> str | None:
-    found = parts(draw, lambda hidden: not TURNING.intersection(hidden) and all(map(str.isalpha, hidden)))
+    found = parts(
+        draw, lambda hidden: not TURNING.intersection(hidden) and all(map(str.isalpha, hidden))
+    )
     return draw.rng.choice(ELLIPSES).join(found) if found else None
 
 
 def ellipsis_over_negation(draw: Draw) -> str | None:
-    found = parts(draw, lambda hidden: bool({"not", "no", "never", "without", "cannot"}.intersection(hidden)))
+    found = parts(
+        draw, lambda hidden: bool({"not", "no", "never", "without", "cannot"}.intersection(hidden))
+    )
     return draw.rng.choice(ELLIPSES).join(found) if found else None
 
 
@@ -288,7 +322,11 @@ def ellipsis_between_sentences(draw: Draw) -> str | None:
 def ellipsis_into_a_sentence(draw: Draw) -> str | None:
     """The rest of the other sentence from a word that no comma sets apart."""
     words = (later_sentence(draw) or "").split()
-    cuts = [i for i in range(3, len(words) - 4) if all(map(str.isalpha, words[i - 2 : i + 1])) and words[i].islower()]
+    cuts = [
+        i
+        for i in range(3, len(words) - 4)
+        if all(map(str.isalpha, words[i - 2 : i + 1])) and words[i].islower()
+    ]
     if not cuts:
         return None
     first = " ".join(draw.words[: max(4, len(draw.words) // 2)])
@@ -323,7 +361,9 @@ def shuffled(draw: Draw) -> str:
     return " ".join(words)
 
 
-def changed_number(draw: Draw, text: str, change: Callable[[random.Random, str], str]) -> str | None:
+def changed_number(
+    draw: Draw, text: str, change: Callable[[random.Random, str], str]
+) -> str | None:
     found = list(NUMBER.finditer(text))
     if not found:
         return None
@@ -333,7 +373,11 @@ def changed_number(draw: Draw, text: str, change: Callable[[random.Random, str],
 
 def other_digit(rng: random.Random, number: str) -> str:
     at = rng.choice([i for i, character in enumerate(number) if character.isdigit()])
-    return number[:at] + rng.choice([digit for digit in "123456789" if digit != number[at]]) + number[at + 1 :]
+    return (
+        number[:at]
+        + rng.choice([digit for digit in "123456789" if digit != number[at]])
+        + number[at + 1 :]
+    )
 
 
 def decimal_moved(_rng: random.Random, number: str) -> str:
@@ -347,7 +391,11 @@ def percent_changed(draw: Draw) -> str | None:
     if not found:
         return None
     match = draw.rng.choice(found)
-    return draw.sentence[: match.start()] + other_digit(draw.rng, match[0]) + draw.sentence[match.end() :]
+    return (
+        draw.sentence[: match.start()]
+        + other_digit(draw.rng, match[0])
+        + draw.sentence[match.end() :]
+    )
 
 
 def sign_dropped(draw: Draw) -> str | None:
@@ -377,8 +425,12 @@ def opposite(draw: Draw) -> str | None:
 
 
 def prefix_cut(draw: Draw) -> str | None:
-    """The sentence from a word on whose negating prefix is cut off: "typical ..." out of "atypical ..."."""
-    found = re.search(r"\b(?:un|in|im|ab|dis|non|a|hypo|hyper|inter|intra|de|mis|ir)-?([a-z]{5,}.{15,})", draw.sentence)
+    """The sentence from a word on whose negating prefix is cut off: "typical ..." out of "atypical
+    ..."."""
+    found = re.search(
+        r"\b(?:un|in|im|ab|dis|non|a|hypo|hyper|inter|intra|de|mis|ir)-?([a-z]{5,}.{15,})",
+        draw.sentence,
+    )
     return found[1] if found else None
 
 
@@ -386,11 +438,17 @@ def claim_same(draw: Draw) -> Case | None:
     if not NUMBER.search(draw.sentence):
         return None
     text = draw.sentence.replace("%", " percent").replace(" (", ", ").replace("−", "-")
-    return Case(draw.sentence, draw.chunk, draw.sentence, f"The authors report that {text[0].lower()}{text[1:]}")
+    return Case(
+        draw.sentence,
+        draw.chunk,
+        draw.sentence,
+        f"The authors report that {text[0].lower()}{text[1:]}",
+    )
 
 
 def claim_changed(draw: Draw) -> Case | None:
-    """With another digit in a number that measures or counts something: numbers of tables and references do not."""
+    """With another digit in a number that measures or counts something: numbers of tables and
+    references do not."""
     found = list(MEASURED.finditer(draw.sentence))
     if not found:
         return None
@@ -401,12 +459,20 @@ def claim_changed(draw: Draw) -> Case | None:
 
 
 def claim_rounded(draw: Draw) -> Case | None:
-    found = [match for match in NUMBER.finditer(draw.sentence) if re.fullmatch(r"\d\d+\.\d+|[1-9]\d{2,}", match[0])]
+    found = [
+        match
+        for match in NUMBER.finditer(draw.sentence)
+        if re.fullmatch(r"\d\d+\.\d+|[1-9]\d{2,}", match[0])
+    ]
     found = [match for match in found if not re.fullmatch(r"(?:1[5-9]|20)\d\d", match[0])]
     if not found or re.search(r"[<>≤≥~≈±]|[-−–]\d", draw.sentence):
         return None
     match = draw.rng.choice(found)
-    rounded = f"{float(match[0]):.0f}" if "." in match[0] else f"{round(int(match[0]), 1 - len(match[0]) + 1):d}"
+    rounded = (
+        f"{float(match[0]):.0f}"
+        if "." in match[0]
+        else f"{round(int(match[0]), 1 - len(match[0]) + 1):d}"
+    )
     if float(rounded) == float(match[0]):
         return None
     text = f"{draw.sentence[: match.start()]}about {rounded}{draw.sentence[match.end() :]}"
@@ -431,12 +497,24 @@ KINDS = (
     Kind("ellipsis, one part of another paper", False, edited(ellipsis_half_invented)),
     Kind("moved to another paper", False, moved),
     Kind("invented: two halves joined", False, edited(two_halves)),
-    Kind("invented: all content words replaced", False, edited(lambda draw: content_replaced(draw, 1.0))),
+    Kind(
+        "invented: all content words replaced",
+        False,
+        edited(lambda draw: content_replaced(draw, 1.0)),
+    ),
     Kind("invented: a third replaced", False, edited(lambda draw: content_replaced(draw, 0.33))),
     Kind("invented: one word replaced", False, edited(lambda draw: content_replaced(draw, 0.0))),
     Kind("invented: words shuffled", False, edited(shuffled)),
-    Kind("number: a digit", False, edited(lambda draw: changed_number(draw, draw.sentence, other_digit))),
-    Kind("number: the decimal point", False, edited(lambda draw: changed_number(draw, draw.sentence, decimal_moved))),
+    Kind(
+        "number: a digit",
+        False,
+        edited(lambda draw: changed_number(draw, draw.sentence, other_digit)),
+    ),
+    Kind(
+        "number: the decimal point",
+        False,
+        edited(lambda draw: changed_number(draw, draw.sentence, decimal_moved)),
+    ),
     Kind("number: a percentage", False, edited(percent_changed)),
     Kind("number: the sign dropped", False, edited(sign_dropped)),
     Kind("meaning: negation dropped", False, edited(negation_dropped)),
@@ -470,5 +548,8 @@ def cases_of(kind: Kind, corpus: Corpus, n_wanted: int, left_out: Counter[str]) 
 
 def stands_there(case: Case) -> bool:
     """Whether a quote that was moved or made up is in its chunk all the same, as whole words."""
-    quote, text = (f" {' '.join(WORD_OR_SIGN.findall(one.casefold()))} " for one in (case.quote, case.chunk.text))
+    quote, text = (
+        f" {' '.join(WORD_OR_SIGN.findall(one.casefold()))} "
+        for one in (case.quote, case.chunk.text)
+    )
     return quote.translate(SIGNS) in text.translate(SIGNS)

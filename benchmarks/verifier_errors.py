@@ -1,12 +1,15 @@
-"""How often the verifier accepts a quote it should not, and refuses one it should accept, on quotes of real papers.
+"""How often the verifier accepts a quote it should not, and refuses one it should accept, on quotes
+of real papers.
 
     python -m benchmarks.verifier_errors [--corpus FOLDER] [--cases N]
 
-FOLDER holds papers as the pipeline reads them, or JSON files with a `text`; the demo's papers by default. They are
-parsed and chunked as the pipeline does it. Sentences of the chunks are then quoted as they are, typeset differently,
-tidied, moved, invented and falsified, N of each kind (fewer where a corpus has no such sentence), with a fixed seed. A
-falsified quote that happens to stand in its chunk is left out and counted. Every kind is made by its own rule here,
-not by the rules of the verifier; its failures are printed. Printed text is third parties', keep it out of files.
+FOLDER holds papers as the pipeline reads them, or JSON files with a `text`; the demo's papers by
+default. They are parsed and chunked as the pipeline does it. Sentences of the chunks are then
+quoted as they are, typeset differently, tidied, moved, invented and falsified, N of each kind
+(fewer where a corpus has no such sentence), with a fixed seed. A falsified quote that happens to
+stand in its chunk is left out and counted. Every kind is made by its own rule here, not by the
+rules of the verifier; its failures are printed. Printed text is third parties', keep it out of
+files.
 """
 
 import argparse
@@ -55,14 +58,22 @@ def outcome_of(case: Case) -> str:
 def wilson(n_wrong: int, n: int) -> tuple[float, float]:
     """95 % interval of a share."""
     z, share = 1.96, n_wrong / n
-    middle, spread = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, (middle - spread) / (1 + z * z / n)), min(1.0, (middle + spread) / (1 + z * z / n))
+    middle, spread = (
+        share + z * z / (2 * n),
+        z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)),
+    )
+    return max(0.0, (middle - spread) / (1 + z * z / n)), min(
+        1.0, (middle + spread) / (1 + z * z / n)
+    )
 
 
 def tables(corpus: Corpus, n_wanted: int) -> Iterator[str]:
     papers = {chunk.paper_id for chunk in corpus.chunks}
     yield f"{len(papers)} papers, {len(corpus.chunks)} chunks, {len(corpus.sentences)} sentences\n"
-    yield "| kind | n | exact | normalized | approximate | rejected | wrong | 95 % |\n|---|" + "---:|" * 7
+    yield (
+        "| kind | n | exact | normalized | approximate | rejected | wrong | 95 % |\n|---|"
+        + "---:|" * 7
+    )
     failures: list[str] = []
     near: dict[bool, list[Case]] = {True: [], False: []}
     left_out: Counter[str] = Counter()
@@ -73,7 +84,11 @@ def tables(corpus: Corpus, n_wanted: int) -> Iterator[str]:
             yield f"| {kind.name} | 0 | | | | | | |"
             continue
         outcomes = [outcome_of(case) for case in cases]
-        wrong = [case for case, out in zip(cases, outcomes, strict=True) if (out == "rejected") == kind.is_true]
+        wrong = [
+            case
+            for case, out in zip(cases, outcomes, strict=True)
+            if (out == "rejected") == kind.is_true
+        ]
         counts = Counter(outcomes)
         totals[kind.is_true] += Counter(n=len(cases), wrong=len(wrong))
         yield (
@@ -81,7 +96,9 @@ def tables(corpus: Corpus, n_wanted: int) -> Iterator[str]:
             f"{counts['rejected']} | {interval(len(wrong), len(cases))} |"
         )
         failures += [f"\n{kind.name}", *(shown(case) for case in wrong[:N_SHOWN])] if wrong else []
-        near[kind.is_true] += [case for case, out in zip(cases, outcomes, strict=True) if is_near(case, out)]
+        near[kind.is_true] += [
+            case for case, out in zip(cases, outcomes, strict=True) if is_near(case, out)
+        ]
     for is_true, what in ((True, "false reject"), (False, "false accept")):
         count = totals[is_true]
         yield f"| **{what}** | {count['n']} | | | | | {interval(count['wrong'], count['n'])} |"
@@ -98,13 +115,19 @@ def interval(n_wrong: int, n: int) -> str:
 
 def is_near(case: Case, outcome: str) -> bool:
     """Whether a case is one for approximate matching: a quote in one piece, not found as it is."""
-    return not case.claim and outcome in ("approximate", "rejected") and not re.search(r"…|\.\.\.", case.quote)
+    return (
+        not case.claim
+        and outcome in ("approximate", "rejected")
+        and not re.search(r"…|\.\.\.", case.quote)
+    )
 
 
 def by_threshold(near: dict[bool, list[Case]]) -> Iterator[str]:
     """What likeness alone would do, and likeness with the word rules, at several thresholds."""
     alone = {is_true: [likeness(case) for case in cases] for is_true, cases in near.items()}
-    ruled = {is_true: [likeness_by_rules(case) for case in cases] for is_true, cases in near.items()}
+    ruled = {
+        is_true: [likeness_by_rules(case) for case in cases] for is_true, cases in near.items()
+    }
     yield (
         f"Near misses only: {len(near[True])} tidied quotes, {len(near[False])} moved, invented or falsified ones\n\n"
         "| threshold | likeness alone: false reject | false accept | with word rules: false reject | false accept |\n"
@@ -114,7 +137,9 @@ def by_threshold(near: dict[bool, list[Case]]) -> Iterator[str]:
         shares = []
         for scores in (alone, ruled):
             refused = sum(score < threshold for score in scores[True]) / max(1, len(scores[True]))
-            accepted = sum(score >= threshold for score in scores[False]) / max(1, len(scores[False]))
+            accepted = sum(score >= threshold for score in scores[False]) / max(
+                1, len(scores[False])
+            )
             shares += [f"{refused:.1%}", f"{accepted:.1%}"]
         yield f"| {threshold} | " + " | ".join(shares) + " |"
 
@@ -164,14 +189,18 @@ def read_corpus(folder: Path, work: Path, settings: Settings) -> Corpus:
     counter = token_counter("wordpiece")
     chunks: list[Chunk] = []
     for paper in papers_in(folder, work, settings):
-        chunks += chunk_paper(paper.paper_id, paper.blocks, "", "text", settings.chunking, counter, "")
+        chunks += chunk_paper(
+            paper.paper_id, paper.blocks, "", "text", settings.chunking, counter, ""
+        )
     return Corpus(tuple(chunk for chunk in chunks if not chunk.is_generated))
 
 
 def papers_in(folder: Path, work: Path, settings: Settings) -> Iterator[Document]:
     """Each paper once: the best of its files, a PDF only where there is no other."""
     by_stem: dict[str, list[Path]] = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "README.md"):
+    for path in sorted(
+        path for path in folder.rglob("*") if path.is_file() and path.name != "README.md"
+    ):
         if stem := stem_of(path.name):
             by_stem.setdefault(stem, []).append(path)
     for stem, paths in by_stem.items():
@@ -183,13 +212,17 @@ def papers_in(folder: Path, work: Path, settings: Settings) -> Iterator[Document
         else:
             try:
                 known = sniff(path.name, path.read_bytes())
-                yield parser_of(known)(RawFile(stem, path.name, path.read_bytes()), settings.parsing)
+                yield parser_of(known)(
+                    RawFile(stem, path.name, path.read_bytes()), settings.parsing
+                )
             except RagAssetsError as error:
                 print(f"{path.name} left out: {error}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path, default=DEMO)
     parser.add_argument("--cases", type=int, default=100, help="of each kind")
     given = parser.parse_args()

@@ -3,11 +3,12 @@
     python -m benchmarks.workforce map [--papers 96] [--rounds 3]
     python -m benchmarks.workforce build [--papers 500] [--until +passages] [--workers 2]
 
-`map`: passages are made of papers of random words by one workforce after the other, in turns: in this process, in
-processes of this machine, in a Dask cluster of real processes, each with one worker and with two. A workforce whose
-results are not those of this process to the byte gets no figure. CPU milliseconds are those of all processes of the
-workforce; papers per second are given for work that only waits, which other load on the machine does not slow.
-`build`: a run of the pipeline over such papers, by processes of this machine: CPU seconds of the driver and of the
+`map`: passages are made of papers of random words by one workforce after the other, in turns: in
+this process, in processes of this machine, in a Dask cluster of real processes, each with one
+worker and with two. A workforce whose results are not those of this process to the byte gets no
+figure. CPU milliseconds are those of all processes of the workforce; papers per second are given
+for work that only waits, which other load on the machine does not slow. `build`: a run of the
+pipeline over such papers, by processes of this machine: CPU seconds of the driver and of the
 workers.
 """
 
@@ -32,12 +33,23 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from rag_assets.core.paper_tables import QuarantinedPaper
-from rag_assets.core.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
+from rag_assets.core.settings import (
+    ChunkingSettings,
+    EmbeddingSettings,
+    ParsingSettings,
+    PassageSettings,
+)
 from rag_assets.core.text.tokens import packaged_model_folder, token_counter
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.seam import demanded
-from rag_assets.corpus.chunking.work import Cut, PaperToCut, ReadingWindow, cut_chunks, cut_passages_of
+from rag_assets.corpus.chunking.work import (
+    Cut,
+    PaperToCut,
+    ReadingWindow,
+    cut_chunks,
+    cut_passages_of,
+)
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, parse_files
@@ -51,9 +63,12 @@ WAIT_S = 0.08
 
 
 def random_papers(n_papers: int) -> Iterator[str]:
-    """TEI files of random words of the embedding model's vocabulary, the same each time; some 4,500 words each."""
+    """TEI files of random words of the embedding model's vocabulary, the same each time; some 4,500
+    words each."""
     vocabulary = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json")).get_vocab()
-    words = sorted(word for word in vocabulary if word.isascii() and word.isalpha() and len(word) > 3)
+    words = sorted(
+        word for word in vocabulary if word.isascii() and word.isalpha() and len(word) > 3
+    )
     draw = random.Random(41)
 
     def sentence() -> str:
@@ -82,10 +97,16 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     name = f"{paper_id}.tei.xml"
     file = PaperFile(Path(name), name, format=sniff(name, content))
     attempt = Attempt(Paper(paper_id, (file,), fingerprint=paper_id))
-    made = parse_files(FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings())
-    blocks = PaperToCut(paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f")
+    made = parse_files(
+        FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings()
+    )
+    blocks = PaperToCut(
+        paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f"
+    )
     chunks = _made(cut_chunks(blocks, ChunkingSettings(), token_counter("wordpiece")))
-    return _made(cut_passages_of(PaperToCut(paper_id, name, chunks, "f"), PassageSettings(), window))
+    return _made(
+        cut_passages_of(PaperToCut(paper_id, name, chunks, "f"), PassageSettings(), window)
+    )
 
 
 def _made(cut: Cut) -> bytes:
@@ -109,22 +130,32 @@ class Figures:
 Map = Callable[[Callable[[Any], Any], Iterable[Any], None], Iterable[tuple[Any, Any]]]
 
 
-def in_this_process(work: Callable[[Any], Any], items: Iterable[Any], _limits: None) -> Iterator[tuple[Any, Any]]:
+def in_this_process(
+    work: Callable[[Any], Any], items: Iterable[Any], _limits: None
+) -> Iterator[tuple[Any, Any]]:
     return ((item, work(item)) for item in items)
 
 
 def compare(n_papers: int, n_rounds: int) -> None:
     """Correctness first: a round in which a workforce makes other bytes ends the comparison."""
-    papers = [(f"paper{number}", text.encode()) for number, text in enumerate(random_papers(n_papers))]
-    importable = importlib.import_module("benchmarks.workforce")  # workers cannot import what __main__ defines
+    papers = [
+        (f"paper{number}", text.encode()) for number, text in enumerate(random_papers(n_papers))
+    ]
+    importable = importlib.import_module(
+        "benchmarks.workforce"
+    )  # workers cannot import what __main__ defines
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         window = ReadingWindow("packaged", counting(EmbeddingSettings(), Path(folder)), 256)
         work = partial(importable.passages_of_file, window=window)
         contenders: dict[str, Map] = {"this process": in_this_process}
         for n_workers in (1, 2):
             cluster = opened.enter_context(real_cluster(Path(folder, str(n_workers)), n_workers))
-            contenders[f"here, {n_workers}"] = opened.enter_context(closing(LocalProcesses(n_workers))).map
-            contenders[f"Dask, {n_workers}"] = opened.enter_context(closing(DaskCluster(cluster.address))).map
+            contenders[f"here, {n_workers}"] = opened.enter_context(
+                closing(LocalProcesses(n_workers))
+            ).map
+            contenders[f"Dask, {n_workers}"] = opened.enter_context(
+                closing(DaskCluster(cluster.address))
+            ).map
         wanted = dict(in_this_process(work, papers, None))
         figures = {name: Figures() for name in contenders}
         for number in range(n_rounds + 1):
@@ -136,7 +167,9 @@ def compare(n_papers: int, n_rounds: int) -> None:
                     raise SystemExit(f"{name} makes other bytes")
                 if number:  # the first round loads what the work needs
                     figures[name].cpu_s.append(cpu_s)
-                    figures[name].waited_s.append(_seconds_of_waiting(run, importable.wait, n_papers))
+                    figures[name].waited_s.append(
+                        _seconds_of_waiting(run, importable.wait, n_papers)
+                    )
     _show(figures, n_papers)
 
 
@@ -169,7 +202,9 @@ def _show(figures: dict[str, Figures], n_papers: int) -> None:
     print("|---|---:|---:|---:|")
     for name, of in figures.items():
         cpu_s, waited_s = statistics.median(of.cpu_s), statistics.median(of.waited_s)
-        print(f"| {name} | {1000 * cpu_s / n_papers:.0f} | {cpu_s / base:.2f} | {n_papers / waited_s:.1f} |")
+        print(
+            f"| {name} | {1000 * cpu_s / n_papers:.0f} | {cpu_s / base:.2f} | {n_papers / waited_s:.1f} |"
+        )
 
 
 def build(n_papers: int, until: str, n_workers: int) -> None:
@@ -180,15 +215,29 @@ def build(n_papers: int, until: str, n_workers: int) -> None:
         for number, text in enumerate(random_papers(n_papers)):
             (data / "papers" / f"paper{number}.tei.xml").write_text(text, "utf-8")
         (data / "questions").mkdir()
-        (data / "questions" / "smoke.jsonl").write_text('{"id": "q", "question": "What is random?"}\n', "utf-8")
-        command = [sys.executable, "-m", "benchmarks.workforce", "run", folder, until, str(n_workers)]
+        (data / "questions" / "smoke.jsonl").write_text(
+            '{"id": "q", "question": "What is random?"}\n', "utf-8"
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.workforce",
+            "run",
+            folder,
+            until,
+            str(n_workers),
+        ]
         before = time.monotonic()
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+        told = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()[-1]
         seconds = time.monotonic() - before
     cost = json.loads(told)
     share = cost["workers"] / (cost["driver"] + cost["workers"])
     print(f"{n_papers} papers, {until}, {n_workers} workers: {seconds:.0f} s; CPU seconds:")
-    print(f"driver {cost['driver']:.1f}, workers {cost['workers']:.1f}, share of the workers {share:.2f}")
+    print(
+        f"driver {cost['driver']:.1f}, workers {cost['workers']:.1f}, share of the workers {share:.2f}"
+    )
 
 
 def run(data: str, until: str, n_workers: int) -> None:
@@ -199,14 +248,24 @@ def run(data: str, until: str, n_workers: int) -> None:
         used = resource.getrusage(who)
         return used.ru_utime + used.ru_stime
 
-    arguments = ["run", "--data", data, "--select", until, "--set", f"execution.workers={n_workers}"]
+    arguments = [
+        "run",
+        "--data",
+        data,
+        "--select",
+        until,
+        "--set",
+        f"execution.workers={n_workers}",
+    ]
     app(arguments, standalone_mode=False)
     driver_s, workers_s = cpu_s(resource.RUSAGE_SELF), cpu_s(resource.RUSAGE_CHILDREN)
     print(json.dumps({"driver": driver_s, "workers": workers_s}))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     comparing = commands.add_parser("map")
     comparing.add_argument("--papers", type=int, default=96)

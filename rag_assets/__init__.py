@@ -1,6 +1,7 @@
 """Scientific papers in, grounded page-cited answers out: an incremental Dagster pipeline.
 
-The names below are imported when they are first used, so that importing the package, or a part of it, costs nothing.
+The names below are imported when they are first used, so that importing the package, or a part of
+it, costs nothing.
 """
 
 from importlib import import_module

@@ -5,8 +5,11 @@ from typing import Any
 from rag_assets.core.domain import Citation, Verification
 
 
-def cited(quote: str, paper_id: str = "smith2020", page: int | None = 1, **changes: Any) -> Citation:
-    """A quote on one page of the first chunk of a paper, at its beginning. changes: other values of its fields."""
+def cited(
+    quote: str, paper_id: str = "smith2020", page: int | None = 1, **changes: Any
+) -> Citation:
+    """A quote on one page of the first chunk of a paper, at its beginning. changes: other values of
+    its fields."""
     start = changes.get("start", 0)
     facts: dict[str, Any] = {
         "paper_id": paper_id,

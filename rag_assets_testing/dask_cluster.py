@@ -1,4 +1,5 @@
-"""A real Dask cluster on this machine: a scheduler, and workers that have a folder each and nothing else in common."""
+"""A real Dask cluster on this machine: a scheduler, and workers that have a folder each and nothing
+else in common."""
 
 import json
 import os
@@ -32,7 +33,14 @@ class RealCluster:
             self.scheduler.wait()
         file = self.folder / "scheduler.json"
         file.unlink(missing_ok=True)
-        at = ["--port", self.address.rpartition(":")[2] or "0", "--host", "127.0.0.1", "--scheduler-file", str(file)]
+        at = [
+            "--port",
+            self.address.rpartition(":")[2] or "0",
+            "--host",
+            "127.0.0.1",
+            "--scheduler-file",
+            str(file),
+        ]
         self.scheduler = self._started("scheduler", [*at, "--no-dashboard"], {})
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline:
@@ -44,9 +52,21 @@ class RealCluster:
                 return
         raise TimeoutError("the scheduler did not start")
 
-    def start_worker(self, *more: str, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
+    def start_worker(
+        self, *more: str, environment: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[bytes]":
         """A worker with one thread. more: options of `dask worker`."""
-        at = [self.address, "--nthreads", "1", "--memory-limit", "0", "--no-dashboard", "--host", "127.0.0.1", *more]
+        at = [
+            self.address,
+            "--nthreads",
+            "1",
+            "--memory-limit",
+            "0",
+            "--no-dashboard",
+            "--host",
+            "127.0.0.1",
+            *more,
+        ]
         self.workers.append(self._started("worker", at, environment or {}))
         return self.workers[-1]
 
@@ -60,7 +80,9 @@ class RealCluster:
                 process.kill()
                 process.wait()
 
-    def _started(self, role: str, options: list[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    def _started(
+        self, role: str, options: list[str], environment: Mapping[str, str]
+    ) -> "subprocess.Popen[bytes]":
         own = self.folder / f"{role}{len(self.workers)}"
         own.mkdir(parents=True, exist_ok=True)
         paths = {"PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(own)}
@@ -68,13 +90,19 @@ class RealCluster:
         with (own / "messages.txt").open("ab") as messages:
             command = [sys.executable, "-m", "dask", role, *options]
             return subprocess.Popen(
-                command, cwd=own, env=variables, stdout=messages, stderr=messages, start_new_session=True
+                command,
+                cwd=own,
+                env=variables,
+                stdout=messages,
+                stderr=messages,
+                start_new_session=True,
             )
 
 
 @contextmanager
 def real_cluster(folder: Path, n_workers: int) -> Iterator[RealCluster]:
-    """A cluster whose workers are restarted when they are killed; ended when the context is left."""
+    """A cluster whose workers are restarted when they are killed; ended when the context is
+    left."""
     cluster = RealCluster(folder)
     try:
         cluster.start_scheduler()

@@ -10,7 +10,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_place(work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[tuple[Item, Result | Failure]]:
+def in_place(
+    work: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[tuple[Item, Result | Failure]]:
     """What `work` makes of each item, or its failure, as a `Spread` yields it; without limits."""
     return ((item, result_of(work, item, None)) for item in items)
 

@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2 and the sentence reader once more, in plain numpy and 64 bits, from Devlin et al. 2019.
+"""all-MiniLM-L6-v2 and the sentence reader once more, in plain numpy and 64 bits, from Devlin et
+al. 2019.
 
 Shares no code with the product: what both get right, a mistake in one of them would break.
 """
@@ -20,14 +21,19 @@ Array = NDArray[np.float64]
 def _erf(x: Array) -> Array:
     """To 1.5e-7: Abramowitz and Stegun 1964, 7.1.26."""
     t = 1 / (1 + 0.3275911 * np.abs(x))
-    series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    series = t * (
+        0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))
+    )
     return np.sign(x) * (1 - series * np.exp(-x * x))
 
 
 class NumpyBert:
     def __init__(self) -> None:
         folder = packaged_model_folder()
-        self._weights = {name: w.astype(np.float64) for name, w in load_file(folder / "model.safetensors").items()}
+        self._weights = {
+            name: w.astype(np.float64)
+            for name, w in load_file(folder / "model.safetensors").items()
+        }
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.no_padding()
@@ -51,16 +57,23 @@ class NumpyBert:
 
     def _embeddings(self, ids: list[int], added: Array | float) -> Array:
         words, positions, types = (
-            self._weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
+            self._weights[f"embeddings.{kind}_embeddings.weight"]
+            for kind in ("word", "position", "token_type")
         )
-        return self._norm("embeddings.LayerNorm", words[ids] + positions[: len(ids)] + types[0] + added)
+        return self._norm(
+            "embeddings.LayerNorm", words[ids] + positions[: len(ids)] + types[0] + added
+        )
 
     def _layer(self, at: str, hidden: Array) -> Array:
-        attended = self._dense(f"{at}.attention.output.dense", self._attention(f"{at}.attention.self", hidden))
+        attended = self._dense(
+            f"{at}.attention.output.dense", self._attention(f"{at}.attention.self", hidden)
+        )
         hidden = self._norm(f"{at}.attention.output.LayerNorm", hidden + attended)
         wide = self._dense(f"{at}.intermediate.dense", hidden)
         active = wide * 0.5 * (1 + _erf(wide / math.sqrt(2)))
-        return self._norm(f"{at}.output.LayerNorm", hidden + self._dense(f"{at}.output.dense", active))
+        return self._norm(
+            f"{at}.output.LayerNorm", hidden + self._dense(f"{at}.output.dense", active)
+        )
 
     def _attention(self, at: str, hidden: Array) -> Array:
         query, key, value = (
@@ -84,11 +97,14 @@ class NumpyBert:
 
 
 class NumpyReader(NumpyBert):
-    """The sentence reader: the same encoder with what was trained added (Hu et al. 2021, LoRA), and its head."""
+    """The sentence reader: the same encoder with what was trained added (Hu et al. 2021, LoRA), and
+    its head."""
 
     def __init__(self, trained: Path) -> None:
         super().__init__()
-        self._trained = {name: values.astype(np.float64) for name, values in load_file(trained).items()}
+        self._trained = {
+            name: values.astype(np.float64) for name, values in load_file(trained).items()
+        }
         for name in self._trained:
             if name.endswith(".up"):
                 matrix = name.removesuffix(".up")
@@ -97,7 +113,8 @@ class NumpyReader(NumpyBert):
 
     def score(self, question: str, before: str, sentence: str) -> float:
         asked, preceding, read = (
-            self._tokenizer.encode(text, add_special_tokens=False).ids for text in (question, before, sentence)
+            self._tokenizer.encode(text, add_special_tokens=False).ids
+            for text in (question, before, sentence)
         )
         parts = [[101, *asked[:32], 102], preceding[-20:], [*read[:64], 102]]
         segments = np.repeat([0, 1, 2], [len(part) for part in parts])

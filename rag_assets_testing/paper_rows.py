@@ -1,4 +1,5 @@
-"""Tables with rows of papers for tests: some in memory, and updates that are published in a folder of their own."""
+"""Tables with rows of papers for tests: some in memory, and updates that are published in a folder
+of their own."""
 
 import shutil
 import weakref
@@ -73,7 +74,9 @@ class Updated:
         return InMemory(self.table)
 
 
-def updated(update: Callable[[PaperTable], PapersUpdate], schema: pa.Schema, before: Updated | None = None) -> Updated:
+def updated(
+    update: Callable[[PaperTable], PapersUpdate], schema: pa.Schema, before: Updated | None = None
+) -> Updated:
     """Make, write and publish what `update` makes of a published table."""
     folder = before.folder if before else Folder()
     path = folder.path / "table.parquet"

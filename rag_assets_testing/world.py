@@ -22,14 +22,37 @@ _TEI = """<?xml version="1.0" encoding="UTF-8"?>
 <publicationStmt/><sourceDesc/></fileDesc></teiHeader><text><body>{body}</body></text></TEI>
 """
 TOPICS = {
-    "ferritin": ("Ferritin in athletes", "Ferritin fell by 12% in all groups of runners within a month of training."),
-    "iron": ("Iron and endurance", "Iron supplements kept ferritin stable in runners who trained for a month."),
-    "basalt": ("Basalt and water", "Basalt takes up water along its cracks when it is buried under the sea floor."),
+    "ferritin": (
+        "Ferritin in athletes",
+        "Ferritin fell by 12% in all groups of runners within a month of training.",
+    ),
+    "iron": (
+        "Iron and endurance",
+        "Iron supplements kept ferritin stable in runners who trained for a month.",
+    ),
+    "basalt": (
+        "Basalt and water",
+        "Basalt takes up water along its cracks when it is buried under the sea floor.",
+    ),
 }
 QUESTIONS: list[dict[str, Any]] = [
-    {"id": "q1", "question": "How much did ferritin fall in runners within a month?", "key_facts": [["12%"]]},
-    {"id": "q2", "question": "Where does basalt take up water?", "paper_ids": ["basalt"], "key_facts": [["cracks"]]},
-    {"id": "q3", "question": "Who composed the opera about the queen?", "paper_ids": ["iron"], "answerable": False},
+    {
+        "id": "q1",
+        "question": "How much did ferritin fall in runners within a month?",
+        "key_facts": [["12%"]],
+    },
+    {
+        "id": "q2",
+        "question": "Where does basalt take up water?",
+        "paper_ids": ["basalt"],
+        "key_facts": [["cracks"]],
+    },
+    {
+        "id": "q3",
+        "question": "Who composed the opera about the queen?",
+        "paper_ids": ["iron"],
+        "answerable": False,
+    },
 ]
 TOKENIZER = {"chunking": {"tokenizer": "wordpiece"}}
 """The same on every machine, whatever can be fetched there."""
@@ -64,7 +87,9 @@ class World:
 
     def begin_history(self) -> None:
         """Forget what Dagster knows of earlier runs."""
-        self.instance = dg.DagsterInstance.ephemeral(tempdir=str(self.paths.data.parent / "dagster"))
+        self.instance = dg.DagsterInstance.ephemeral(
+            tempdir=str(self.paths.data.parent / "dagster")
+        )
 
     def write_paper(self, paper_id: str, title: str, fact: str) -> None:
         """A TEI paper of two sections on three pages."""
@@ -83,7 +108,9 @@ class World:
 
     def run(self, *assets: str, **settings: Any) -> Outcome:
         """These assets, or everything where none is named, with these settings for this run."""
-        definitions = build_defs(overrides={"data_dir": str(self.paths.data), **TOKENIZER, **settings})
+        definitions = build_defs(
+            overrides={"data_dir": str(self.paths.data), **TOKENIZER, **settings}
+        )
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=self.instance,
             raise_on_error=False,
@@ -100,9 +127,13 @@ class World:
         return {row["question_id"]: row for row in rows}
 
     def bytes_of(self, *folders: Path) -> dict[str, str]:
-        """Hash of every file below the folders, by path; without what is noted of the times of paper files, which are
-        known only a moment after they were written."""
-        files = sorted(file for folder in folders for file in ([folder] if folder.is_file() else folder.rglob("*")))
+        """Hash of every file below the folders, by path; without what is noted of the times of
+        paper files, which are known only a moment after they were written."""
+        files = sorted(
+            file
+            for folder in folders
+            for file in ([folder] if folder.is_file() else folder.rglob("*"))
+        )
         return {
             str(file.relative_to(self.paths.data)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in files
@@ -110,7 +141,8 @@ class World:
         }
 
     def use_models(self, models: Path) -> None:
-        """Take the models of another folder. The files are shared, as they are only ever replaced as a whole."""
+        """Take the models of another folder. The files are shared, as they are only ever replaced
+        as a whole."""
         shutil.copytree(models, self.paths.models, copy_function=os.link)
 
     def copy_to(self, root: Path) -> "World":
@@ -119,7 +151,9 @@ class World:
         shutil.copytree(
             self.paths.data,
             root / "data",
-            ignore=lambda folder, names: {models.name} & set(names) if Path(folder) == models.parent else set(),
+            ignore=lambda folder, names: (
+                {models.name} & set(names) if Path(folder) == models.parent else set()
+            ),
         )
         copy = World(root)
         if models.exists():
@@ -128,7 +162,8 @@ class World:
 
 
 def made_once(root: Path, make: Callable[[World], None]) -> World:
-    """A world that all processes of a test run share; the first that needs it makes it. Not to be changed."""
+    """A world that all processes of a test run share; the first that needs it makes it. Not to be
+    changed."""
     world, finished = World(root), root.with_name(f"{root.name} is finished")
     with FileLock(root.with_name(f"{root.name}.lock")):
         if not finished.exists():
@@ -139,7 +174,19 @@ def made_once(root: Path, make: Callable[[World], None]) -> World:
 
 def _filler(title: str, numbers: Iterable[int]) -> list[str]:
     """Sentences that differ between papers and from each other."""
-    words = ("careful", "early", "later", "open", "repeated", "small", "large", "careless", "distant", "recent", "old")
+    words = (
+        "careful",
+        "early",
+        "later",
+        "open",
+        "repeated",
+        "small",
+        "large",
+        "careless",
+        "distant",
+        "recent",
+        "old",
+    )
     return [
         f"The {words[n % len(words)]} observation number {n} on {title.lower()} was written down by {words[-n % 7]} "
         f"hands and compared with {n * 7 + 3} other records of the same kind."
@@ -150,7 +197,9 @@ def _filler(title: str, numbers: Iterable[int]) -> list[str]:
 def _outcome(result: dg.ExecuteInProcessResult) -> Outcome:
     events = result.get_asset_materialization_events()
     facts = {
-        event.asset_key.to_user_string(): {key: value.value for key, value in event.materialization.metadata.items()}
+        event.asset_key.to_user_string(): {
+            key: value.value for key, value in event.materialization.metadata.items()
+        }
         for event in events
         if event.asset_key
     }
@@ -176,7 +225,9 @@ def _outcome(result: dg.ExecuteInProcessResult) -> Outcome:
 
 def _failed(result: dg.ExecuteInProcessResult, severity: dg.AssetCheckSeverity) -> dict[str, str]:
     return {
-        f"{check.asset_key.to_user_string()}.{check.check_name}": str(check.metadata["offenders"].value)
+        f"{check.asset_key.to_user_string()}.{check.check_name}": str(
+            check.metadata["offenders"].value
+        )
         for check in result.get_asset_check_evaluations()
         if not check.passed and check.severity is severity
     }

@@ -18,7 +18,8 @@ _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def pytest_configure() -> None:
-    """Python looks for garbage more seldom than after each 700 objects: looking took a tenth of the processor time."""
+    """Python looks for garbage more seldom than after each 700 objects: looking took a tenth of the
+    processor time."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
@@ -54,7 +55,8 @@ def no_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch: pytest.MonkeyPatch, no_settings: Path) -> None:
-    """Neither the developer's environment nor a rag_assets.toml beside the project reaches a test."""
+    """Neither the developer's environment nor a rag_assets.toml beside the project reaches a
+    test."""
     for name in ("RAG_ASSETS_DATA_DIR", "RAG_ASSETS_CONFIG", "DAGSTER_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(no_settings))
@@ -63,7 +65,8 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch, no_settings: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_log_level() -> None:
-    """Dagster sets the level of our loggers when a run begins, and leaves it so for the tests that follow."""
+    """Dagster sets the level of our loggers when a run begins, and leaves it so for the tests that
+    follow."""
     logging.getLogger("rag_assets").setLevel(logging.NOTSET)
 
 

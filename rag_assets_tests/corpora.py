@@ -1,4 +1,5 @@
-"""Where third-party papers for tests lie, when they lie anywhere: beside the project, never inside it."""
+"""Where third-party papers for tests lie, when they lie anywhere: beside the project, never inside
+it."""
 
 import os
 from pathlib import Path

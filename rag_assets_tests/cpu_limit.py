@@ -1,7 +1,8 @@
 """Ends work that would go on for ever, such as a regular expression that backtracks.
 
-The limit only guards against hanging: inputs are chosen so that linear work takes less than a second and quadratic work
-minutes. CPU time of this process is counted, so that a busy machine changes nothing.
+The limit only guards against hanging: inputs are chosen so that linear work takes less than a
+second and quadratic work minutes. CPU time of this process is counted, so that a busy machine
+changes nothing.
 """
 
 import signal
@@ -26,7 +27,9 @@ def ends_in_time() -> Iterator[None]:
     try:
         yield
     except _LimitReached:
-        pytest.fail(f"not done after {CPU_LIMIT_S:.0f} s of CPU time: the work grows faster than its input")
+        pytest.fail(
+            f"not done after {CPU_LIMIT_S:.0f} s of CPU time: the work grows faster than its input"
+        )
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

@@ -1,4 +1,5 @@
-"""The papers this project wrote for its demo, as test material: prose with citations, formulas, abbreviations."""
+"""The papers this project wrote for its demo, as test material: prose with citations, formulas,
+abbreviations."""
 
 from pathlib import Path
 
@@ -9,7 +10,11 @@ FOLDER = Path(__file__).parents[1] / "data" / "papers"
 
 def tei_files() -> list[Path]:
     """The files that are well-formed TEI, with coordinates, with page breaks and with neither."""
-    return [path for path in sorted(FOLDER.rglob("*.xml")) if path.name != "citation_verification.tei.xml"]
+    return [
+        path
+        for path in sorted(FOLDER.rglob("*.xml"))
+        if path.name != "citation_verification.tei.xml"
+    ]
 
 
 def paragraphs(path: Path) -> list[str]:

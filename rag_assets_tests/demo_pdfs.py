@@ -1,7 +1,8 @@
-"""Prints the PDFs of the demo corpus from its TEI files: `python -m rag_assets_tests.demo_pdfs`. Needs Chromium.
+"""Prints the PDFs of the demo corpus from its TEI files: `python -m rag_assets_tests.demo_pdfs`.
+Needs Chromium.
 
-Each page of a PDF holds the words that the TEI file puts on that page, so both name the same pages. To be run again
-when one of the TEI files changes.
+Each page of a PDF holds the words that the TEI file puts on that page, so both name the same pages.
+To be run again when one of the TEI files changes.
 """
 
 from collections.abc import Iterator
@@ -53,7 +54,9 @@ def main() -> None:
 
 
 def _parsed(path: Path) -> Document:
-    return parse_tei(RawFile(path.stem.partition(".")[0], path.name, path.read_bytes()), ParsingSettings())
+    return parse_tei(
+        RawFile(path.stem.partition(".")[0], path.name, path.read_bytes()), ParsingSettings()
+    )
 
 
 def _references(path: Path) -> list[str]:
@@ -70,7 +73,10 @@ def _html(document: Document, references: list[str]) -> str:
         if block.zone is not Zone.TITLE_PAGE:
             for page, text in _parts(block):
                 pages[page].append(_element(block, text))
-    pages[n_pages] += ["<h2>References</h2>", *(f'<p class="small">{escape(one)}</p>' for one in references)]
+    pages[n_pages] += [
+        "<h2>References</h2>",
+        *(f'<p class="small">{escape(one)}</p>' for one in references),
+    ]
     labels = document.page_labels or (None,) * n_pages
     shown = [
         "".join(pages[number]) + (f'<p class="label">{escape(label)}</p>' if label else "")
@@ -100,7 +106,9 @@ def _element(block: Block, text: str) -> str:
             return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
         case BlockKind.TABLE:
             lines = [line.split(" | ") for line in text.splitlines()]
-            rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines)
+            rows = "".join(
+                f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
+            )
             return f'<p class="small">{escape(block.caption)}</p><table>{rows}</table>'
         case BlockKind.FOOTNOTE:
             return f'<p class="small">{escape(text)}</p>'

@@ -31,7 +31,9 @@ def damage(path: Path, kind: str, n_entries: int | None = None) -> list[str]:
     with closing(sqlite3.connect(path)) as database, database:
         for key, content in found.items():
             flipped = content[:-1] + bytes([content[-1] ^ 4])
-            database.execute("UPDATE entries SET content = ? WHERE kind = ? AND key = ?", (flipped, kind, key))
+            database.execute(
+                "UPDATE entries SET content = ? WHERE kind = ? AND key = ?", (flipped, kind, key)
+            )
     return list(found)
 
 

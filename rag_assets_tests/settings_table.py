@@ -29,7 +29,8 @@ def _rows(prefix: str, fields: Mapping[str, FieldInfo]) -> Iterator[str]:
 
 
 def _with_defaults_of(field: FieldInfo, group: type[StageSettings]) -> dict[str, FieldInfo]:
-    """The group's fields with the defaults this place gives them: Ollama is asked more slowly than the others."""
+    """The group's fields with the defaults this place gives them: Ollama is asked more slowly than
+    the others."""
     return {
         name: FieldInfo.merge_field_infos(item, default=getattr(field.default, name))
         for name, item in group.model_fields.items()

@@ -1,8 +1,9 @@
 """Writes what a model adds into docs/models.md: python -m rag_assets_tests.side_by_side
 
-The same questions on the demo corpus, answered by the embedded default and by a model. The model is scripted: its
-words are below, its requests and replies travel through the provider's real SDK and a local server, and its claims are
-verified like any other's. So this shows the form of such answers, not the quality of any model.
+The same questions on the demo corpus, answered by the embedded default and by a model. The model is
+scripted: its words are below, its requests and replies travel through the provider's real SDK and a
+local server, and its claims are verified like any other's. So this shows the form of such answers,
+not the quality of any model.
 """
 
 import json
@@ -53,14 +54,18 @@ _SAYS: dict[str, list[tuple[str, list[str]]]] = {
         (
             "Zobel found recall to be overestimated, because many relevant documents were found by none of the pooled "
             "systems.",
-            ["recall is overestimated because many relevant documents were never found by any of the pooled systems"],
+            [
+                "recall is overestimated because many relevant documents were never found by any of the pooled systems"
+            ],
         ),
     ],
     "What should be done about hyphens": [
         (
             "When indexing, hyphens inside words are kept, so that BMS-986158 stays a single term as rare as the "
             "compound it names.",
-            ["stores BMS-986158 as a single term, which is exactly as rare as the compound it names"],
+            [
+                "stores BMS-986158 as a single term, which is exactly as rare as the compound it names"
+            ],
         ),
         (
             "When a quote is checked, a word divided at the end of a line is joined again, while the hyphen of a "
@@ -70,17 +75,22 @@ _SAYS: dict[str, list[tuple[str, list[str]]]] = {
                 "The hyphen of a compound such as BMS-986158 must survive this step",
             ],
         ),
-        ("Hyphens should always be removed.", ["hyphens are best removed from every text before it is indexed"]),
+        (
+            "Hyphens should always be removed.",
+            ["hyphens are best removed from every text before it is indexed"],
+        ),
     ],
 }
 
 
 _MENDED = ("about 5 minutes", "about 5 seconds")
-"""What the model writes at first, and once it is told that the number stands in none of its quotes."""
+"""What the model writes at first, and once it is told that the number stands in none of its
+quotes."""
 
 
 def scripted_model(request: WireRequest) -> Reply:
-    """What the model above says, with each quote cited from the first source that holds both its ends.
+    """What the model above says, with each quote cited from the first source that holds both its
+    ends.
 
     Asked to mend, it mends the one statement it can."""
     prompt = Prompt.of(request)
@@ -89,7 +99,12 @@ def scripted_model(request: WireRequest) -> Reply:
     is_mending = "Statements to mend:" in request.prompt
     if is_mending:
         said = [(claim.replace(wrong, right), quotes) for claim, quotes in said if wrong in claim]
-    written = reply([(claim, [(_source_of(quote, prompt), quote) for quote in quotes]) for claim, quotes in said])
+    written = reply(
+        [
+            (claim, [(_source_of(quote, prompt), quote) for quote in quotes])
+            for claim, quotes in said
+        ]
+    )
     if not is_mending:
         return written
     body = json.loads(written.text)
@@ -106,8 +121,14 @@ def side_by_side(extractive: Mapping[str, Any], by_model: Mapping[str, Any]) -> 
     """A table of the shown questions with both answers, from rows of qa.jsonl by question id."""
     rows = ["| question | without a key | with a model |", "|---|---|---|"]
     for name in SHOWN:
-        left_out = "".join(f' *Left out: "{one["claim"]}" ({one["why"]}).*' for one in by_model[name]["left_out"])
-        asked, keyless, written = extractive[name]["question"], extractive[name]["answer"], by_model[name]["answer"]
+        left_out = "".join(
+            f' *Left out: "{one["claim"]}" ({one["why"]}).*' for one in by_model[name]["left_out"]
+        )
+        asked, keyless, written = (
+            extractive[name]["question"],
+            extractive[name]["answer"],
+            by_model[name]["answer"],
+        )
         rows.append(f"| {asked} | {keyless} | {written}{left_out} |")
     return "\n".join(rows) + "\n"
 

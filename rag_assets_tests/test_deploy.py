@@ -47,21 +47,30 @@ def test_every_service_starts_a_command_that_there_is(name: str) -> None:
 
 def test_there_is_one_daemon_and_one_history_and_one_corpus() -> None:
     """Two daemons start every nightly run twice; a worker that had the data would write it."""
-    daemons = [service for service in SERVICES.values() if service.get("entrypoint") == ["dagster-daemon"]]
+    daemons = [
+        service for service in SERVICES.values() if service.get("entrypoint") == ["dagster-daemon"]
+    ]
     with_data = {
-        name for name, service in SERVICES.items() if any(":/data" in one for one in service.get("volumes", ()))
+        name
+        for name, service in SERVICES.items()
+        if any(":/data" in one for one in service.get("volumes", ()))
     }
 
     assert [daemon["deploy"]["replicas"] for daemon in daemons] == [1]
     assert with_data == {"code", "api"}
     assert "RAG_ASSETS_DATA_DIR=/data" in DOCKERFILE
-    (home,) = {SERVICES[name]["environment"]["DAGSTER_HOME"] for name in ("code", "webserver", "daemon", "api")}
+    (home,) = {
+        SERVICES[name]["environment"]["DAGSTER_HOME"]
+        for name in ("code", "webserver", "daemon", "api")
+    }
     assert f"COPY deploy/dagster.yaml deploy/workspace.yaml {home}/" in DOCKERFILE
     for service in SERVICES.values():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
 
 
-def test_the_cluster_that_runs_use_is_the_one_that_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cluster_that_runs_use_is_the_one_that_is_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A wrong name would leave the workers idle, and every run waiting for a scheduler."""
     variable = "RAG_ASSETS_EXECUTION__CLUSTER"
     address = SERVICES["code"]["environment"][variable]

@@ -33,14 +33,19 @@ def is_sent_to_the_build(path: str) -> bool:
         pattern = line.removeprefix("!")
         if line and not line.startswith("#"):
             parents = [path, *map(str, Path(path).parents)]
-            if any(fnmatch(part, pattern.removeprefix("**/")) or fnmatch(part, pattern) for part in parents):
+            if any(
+                fnmatch(part, pattern.removeprefix("**/")) or fnmatch(part, pattern)
+                for part in parents
+            ):
                 sent = line.startswith("!")
     return sent
 
 
 def test_what_is_copied_into_the_image_is_there_and_sent_to_the_build() -> None:
     """A build that ends at a missing file is found out by the first user."""
-    sources = [name for line in lines_of("COPY") if "--from" not in line for name in line.split()[:-1]]
+    sources = [
+        name for line in lines_of("COPY") if "--from" not in line for name in line.split()[:-1]
+    ]
 
     assert "rag_assets" in sources
     for source in sources:
@@ -92,7 +97,9 @@ def test_services_share_one_volume_and_are_published_on_this_machine_only() -> N
     assert "RAG_ASSETS_DATA_DIR=/data" in DOCKERFILE
     for service in COMPOSE["services"].values():
         assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-    assert SERVICES["api"]["environment"]["RAG_ASSETS_SERVER_TOKEN"].startswith("${RAG_ASSETS_SERVER_TOKEN:?")
+    assert SERVICES["api"]["environment"]["RAG_ASSETS_SERVER_TOKEN"].startswith(
+        "${RAG_ASSETS_SERVER_TOKEN:?"
+    )
 
 
 def test_servers_that_read_pdfs_start_when_asked_for_and_see_no_data() -> None:
@@ -107,14 +114,17 @@ def test_servers_that_read_pdfs_start_when_asked_for_and_see_no_data() -> None:
 
 
 def test_the_health_check_asks_the_api_with_its_token(tmp_path: Path) -> None:
-    """A check that always fails restarts a healthy server; one that always holds hides a dead one."""
+    """A check that always fails restarts a healthy server; one that always holds hides a dead
+    one."""
     (tmp_path / "papers").mkdir()
     kind, python, *arguments = SERVICES["api"]["healthcheck"]["test"]
     assert (kind, python) == ("CMD", "python")
 
     def code(port: int, token: str) -> int:
         check = [sys.executable, *(part.replace(":8000/", f":{port}/") for part in arguments)]
-        done = subprocess.run(check, env={"RAG_ASSETS_SERVER_TOKEN": token}, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            check, env={"RAG_ASSETS_SERVER_TOKEN": token}, stderr=subprocess.DEVNULL, check=False
+        )
         return done.returncode
 
     with served(tmp_path, token=TOKEN) as live:

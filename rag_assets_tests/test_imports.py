@@ -42,7 +42,9 @@ def imported_by(statement: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("module", ["rag_assets.pipeline.definitions", "rag_assets.pipeline.runs.materialize"])
+@pytest.mark.parametrize(
+    "module", ["rag_assets.pipeline.definitions", "rag_assets.pipeline.runs.materialize"]
+)
 def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
     """Two seconds at the top were measured to turn a run of 6 s into one of 14 s."""
     assert not HEAVY & imported_by(f"import {module}")
@@ -50,10 +52,22 @@ def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
 
 @pytest.mark.parametrize("option", ["--version", "-h"])
 def test_version_and_help_import_only_what_prints_them(option: str) -> None:
-    """Help that takes a second is help nobody asks for; a shell may run `--version` at every start."""
-    imported = imported_by(f"from rag_assets.faces.cli import app; app([{option!r}], standalone_mode=False)")
+    """Help that takes a second is help nobody asks for; a shell may run `--version` at every
+    start."""
+    imported = imported_by(
+        f"from rag_assets.faces.cli import app; app([{option!r}], standalone_mode=False)"
+    )
 
-    needless = HEAVY | {"asyncio", "dagster", "idutils", "numpy", "pyarrow", "pydantic", "pydantic_settings", "sqlite3"}
+    needless = HEAVY | {
+        "asyncio",
+        "dagster",
+        "idutils",
+        "numpy",
+        "pyarrow",
+        "pydantic",
+        "pydantic_settings",
+        "sqlite3",
+    }
     assert not needless & imported
 
 
@@ -64,15 +78,23 @@ def test_the_domain_core_runs_without_dagster() -> None:
 
 
 def test_a_parse_worker_imports_no_more_than_it_needs() -> None:
-    """A run over three changed papers starts two of them, and waits for their imports longer than for the papers."""
-    imported = imported_by("import rag_assets.core.workforce.worker_process, rag_assets.parsing.attempts")
+    """A run over three changed papers starts two of them, and waits for their imports longer than
+    for the papers."""
+    imported = imported_by(
+        "import rag_assets.core.workforce.worker_process, rag_assets.parsing.attempts"
+    )
 
     assert not (HEAVY | {"dagster", "pyarrow.compute", "pyarrow.parquet"}) & imported
 
 
 def test_what_benchmarks_import_is_no_test() -> None:
     """A benchmark that breaks when a test is renamed is one that nobody runs again."""
-    shared = [*(PROJECT / "benchmarks").rglob("*.py"), *(PROJECT / "rag_assets_testing").rglob("*.py")]
+    shared = [
+        *(PROJECT / "benchmarks").rglob("*.py"),
+        *(PROJECT / "rag_assets_testing").rglob("*.py"),
+    ]
     assert len(shared) > 40
     for path in shared:
-        assert not re.search(r"^\s*(from|import) rag_assets_tests\b", path.read_text("utf-8"), re.MULTILINE), path
+        assert not re.search(
+            r"^\s*(from|import) rag_assets_tests\b", path.read_text("utf-8"), re.MULTILINE
+        ), path

@@ -23,7 +23,12 @@ def test_a_plan_tells_added_changed_removed_and_unchanged_apart() -> None:
     """A key in the wrong list is work repeated, or stale rows that stay."""
     plan = plan_update({"a": "1", "b": "1", "c": "1"}, {"b": "2", "c": "1", "d": "1"})
 
-    assert (plan.added, plan.changed, plan.removed, plan.unchanged) == (("d",), ("b",), ("a",), ("c",))
+    assert (plan.added, plan.changed, plan.removed, plan.unchanged) == (
+        ("d",),
+        ("b",),
+        ("a",),
+        ("c",),
+    )
     assert plan.to_build == ("b", "d")
     assert plan.to_drop == ("a", "b")
     assert plan.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 1, "n_unchanged": 1}
@@ -95,7 +100,11 @@ def test_what_is_published_is_on_the_disk_before_it_takes_its_place(
     final, folder = tmp_path / "a.json", tmp_path / "index"
     final.write_text("old")
     flushed: dict[int, bool] = {}
-    monkeypatch.setattr(os, "fsync", lambda file: flushed.setdefault(os.fstat(file).st_ino, final.read_text() == "old"))
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda file: flushed.setdefault(os.fstat(file).st_ino, final.read_text() == "old"),
+    )
 
     with staging() as staged:
         staged.path(folder).mkdir()
@@ -104,7 +113,9 @@ def test_what_is_published_is_on_the_disk_before_it_takes_its_place(
         staged.publish()
 
     assert final.read_text() == "new"
-    assert [flushed.get(path.stat().st_ino) for path in (final, folder, folder / "vectors")] == [True] * 3
+    assert [flushed.get(path.stat().st_ino) for path in (final, folder, folder / "vectors")] == [
+        True
+    ] * 3
 
 
 def test_a_kill_between_the_two_moves_of_a_folder_is_mended(tmp_path: Path) -> None:
@@ -142,7 +153,8 @@ def test_small_files_are_written_whole(tmp_path: Path) -> None:
 
 
 def test_the_writer_of_a_data_folder_may_ask_again(tmp_path: Path) -> None:
-    """A command holds the folder before its run begins, and the run asks for it: it would wait for itself."""
+    """A command holds the folder before its run begins, and the run asks for it: it would wait for
+    itself."""
     with only_writer(tmp_path, patience_s=0), only_writer(tmp_path, patience_s=0):
         pass
 
@@ -152,7 +164,8 @@ def test_the_writer_of_a_data_folder_may_ask_again(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_a_link_is_replaced_and_what_it_led_to_stays(tmp_path: Path) -> None:
-    """Moved to a larger disk, a table or an index would be published once and end every run from then on."""
+    """Moved to a larger disk, a table or an index would be published once and end every run from
+    then on."""
     elsewhere, new, final = (tmp_path / name for name in ("elsewhere", "new", "final"))
     for folder, content in ((elsewhere, "old"), (new, "new")):
         folder.mkdir()

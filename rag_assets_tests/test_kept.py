@@ -1,4 +1,5 @@
-"""The file that keeps replies, vectors, documents and images: what stays in it, and what damage does."""
+"""The file that keeps replies, vectors, documents and images: what stays in it, and what damage
+does."""
 
 import sqlite3
 import subprocess
@@ -45,7 +46,9 @@ def test_what_was_made_once_is_not_made_again(path: Path) -> None:
 
     assert (first, again) == (("Größe", False), ("Größe", True))
     assert len(made) == 1
-    assert KeptFile(path).replies("verdicts", str).get("a") is None, "another kind has keys of its own"
+    assert KeptFile(path).replies("verdicts", str).get("a") is None, (
+        "another kind has keys of its own"
+    )
 
 
 def test_threads_that_want_the_same_wait_for_one(path: Path) -> None:
@@ -57,7 +60,9 @@ def test_threads_that_want_the_same_wait_for_one(path: Path) -> None:
         return 7
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: KeptFile(path).replies("numbers", int).once("a", make)[0], range(16)))
+        found = list(
+            pool.map(lambda _: KeptFile(path).replies("numbers", int).once("a", make)[0], range(16))
+        )
 
     assert (found, len(made)) == ([7] * 16, 1)
 
@@ -71,7 +76,8 @@ def test_several_processes_lose_nothing(path: Path) -> None:
 
 
 def test_a_kind_stays_below_its_bound_and_keeps_what_is_used(path: Path) -> None:
-    """A reader of many papers must not fill the disk; the questions of every night must not be pushed out."""
+    """A reader of many papers must not fill the disk; the questions of every night must not be
+    pushed out."""
     kept, others = images(path, max_mb=0.01), KeptFile(path, 0.01).replies("others", str)
     others.put("other", "x")
     for number in range(5):
@@ -89,7 +95,8 @@ def test_a_kind_stays_below_its_bound_and_keeps_what_is_used(path: Path) -> None
 
 
 def test_a_bound_of_nothing_keeps_nothing_and_none_keeps_all(path: Path) -> None:
-    """0 is how a user switches keeping off; documents have no bound, or every run would parse some again."""
+    """0 is how a user switches keeping off; documents have no bound, or every run would parse some
+    again."""
     images(path, max_mb=0).put("a", b"x")
     assert not images(path).has("a")
     for number in range(40):
@@ -114,7 +121,9 @@ def test_dropping_gives_the_room_back(path: Path) -> None:
     assert b"secret" not in path.read_bytes()
 
 
-def test_a_damaged_entry_is_made_anew_with_one_line(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_entry_is_made_anew_with_one_line(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A vector with one wrong bit finds other passages, and no message says why."""
     images(path).put("a", b"image")
     damage(path, "images")
@@ -134,8 +143,11 @@ def test_an_entry_of_another_version_counts_as_absent(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["halved", "garbled", "garbage behind the header"])
-def test_a_damaged_file_is_set_aside_with_one_line(kind: str, path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A bad disk costs what was kept, not every later answer; what can be rescued from the file stays there."""
+def test_a_damaged_file_is_set_aside_with_one_line(
+    kind: str, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bad disk costs what was kept, not every later answer; what can be rescued from the file
+    stays there."""
     for number in range(50):
         images(path).put(f"{number}", b"x" * KB)
     content = path.read_bytes()
@@ -149,7 +161,9 @@ def test_a_damaged_file_is_set_aside_with_one_line(kind: str, path: Path, caplog
     assert images(path).once("a", lambda: b"image") == (b"image", False)
 
     aside = path.with_name("kept.damaged.sqlite3")
-    assert caplog.messages == [f"{path} was damaged and was moved to {aside}. What it kept is made again."]
+    assert caplog.messages == [
+        f"{path} was damaged and was moved to {aside}. What it kept is made again."
+    ]
     assert aside.read_bytes() == damaged
     assert images(path).get("a") == b"image"
 
@@ -182,4 +196,6 @@ def test_a_file_that_may_only_be_read_is_read(path: Path) -> None:
     age(path)
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         assert database.execute("SELECT content FROM entries").fetchall() == [(b"image",)]
-    assert [one.name for one in path.parent.iterdir()] == [path.name], "no file beside it is needed to read it"
+    assert [one.name for one in path.parent.iterdir()] == [path.name], (
+        "no file beside it is needed to read it"
+    )

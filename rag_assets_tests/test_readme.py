@@ -27,7 +27,9 @@ def test_the_table_of_settings_is_current() -> None:
 
 def test_every_command_the_readme_shows_exists_with_its_options() -> None:
     """The first thing a new user does is to paste one."""
-    shown = re.findall(r"(?:^\s*(?:\S+ )?|`)(?:\.venv/bin/)?rag-assets ([a-z][^#\n`|]+)", TEXT, re.MULTILINE)
+    shown = re.findall(
+        r"(?:^\s*(?:\S+ )?|`)(?:\.venv/bin/)?rag-assets ([a-z][^#\n`|]+)", TEXT, re.MULTILINE
+    )
     assert len(shown) >= 10
     for line in shown:
         words = line.split()
@@ -49,12 +51,16 @@ def test_every_command_is_in_the_readme() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
     """A page that was moved or a heading that was renamed leaves its readers at a dead end."""
-    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8")):
+    for target, anchor in re.findall(
+        r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8")
+    ):
         file = page.parent / target if target else page
         assert file.exists(), f"{page.name}: {target}"
         if anchor:
             headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+            assert anchor in {
+                re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings
+            }
 
 
 def test_the_readme_has_one_title_and_shows_a_command_within_twenty_lines() -> None:

@@ -32,8 +32,11 @@ def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_fi
     assert (chunking.max_tokens, chunking.overlap_tokens, chunking.min_tokens) == (4000, 30, 7)
 
 
-def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Users keep their API keys in the same file; those must neither fail nor enter the settings."""
+def test_a_dotenv_file_with_foreign_keys_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Users keep their API keys in the same file; those must neither fail nor enter the
+    settings."""
     (tmp_path / ".env").write_text("GEMINI_API_KEY=secret\nRAG_ASSETS_DATA_DIR=elsewhere\n")
     monkeypatch.chdir(tmp_path)
 
@@ -50,7 +53,10 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             {"chunking": {"max_tokenz": 1}},
             "chunking.max_tokenz: there is no such setting; is chunking.max_tokens meant?",
         ),
-        ({"retrieval": {"dense_weight": 2}}, "retrieval.dense_weight: Input should be less than or equal to 1"),
+        (
+            {"retrieval": {"dense_weight": 2}},
+            "retrieval.dense_weight: Input should be less than or equal to 1",
+        ),
         (
             {"chunking": {"target_tokens": 500, "max_tokens": 400}},
             "chunking: Value error, target_tokens (500) must not exceed max_tokens (400)",
@@ -59,7 +65,10 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             {"answering.extractive.min_relevance": 0.5},
             'answering.extractive.min_relevance: write it as {"answering": {"extractive": {"min_relevance": ...}}}',
         ),
-        ({"paper_summaries": {"model": "none"}}, "paper_summaries: is no setting any more; delete it"),
+        (
+            {"paper_summaries": {"model": "none"}},
+            "paper_summaries: is no setting any more; delete it",
+        ),
         ({"parsing": {"docling": ""}}, "parsing.docling: is no setting any more; delete it"),
     ],
 )
@@ -77,11 +86,15 @@ def test_a_variable_that_names_no_setting_is_refused(monkeypatch: pytest.MonkeyP
     """pydantic-settings reads past it in silence."""
     monkeypatch.setenv("RAG_ASSETS_CHUNKNG__MAX_TOKENS", "5")
 
-    with pytest.raises(InvalidSettings, match="sets RAG_ASSETS_CHUNKNG__MAX_TOKENS, which name no setting"):
+    with pytest.raises(
+        InvalidSettings, match="sets RAG_ASSETS_CHUNKNG__MAX_TOKENS, which name no setting"
+    ):
         load_settings()
 
 
-@pytest.mark.parametrize("variable", ["RAG_ASSETS_PAPER_SUMMARIES__MODEL", "RAG_ASSETS_PARSING__DOCLING"])
+@pytest.mark.parametrize(
+    "variable", ["RAG_ASSETS_PAPER_SUMMARIES__MODEL", "RAG_ASSETS_PARSING__DOCLING"]
+)
 def test_a_variable_of_a_setting_that_went_is_told_to_be_deleted(
     monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
@@ -93,7 +106,8 @@ def test_a_variable_of_a_setting_that_went_is_told_to_be_deleted(
 
 
 def test_a_group_inside_a_group_is_recomputed_on_its_own() -> None:
-    """A raised limit would parse every paper again, another judge would ask for every answer again."""
+    """A raised limit would parse every paper again, another judge would ask for every answer
+    again."""
     parsing = ParsingSettings(limits=ParseLimits(max_pages=5))
     answering = AnsweringSettings(judge=JudgeSettings(model="google:gemini-2.5-flash"))
 
@@ -105,7 +119,11 @@ def test_a_group_inside_a_group_is_recomputed_on_its_own() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
-        ("RAG_ASSETS_CONFIG", "nowhere.toml", "RAG_ASSETS_CONFIG names nowhere.toml, which is not a file"),
+        (
+            "RAG_ASSETS_CONFIG",
+            "nowhere.toml",
+            "RAG_ASSETS_CONFIG names nowhere.toml, which is not a file",
+        ),
         ("RAG_ASSETS_CHUNKING", "{bad", "Settings cannot be read"),
     ],
 )
@@ -130,7 +148,9 @@ def test_a_malformed_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", [".env", "rag_assets.toml"])
-def test_a_file_in_another_encoding_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_in_another_encoding_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An umlaut in a comment, saved by an old editor, ended even `status` with a traceback."""
     (tmp_path / name).write_bytes("# schön\n".encode("latin-1"))
     monkeypatch.chdir(tmp_path)
@@ -170,14 +190,20 @@ def test_every_setting_says_what_it_does() -> None:
     for name, stage in Settings.model_fields.items():
         if isinstance(stage.annotation, type) and issubclass(stage.annotation, StageSettings):
             for field_name, field in stage.annotation.model_fields.items():
-                is_group = isinstance(field.annotation, type) and issubclass(field.annotation, StageSettings)
+                is_group = isinstance(field.annotation, type) and issubclass(
+                    field.annotation, StageSettings
+                )
                 assert field.description or is_group, f"{name}.{field_name}"
 
 
-def test_the_names_of_adr_0004_choose_the_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_names_of_adr_0004_choose_the_models(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """They stand in users' .env files and in the documents this project was made from."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text("RAG_ASSETS_ANSWER_MODEL=ollama:llama3.2\nEMBED_PROVIDER=google\n")
+    (tmp_path / ".env").write_text(
+        "RAG_ASSETS_ANSWER_MODEL=ollama:llama3.2\nEMBED_PROVIDER=google\n"
+    )
     monkeypatch.setenv("EMBED_MODEL", "gemini-embedding-001")
 
     settings = load_settings()
@@ -186,7 +212,9 @@ def test_the_names_of_adr_0004_choose_the_models(monkeypatch: pytest.MonkeyPatch
     assert settings.embedding.model == "google:gemini-embedding-001"
 
 
-def test_the_full_name_of_a_setting_wins_over_its_short_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_full_name_of_a_setting_wins_over_its_short_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Two names for one thing need an order."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_ASSETS_ANSWER_MODEL", "ollama:llama3.2")
@@ -198,12 +226,16 @@ def test_the_full_name_of_a_setting_wins_over_its_short_name(monkeypatch: pytest
     assert (settings.answering.model, settings.answering.k) == ("extractive", 7)
 
 
-def test_half_an_embedding_model_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_half_an_embedding_model_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A provider without a model would quietly leave the default in place."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EMBED_PROVIDER", "google")
 
-    with pytest.raises(InvalidSettings, match="Set both EMBED_PROVIDER and EMBED_MODEL, or neither"):
+    with pytest.raises(
+        InvalidSettings, match="Set both EMBED_PROVIDER and EMBED_MODEL, or neither"
+    ):
         load_settings()
 
 

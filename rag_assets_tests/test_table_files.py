@@ -1,4 +1,5 @@
-"""Published tables: what this version can read is used, anything else counts as absent and is made anew."""
+"""Published tables: what this version can read is used, anything else counts as absent and is made
+anew."""
 
 import logging
 from collections.abc import Callable
@@ -24,7 +25,8 @@ from rag_assets.core.table_files import (
 from rag_assets.core.tables import PASSAGES, schema_problems, to_table
 
 ROWS = to_table(
-    [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}], PASSAGES
+    [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}],
+    PASSAGES,
 )
 
 
@@ -80,7 +82,8 @@ def test_a_published_table_comes_back_with_what_it_was_made_with(table: Path) ->
 def test_a_table_that_cannot_be_used_counts_as_absent_with_one_line(
     table: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After an upgrade or a bad disk every later run would end in an error of the parquet library."""
+    """After an upgrade or a bad disk every later run would end in an error of the parquet
+    library."""
     damage(table)
 
     with caplog.at_level(logging.WARNING):
@@ -95,18 +98,25 @@ def test_a_table_that_cannot_be_used_counts_as_absent_with_one_line(
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_a_consumer_names_the_table_it_cannot_use_and_what_to_run(table: Path, damage: Callable[[Path], None]) -> None:
+def test_a_consumer_names_the_table_it_cannot_use_and_what_to_run(
+    table: Path, damage: Callable[[Path], None]
+) -> None:
     """A question asked beside a damaged table gets the remedy, not a traceback."""
     damage(table)
 
-    with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
+    with pytest.raises(
+        MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"
+    ):
         required_table(table)
-    with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
+    with pytest.raises(
+        MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"
+    ):
         read_columns(table, ["text"])
 
 
 def test_a_flipped_bit_changes_no_row(table: Path) -> None:
-    """Parquet's checksums leave the footer out, where a wrong number of rows would drop papers without a word."""
+    """Parquet's checksums leave the footer out, where a wrong number of rows would drop papers
+    without a word."""
     rows = to_table([{**ROWS.to_pylist()[0], "passage_id": f"a#{n}"} for n in range(300)], PASSAGES)
     write_table(rows, table, {"settings": "s"})
     content = table.read_bytes()
@@ -127,7 +137,9 @@ def _bits_of_row_counts(content: bytes) -> list[int]:
     """Bits of the numbers in the footer that are the number of rows."""
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     found = []
-    number = bytes([0x16, 0xD8, 0x04])  # 300 in Thrift's compact protocol, behind the header of its field
+    number = bytes(
+        [0x16, 0xD8, 0x04]
+    )  # 300 in Thrift's compact protocol, behind the header of its field
     at = content.rfind(number, start)
     while at >= start:
         found += [8 * (at + 1) + bit for bit in range(7)]
@@ -145,7 +157,9 @@ def test_an_absent_table_needs_no_line(tmp_path: Path, caplog: pytest.LogCapture
 def test_schema_problems_are_named() -> None:
     """Old readers ask for columns by name and type."""
     broken = ROWS.drop_columns(["text"]).append_column("note", pa.array([""]))
-    broken = broken.set_column(broken.schema.get_field_index("n_tokens"), "n_tokens", pa.array(["1"]))
+    broken = broken.set_column(
+        broken.schema.get_field_index("n_tokens"), "n_tokens", pa.array(["1"])
+    )
 
     assert schema_problems(broken.schema, PASSAGES) == [
         "column text is missing",
@@ -157,9 +171,12 @@ def test_schema_problems_are_named() -> None:
 
 
 def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None:
-    """A group decoded for one row would be the whole table, and a row of another group another passage."""
+    """A group decoded for one row would be the whole table, and a row of another group another
+    passage."""
     path, n = tmp_path / "passages.parquet", 2 * ROWS_A_GROUP + 10
-    many = pa.concat_tables([ROWS.set_column(0, "passage_id", pa.array([f"a#{row}"])) for row in range(n)])
+    many = pa.concat_tables(
+        [ROWS.set_column(0, "passage_id", pa.array([f"a#{row}"])) for row in range(n)]
+    )
     write_table(many, path, {})
     asked = [n - 1, 0, ROWS_A_GROUP, ROWS_A_GROUP - 1, 0]
 
@@ -176,7 +193,8 @@ def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None
 
 
 def test_an_unchanged_run_writes_a_table_of_one_large_group_again(tmp_path: Path) -> None:
-    """Data folders of earlier versions: each look-up would decode the whole table, for as long as no paper changes."""
+    """Data folders of earlier versions: each look-up would decode the whole table, for as long as
+    no paper changes."""
     path = tmp_path / "passages.parquet"
     many = pa.concat_tables([ROWS] * (ROWS_A_GROUP + 1))
     write_table(many, path, {"settings": "s"})

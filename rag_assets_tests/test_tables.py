@@ -32,5 +32,7 @@ def test_a_table_that_was_read_still_says_what_its_columns_hold(tmp_path: Path) 
 
     read = published_or_empty(tmp_path / "passages.parquet", PASSAGES)
 
-    assert [description_of(field) for field in read.table.schema] == [description_of(field) for field in PASSAGES]
+    assert [description_of(field) for field in read.table.schema] == [
+        description_of(field) for field in PASSAGES
+    ]
     assert read.provenance == {"settings": "s"}

@@ -1,4 +1,5 @@
-"""An event loop whose clock is moved, not waited for: tests of pauses and rates are exact and take no time."""
+"""An event loop whose clock is moved, not waited for: tests of pauses and rates are exact and take
+no time."""
 
 import asyncio
 import selectors
@@ -11,7 +12,8 @@ Result = TypeVar("Result")
 
 
 _TURN_S = 1e-6
-"""What one turn of the loop takes: with a clock that stands still, a wait that was cut short by rounding never ends."""
+"""What one turn of the loop takes: with a clock that stands still, a wait that was cut short by
+rounding never ends."""
 
 
 class _SkippingSelector(selectors.SelectSelector):
@@ -34,5 +36,6 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run_in_virtual_time(work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work` on a loop that starts at 0 s and skips every wait; nothing in it may wait for another thread."""
+    """Run `work` on a loop that starts at 0 s and skips every wait; nothing in it may wait for
+    another thread."""
     return anyio.run(work, backend_options={"loop_factory": _VirtualLoop})

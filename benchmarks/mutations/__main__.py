@@ -1,10 +1,11 @@
-"""Puts small faults into a copy of the package, one at a time, and says which of them the tests see.
+"""Puts small faults into a copy of the package, one at a time, and says which of them the tests
+see.
 
     python -m benchmarks.mutations [NAME ...]
 
-Each fault is a patch in this folder; `tests.tsv` names the tests that have to fail because of it. The project is
-copied into a temporary folder, the tests must pass there, and then run again with each patch. Exit code 1 if a fault
-lives.
+Each fault is a patch in this folder; `tests.tsv` names the tests that have to fail because of it.
+The project is copied into a temporary folder, the tests must pass there, and then run again with
+each patch. Exit code 1 if a fault lives.
 """
 
 import argparse
@@ -29,9 +30,13 @@ _RESULTS: dict[int | None, str] = {_PASSED: ALIVE, _FAILED: KILLED}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="Without any, all mutations.")
-    parser.add_argument("--timeout-s", type=float, default=300.0, help="Of the tests of one mutation.")
+    parser.add_argument(
+        "--timeout-s", type=float, default=300.0, help="Of the tests of one mutation."
+    )
     options = parser.parse_args()
     mutations = [one for one in read_mutations() if not options.names or one.name in options.names]
     if unknown := set(options.names) - {one.name for one in mutations}:
@@ -60,9 +65,14 @@ def _run(mutations: Sequence[Mutation], project: Path, timeout_s: float) -> int:
         one.take_out_of(project)
         result = _RESULTS.get(code, NO_RESULT)
         found[one.room, result] += 1
-        print(f"{result:9}  {one.name:40}  {time.monotonic() - started:5.0f} s  {one.fault}", flush=True)
+        print(
+            f"{result:9}  {one.name:40}  {time.monotonic() - started:5.0f} s  {one.fault}",
+            flush=True,
+        )
     for room in sorted({room for room, _ in found}):
-        print(f"{room}: {found[room, KILLED]} killed, {found[room, ALIVE]} alive, {found[room, NO_RESULT]} no result")
+        print(
+            f"{room}: {found[room, KILLED]} killed, {found[room, ALIVE]} alive, {found[room, NO_RESULT]} no result"
+        )
     return int(any(result != KILLED for _, result in found))
 
 
@@ -72,7 +82,12 @@ def _exit_code(project: Path, tests: Sequence[str], timeout_s: float) -> int | N
     environment = {**os.environ, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "", *tests]
     running = subprocess.Popen(
-        command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         said, _ = running.communicate(timeout=timeout_s)

@@ -43,7 +43,9 @@ class Mutation:
 
     def _git_apply(self, project: Path, *options: str) -> bool:
         command = ["git", "apply", *options, str(self.patch)]
-        return subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 0
+        return (
+            subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 0
+        )
 
 
 def read_mutations() -> list[Mutation]:

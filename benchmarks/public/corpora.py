@@ -1,7 +1,8 @@
-"""Public benchmarks: a local copy of their files becomes papers and a question file. Nothing is fetched.
+"""Public benchmarks: a local copy of their files becomes papers and a question file. Nothing is
+fetched.
 
-benchmarks/README.md has the protocol. How each is published is known by `formats`; how questions are asked and measured
-is that of any question file.
+benchmarks/README.md has the protocol. How each is published is known by `formats`; how questions
+are asked and measured is that of any question file.
 """
 
 import shutil
@@ -44,15 +45,17 @@ def prepare(name: str, folder: Path, data: Path, limit: int | None = None) -> Pa
 
     limit: so many questions, see `drawn`.
 
-    Raises InvalidSettings for a name that no benchmark has, MissingInput when the files are not there, InvalidQuestions
-    when they are not as published.
+    Raises InvalidSettings for a name that no benchmark has, MissingInput when the files are not
+    there, InvalidQuestions when they are not as published.
     """
     benchmark = BENCHMARKS.get(name)
     if benchmark is None:
         raise InvalidSettings(f"There is no benchmark {name}. There are {', '.join(BENCHMARKS)}.")
     file = data / "questions" / f"{name}.jsonl"
     if (data / "papers").exists() and not file.exists():
-        raise InvalidSettings(f"{data} holds other papers. Name a data folder for the benchmark: --data DIR")
+        raise InvalidSettings(
+            f"{data} holds other papers. Name a data folder for the benchmark: --data DIR"
+        )
     try:
         papers, rows = benchmark.read(folder)
         questions = drawn([Question.model_validate(row) for row in rows], limit)
@@ -63,7 +66,9 @@ def prepare(name: str, folder: Path, data: Path, limit: int | None = None) -> Pa
             f"{error.filename} is not there. {name} needs {benchmark.files}; get them from {benchmark.source}."
         ) from error
     except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise InvalidQuestions(f"{folder} does not hold {name} as it was published ({error!r}).") from error
+        raise InvalidQuestions(
+            f"{folder} does not hold {name} as it was published ({error!r})."
+        ) from error
     write_atomically(file, "".join(f"{line}\n" for line in lines).encode())
     return file
 
@@ -80,24 +85,35 @@ def write_papers(papers: Iterable[Paper], folder: Path) -> None:
 
 
 def drawn(questions: Sequence[Question], limit: int | None) -> list[Question]:
-    """So many questions, the same ones each time; a larger sample holds the smaller one. None: all of them."""
+    """So many questions, the same ones each time; a larger sample holds the smaller one. None: all
+    of them."""
     ordered = sorted(questions, key=lambda one: sha256(one.id.encode()).digest())
     kept = {one.id for one in ordered[:limit]}
     return [one for one in questions if one.id in kept]
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
-    "scifact": Benchmark("https://github.com/allenai/scifact", "corpus.jsonl, claims_dev.jsonl", scifact),
-    "qasper": Benchmark("https://huggingface.co/datasets/allenai/qasper", "qasper-dev-v0.3.json", qasper),
+    "scifact": Benchmark(
+        "https://github.com/allenai/scifact", "corpus.jsonl, claims_dev.jsonl", scifact
+    ),
+    "qasper": Benchmark(
+        "https://huggingface.co/datasets/allenai/qasper", "qasper-dev-v0.3.json", qasper
+    ),
     "peerqa": Benchmark("https://github.com/UKPLab/PeerQA", "papers.jsonl, qa.jsonl", peerqa),
     "litqa2": Benchmark(
-        "https://github.com/Future-House/LAB-Bench", "one .jsonl with question, ideal, distractors; papers/", litqa
+        "https://github.com/Future-House/LAB-Bench",
+        "one .jsonl with question, ideal, distractors; papers/",
+        litqa,
     ),
     "financebench": Benchmark(
-        "https://github.com/patronus-ai/financebench", "financebench_open_source.jsonl, pdfs/", financebench
+        "https://github.com/patronus-ai/financebench",
+        "financebench_open_source.jsonl, pdfs/",
+        financebench,
     ),
     "mmlongbench": Benchmark(
-        "https://github.com/mayubo2333/MMLongBench-Doc", "samples.json, documents/*.pdf", mmlongbench
+        "https://github.com/mayubo2333/MMLongBench-Doc",
+        "samples.json, documents/*.pdf",
+        mmlongbench,
     ),
     "cranfield": Benchmark(
         "https://github.com/oussbenk/cranfield-trec-dataset",
@@ -105,7 +121,9 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         cranfield,
     ),
     "ohr": Benchmark(
-        "https://huggingface.co/datasets/opendatalab/OHR-Bench", "texts by page (page_idx, text) and qas", ohr
+        "https://huggingface.co/datasets/opendatalab/OHR-Bench",
+        "texts by page (page_idx, text) and qas",
+        ohr,
     ),
     "covidqa": Benchmark("https://github.com/deepset-ai/COVID-QA", "COVID-QA.json", covidqa),
 }

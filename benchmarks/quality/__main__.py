@@ -1,14 +1,17 @@
 """How good retrieval and answers are, measured with the product's own pipeline and engine.
 
-    python -m benchmarks.quality run CORPORA --work FOLDER [--sets covidqa,cranfield] [--set retrieval.k=v] [--name N]
-    python -m benchmarks.quality peers CORPORA --work FOLDER [--sets ohr] [--only naive,haiku.rag-recipe]
+    python -m benchmarks.quality run CORPORA --work FOLDER [--sets covidqa,cranfield] [--set
+    retrieval.k=v] [--name N]
+    python -m benchmarks.quality peers CORPORA --work FOLDER [--sets ohr] [--only
+    naive,haiku.rag-recipe]
     python -m benchmarks.quality compare FOLDER/runs/NEW FOLDER/runs/OLD
     python -m benchmarks.quality tables FOLDER/runs/DEFAULT FOLDER/runs/OTHER ...
 
-CORPORA holds `qa/covidqa`, `qa/ohr_bench`, `qa/cranfield` and `pdf_pages/financebench`; a set that is absent is
-skipped. A variant is a list of `--set` values, as every command of rag-assets takes them. FOLDER keeps data folders
-and runs: a second variant that needs the same indexes costs only its questions, and a run that was stopped goes on.
-The set `sentences` asks COVID-QA's questions for whole answers without a model.
+CORPORA holds `qa/covidqa`, `qa/ohr_bench`, `qa/cranfield` and `pdf_pages/financebench`; a set that
+is absent is skipped. A variant is a list of `--set` values, as every command of rag-assets takes
+them. FOLDER keeps data folders and runs: a second variant that needs the same indexes costs only
+its questions, and a run that was stopped goes on. The set `sentences` asks COVID-QA's questions for
+whole answers without a model.
 """
 
 import argparse
@@ -30,23 +33,33 @@ CORPUS_OF = {name: "covidqa" if name == "sentences" else name for name in COLUMN
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     asked = argparse.ArgumentParser(add_help=False)
     asked.add_argument("corpora", type=Path)
     asked.add_argument("--work", type=Path, required=True)
     asked.add_argument("--sets", default=",".join(COLUMNS), help=f"default: {','.join(COLUMNS)}")
-    asked.add_argument("--sample", type=int, help="at most so many questions of each set, always the same")
-    asked.add_argument("--again", action="store_true", help="delete the rows that are there under the name")
+    asked.add_argument(
+        "--sample", type=int, help="at most so many questions of each set, always the same"
+    )
+    asked.add_argument(
+        "--again", action="store_true", help="delete the rows that are there under the name"
+    )
     run = commands.add_parser("run", parents=[asked], help="ask one variant")
     run.add_argument("--set", dest="values", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--name", help="of the run; default: the --set values, or `default`")
-    peers = commands.add_parser("peers", parents=[asked], help="ask other ways to search, over the same texts")
+    peers = commands.add_parser(
+        "peers", parents=[asked], help="ask other ways to search, over the same texts"
+    )
     peers.add_argument("--only", default=",".join(PEERS), help=f"default: {','.join(PEERS)}")
     compare = commands.add_parser("compare", help="gains and losses of one run against another")
     compare.add_argument("new", type=Path)
     compare.add_argument("old", type=Path)
-    compare.add_argument("--show", type=int, default=5, help="questions that changed most; default 5")
+    compare.add_argument(
+        "--show", type=int, default=5, help="questions that changed most; default 5"
+    )
     tables = commands.add_parser("tables", help="figures of runs side by side, with intervals")
     tables.add_argument("runs", type=Path, nargs="+")
     tables.add_argument("--sets", default=",".join(COLUMNS))
@@ -62,7 +75,9 @@ def main() -> None:
         print(*compared(Run(given.new), Run(given.old), given.show), sep="\n")
     else:
         print(
-            *measured_tables([Run(path) for path in given.runs], given.sets.split(","), given.halves.split(",")),
+            *measured_tables(
+                [Run(path) for path in given.runs], given.sets.split(","), given.halves.split(",")
+            ),
             sep="\n",
         )
 
@@ -82,7 +97,11 @@ def run_variant(given: argparse.Namespace) -> None:
 
 def run_peers(given: argparse.Namespace) -> None:
     """Ask the peers what has no row yet; each is a run of its own, `peer-NAME`."""
-    sets = [name for name in given.sets.split(",") if name != "sentences" and is_present(given.corpora, name)]
+    sets = [
+        name
+        for name in given.sets.split(",")
+        if name != "sentences" and is_present(given.corpora, name)
+    ]
     runs = [Run(given.work / "runs" / f"peer-{peer}") for peer in given.only.split(",")]
     for run in runs:
         run.begin({"settings": [], "code": "peer"}, anew=given.again)

@@ -4,7 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from benchmarks.quality.measures import DEPTH, Found, SaidSentence, retrieval_measures, sentence_measures
+from benchmarks.quality.measures import (
+    DEPTH,
+    Found,
+    SaidSentence,
+    retrieval_measures,
+    sentence_measures,
+)
 from benchmarks.quality.questions import AskedQuestion
 from benchmarks.quality.runs import Row
 from rag_assets.core.domain import Claim, Context, Hit
@@ -28,7 +34,8 @@ def ask_for_hits(engine: Engine, question: AskedQuestion) -> Row:
     else:
         for budget in BUDGETS:
             contexts[budget] = [
-                _of_context(one) for one in engine.evidence(question.text, budget_tokens=budget).contexts
+                _of_context(one)
+                for one in engine.evidence(question.text, budget_tokens=budget).contexts
             ]
     found = [_of_hit(hit) for hit in hits]
     return Row(
@@ -46,7 +53,9 @@ def ask_for_answer(engine: Engine, question: AskedQuestion) -> Row:
             question.id, question.text, question.group, question.half,
             sentence_measures(question, [], []), {}, {"said": []},
         )  # fmt: skip
-    said, nearest = ([_said(claim) for claim in claims] for claims in (trace.result.claims, trace.result.nearest))
+    said, nearest = (
+        [_said(claim) for claim in claims] for claims in (trace.result.claims, trace.result.nearest)
+    )
     return Row(
         question.id, question.text, question.group, question.half,
         sentence_measures(question, said, nearest), {} if trace.n_cached else cost,
@@ -55,7 +64,8 @@ def ask_for_answer(engine: Engine, question: AskedQuestion) -> Row:
 
 
 def _timed(work: Callable[[], Returned]) -> tuple[Returned, dict[str, float]]:
-    """What was returned, and the seconds it took: on the clock, and of the processor in all threads."""
+    """What was returned, and the seconds it took: on the clock, and of the processor in all
+    threads."""
     started, cpu_started = time.perf_counter(), time.process_time()
     done = work()
     return done, {"clock": time.perf_counter() - started, "cpu": time.process_time() - cpu_started}
@@ -76,6 +86,10 @@ def _said(claim: Claim) -> SaidSentence:
 
 def _seen(hits: Sequence[Hit]) -> list[dict[str, Any]]:
     return [
-        {"paper": hit.chunk.paper_id, "pages": [hit.chunk.page_start, hit.chunk.page_end], "chunk": hit.chunk.chunk_id}
+        {
+            "paper": hit.chunk.paper_id,
+            "pages": [hit.chunk.page_start, hit.chunk.page_end],
+            "chunk": hit.chunk.chunk_id,
+        }
         for hit in hits
     ]

@@ -1,7 +1,9 @@
-"""Data folders with the papers of a set, built by the pipeline's own command and kept for the next run.
+"""Data folders with the papers of a set, built by the pipeline's own command and kept for the next
+run.
 
-A folder belongs to the settings that its indexes follow from, so variants of retrieval and answering share one. A new
-folder starts as a copy of the newest one of the set: the pipeline keeps what has not changed, vectors above all.
+A folder belongs to the settings that its indexes follow from, so variants of retrieval and
+answering share one. A new folder starts as a copy of the newest one of the set: the pipeline keeps
+what has not changed, vectors above all.
 """
 
 import json
@@ -42,7 +44,8 @@ class BuiltFolder:
 
 
 def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFolder:
-    """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is missing."""
+    """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is
+    missing."""
     values = (*FIXED, *values)
     settings = load_settings(overrides_of(work, list(values)))
     data = data_folder(one.name, work, settings)
@@ -53,12 +56,17 @@ def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFo
         seconds = _build(data, values)
         known = {**wanted, "index_seconds": seconds if is_new else known.get("index_seconds")}
         stamp_file.write_text(json.dumps(known), "utf-8")
-    return BuiltFolder(data, load_settings(overrides_of(data, list(values))), known["index_seconds"])
+    return BuiltFolder(
+        data, load_settings(overrides_of(data, list(values))), known["index_seconds"]
+    )
 
 
 def data_folder(set_name: str, work: Path, settings: Settings) -> Path:
-    """Where the set lies, by the settings that its indexes follow from; those at their default do not count."""
-    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX | {"retrieval"}, exclude_defaults=True)
+    """Where the set lies, by the settings that its indexes follow from; those at their default do
+    not count."""
+    build = settings.model_dump(
+        mode="json", exclude=_OF_NO_INDEX | {"retrieval"}, exclude_defaults=True
+    )
     return work / "data" / set_name / digest(build)
 
 
@@ -95,8 +103,14 @@ def digest(value: object) -> str:
 def code_digest(skipped: set[str] | frozenset[str] = frozenset()) -> str:
     """Of the package's sources, those in the subpackages `skipped` left out."""
     root = Path(rag_assets.__file__).parent
-    files = [path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0] not in skipped]
-    return digest([(str(path.relative_to(root)), sha256(path.read_bytes()).hexdigest()) for path in files])
+    files = [
+        path
+        for path in sorted(root.rglob("*.py"))
+        if path.relative_to(root).parts[0] not in skipped
+    ]
+    return digest(
+        [(str(path.relative_to(root)), sha256(path.read_bytes()).hexdigest()) for path in files]
+    )
 
 
 def _build(data: Path, values: Sequence[str]) -> dict[str, float]:
@@ -105,7 +119,9 @@ def _build(data: Path, values: Sequence[str]) -> dict[str, float]:
     given = [part for value in values for part in ("--set", value)]
     log = data / "build.log"
     with log.open("w") as out:
-        done = subprocess.run([*COMMAND, "index", "build", "--data", str(data), *given], stdout=out, stderr=out)
+        done = subprocess.run(
+            [*COMMAND, "index", "build", "--data", str(data), *given], stdout=out, stderr=out
+        )
     if done.returncode:
         sys.exit(f"rag-assets index build failed; see {log}")
     return {

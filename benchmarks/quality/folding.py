@@ -1,6 +1,7 @@
 """Texts made comparable: case and white space folded, hyphens inside words dropped.
 
-The parser joins words that a line end parts, while answers that were cut from the raw text still have them parted.
+The parser joins words that a line end parts, while answers that were cut from the raw text still
+have them parted.
 """
 
 import re

@@ -1,8 +1,10 @@
-"""What is counted of one question: where the first right hit stands, what the contexts hold, what an answer says.
+"""What is counted of one question: where the first right hit stands, what the contexts hold, what
+an answer says.
 
-Definitions, with "right" as the set's target has it: hit@k is 1 when one of the first k is right; MRR@10 is 1/rank of
-the first right one, 0 below rank 10 (Voorhees 1999); nDCG@10 is that of Jaervelin and Kekaelaeinen 2002 with gains of
-0 and 1. Answers and pages are looked for in the list of chunks, papers in the list of distinct papers.
+Definitions, with "right" as the set's target has it: hit@k is 1 when one of the first k is right;
+MRR@10 is 1/rank of the first right one, 0 below rank 10 (Voorhees 1999); nDCG@10 is that of
+Jaervelin and Kekaelaeinen 2002 with gains of 0 and 1. Answers and pages are looked for in the list
+of chunks, papers in the list of distinct papers.
 """
 
 import math
@@ -45,7 +47,8 @@ class SaidSentence:
 def retrieval_measures(
     question: AskedQuestion, found: Sequence[Found], contexts: Mapping[int, Sequence[Found]]
 ) -> dict[str, float]:
-    """All measures that apply. found: chunks, best first. contexts: what is packed, by budget of tokens."""
+    """All measures that apply. found: chunks, best first. contexts: what is packed, by budget of
+    tokens."""
     measures = _document_measures(question, list(dict.fromkeys(one.paper_id for one in found)))
     if question.pages:
         measures |= _of_first("page", [_is_on_page(question, one) for one in found])
@@ -55,16 +58,19 @@ def retrieval_measures(
         if question.pages:
             measures[f"page in {budget}"] = float(any(_is_on_page(question, one) for one in packed))
         if question.answer:
-            measures[f"answer in {budget}"] = float(any(_has_answer(question, one) for one in packed))
+            measures[f"answer in {budget}"] = float(
+                any(_has_answer(question, one) for one in packed)
+            )
     return measures
 
 
 def sentence_measures(
     question: AskedQuestion, said: Sequence[SaidSentence], nearest: Sequence[SaidSentence] = ()
 ) -> dict[str, float]:
-    """Of a keyless answer; a refusal says nothing. "right paper", the share of claims from the paper that answers, and
-    "right claims", the share that holds the answer, are left out where nothing was said. "complete": the answer is
-    there with at most one other claim beside it. "or near": it is there, or among the nearest sentences beside it."""
+    """Of a keyless answer; a refusal says nothing. "right paper", the share of claims from the
+    paper that answers, and "right claims", the share that holds the answer, are left out where
+    nothing was said. "complete": the answer is there with at most one other claim beside it. "or
+    near": it is there, or among the nearest sentences beside it."""
     right = [_says_answer(question, one) for one in said]
     measures = {
         "answered": float(bool(said)),
@@ -84,7 +90,9 @@ def sentence_measures(
 
 def ndcg(is_relevant: Sequence[bool], n_relevant: int, depth: int = 10) -> float:
     """nDCG@depth of a ranking with gains of 0 and 1."""
-    gain = sum(1 / math.log2(rank + 1) for rank, hit in enumerate(is_relevant[:depth], start=1) if hit)
+    gain = sum(
+        1 / math.log2(rank + 1) for rank, hit in enumerate(is_relevant[:depth], start=1) if hit
+    )
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(n_relevant, depth) + 1))
     return gain / ideal if ideal else 0.0
 
@@ -99,9 +107,13 @@ def _document_measures(question: AskedQuestion, papers: Sequence[str]) -> dict[s
 
 def _of_first(target: str, is_right: Sequence[bool]) -> dict[str, float]:
     rank = is_right.index(True) + 1 if True in is_right else None
-    measures = {f"{target} hit@{depth}": float(rank is not None and rank <= depth) for depth in DEPTHS}
+    measures = {
+        f"{target} hit@{depth}": float(rank is not None and rank <= depth) for depth in DEPTHS
+    }
     measures[f"{target} MRR@10"] = 1 / rank if rank is not None and rank <= 10 else 0.0
-    measures[f"{target} nDCG@10"] = 1 / math.log2(rank + 1) if rank is not None and rank <= 10 else 0.0
+    measures[f"{target} nDCG@10"] = (
+        1 / math.log2(rank + 1) if rank is not None and rank <= 10 else 0.0
+    )
     return measures
 
 

@@ -1,8 +1,8 @@
 """The question sets: their papers, their questions, and what a right result of each question is.
 
-Each set is parted in two halves by its documents, sorted by file name: weights are chosen on the tuning half (the 1st,
-3rd, 5th, ... document), and the checking half says whether they carry over. Queries that belong to no single document
-are parted the same way by their own order.
+Each set is parted in two halves by its documents, sorted by file name: weights are chosen on the
+tuning half (the 1st, 3rd, 5th, ... document), and the checking half says whether they carry over.
+Queries that belong to no single document are parted the same way by their own order.
 """
 
 import json
@@ -19,7 +19,8 @@ from rag_assets.questions import Question
 
 DEMO = Path(__file__).parents[2] / "data"
 Target = Literal["answer", "page", "document"]
-"""What a right hit is: a chunk that holds the answer's words, one from a right page, one from a right paper."""
+"""What a right hit is: a chunk that holds the answer's words, one from a right page, one from a
+right paper."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class QuestionSet:
     questions: tuple[AskedQuestion, ...]
 
     def sample(self, n_questions: int | None) -> list[AskedQuestion]:
-        """So many questions, the same ones each time; a larger sample holds the smaller one. None: all of them."""
+        """So many questions, the same ones each time; a larger sample holds the smaller one. None:
+        all of them."""
         drawn = sorted(self.questions, key=lambda one: sha256(one.id.encode()).digest())
         kept = {one.id for one in drawn[:n_questions]}
         return [one for one in self.questions if one.id in kept]
@@ -65,7 +67,8 @@ def halves(names: Iterable[str]) -> dict[str, str]:
 
 
 def question_sets(corpora: Path, names: Sequence[str]) -> list[QuestionSet]:
-    """The sets of those names whose files are below `corpora`; a name that is absent is told by the caller."""
+    """The sets of those names whose files are below `corpora`; a name that is absent is told by the
+    caller."""
     return [READERS[name](corpora) for name in names if is_present(corpora, name)]
 
 
@@ -78,8 +81,13 @@ def public(name: str, target: Target, corpora: Path) -> QuestionSet:
     papers, rows = BENCHMARKS[name].read(corpora / FOLDERS[name])
     papers = list(papers)
     asked = [one for one in map(Question.model_validate, rows) if one.expected]
-    group = {one.id: one.id.zfill(4) if target == "document" else one.expected[0].paper_id for one in asked}
-    half = halves(group.values() if target == "document" else [Path(file).stem for file, _ in papers])
+    group = {
+        one.id: one.id.zfill(4) if target == "document" else one.expected[0].paper_id
+        for one in asked
+    }
+    half = halves(
+        group.values() if target == "document" else [Path(file).stem for file, _ in papers]
+    )
     questions = [
         AskedQuestion(
             one.id, one.question, group[one.id], half[group[one.id]],

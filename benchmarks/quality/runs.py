@@ -1,4 +1,5 @@
-"""A run: one variant asked the questions of some sets; a folder with `run.json` and one JSONL of rows per set.
+"""A run: one variant asked the questions of some sets; a folder with `run.json` and one JSONL of
+rows per set.
 
 Rows are written as they are made, so a run that was stopped goes on where it was.
 """
@@ -51,7 +52,8 @@ class Run:
         return facts
 
     def begin(self, variant: dict[str, Any], *, anew: bool) -> None:
-        """Go on with the rows of this variant; those of another one are in the way unless they are to be deleted."""
+        """Go on with the rows of this variant; those of another one are in the way unless they are
+        to be deleted."""
         if anew:
             shutil.rmtree(self.folder, ignore_errors=True)
         known = self.facts.get("variant", variant)

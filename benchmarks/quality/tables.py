@@ -28,7 +28,9 @@ COLUMNS = {
 HALVES = ("all", "tuning", "checking")
 
 
-def measured_tables(runs: Sequence[Run], sets: Sequence[str], halves: Sequence[str] = HALVES) -> Iterator[str]:
+def measured_tables(
+    runs: Sequence[Run], sets: Sequence[str], halves: Sequence[str] = HALVES
+) -> Iterator[str]:
     """For each set a row per run and half, on the questions that all of the runs were asked."""
     for name in sets:
         rows = {run.name: run.rows(name) for run in runs if name in run.sets}
@@ -45,20 +47,28 @@ def measured_tables(runs: Sequence[Run], sets: Sequence[str], halves: Sequence[s
             asked = [row for id_, row in rows[run.name].items() if id_ in common]
             for half in halves:
                 cells = [_cell(of_half(asked, half), column) for column in columns]
-                times = [milliseconds(asked, "clock"), milliseconds(asked, "cpu"), _index_time(run, name)]
+                times = [
+                    milliseconds(asked, "clock"),
+                    milliseconds(asked, "cpu"),
+                    _index_time(run, name),
+                ]
                 times = times if half == "all" else ["", "", ""]
                 yield f"| {run.name} | {half} | " + " | ".join([*cells, *times]) + " |"
     yield ""
 
 
 def compared(new: Run, old: Run, n_shown: int) -> Iterator[str]:
-    """Gains and losses of `new` against `old` by set, measure and half; then the questions that changed most."""
+    """Gains and losses of `new` against `old` by set, measure and half; then the questions that
+    changed most."""
     for name in [one for one in COLUMNS if one in new.sets and one in old.sets]:
         pairs = paired(new.rows(name), old.rows(name))
         if not pairs:
             continue
         yield f"\n### {name}: {new.name} against {old.name}, {len(pairs)} questions\n"
-        yield "| | half | before | now | difference | 95 % interval | p | better / worse |\n|---|---|" + "---:|" * 6
+        yield (
+            "| | half | before | now | difference | 95 % interval | p | better / worse |\n|---|---|"
+            + "---:|" * 6
+        )
         for column in COLUMNS[name]:
             for half in HALVES:
                 of_column = [
@@ -122,9 +132,13 @@ def _marked(found: Difference) -> str:
     return f"**{found.mean:+.3f}**" if found.low > 0 or found.high < 0 else f"{found.mean:+.3f}"
 
 
-def _changed_most(pairs: Sequence[tuple[Row, Row]], columns: Sequence[str], n_shown: int) -> Iterator[str]:
+def _changed_most(
+    pairs: Sequence[tuple[Row, Row]], columns: Sequence[str], n_shown: int
+) -> Iterator[str]:
     deltas = {
-        pair[0].id: sum(pair[0].measures.get(column, 0) - pair[1].measures.get(column, 0) for column in columns)
+        pair[0].id: sum(
+            pair[0].measures.get(column, 0) - pair[1].measures.get(column, 0) for column in columns
+        )
         for pair in pairs
     }
     by_id = {pair[0].id: pair for pair in pairs}
@@ -139,7 +153,9 @@ def _changed_most(pairs: Sequence[tuple[Row, Row]], columns: Sequence[str], n_sh
 def _changes(pair: tuple[Row, Row], columns: Sequence[str]) -> str:
     new, old = (row.measures for row in pair)
     changed = [column for column in columns if new.get(column) != old.get(column)]
-    return "; ".join(f"{column} {old.get(column, 0):.2g} -> {new.get(column, 0):.2g}" for column in changed)
+    return "; ".join(
+        f"{column} {old.get(column, 0):.2g} -> {new.get(column, 0):.2g}" for column in changed
+    )
 
 
 def _short(share: float) -> str:

@@ -1,21 +1,26 @@
-"""Trains the sentence reader, which tells the sentence of a paper that answers a question, on your own papers.
+"""Trains the sentence reader, which tells the sentence of a paper that answers a question, on your
+own papers.
 
     python -m benchmarks.reader_training lines DATA OUT
-    python -m benchmarks.reader_training train OUT/lines.jsonl QUESTIONS... --minutes 60 --out FILE [--held-out FILE...]
+    python -m benchmarks.reader_training train OUT/lines.jsonl QUESTIONS... --minutes 60 --out FILE
+    [--held-out FILE...]
 
 `lines` numbers the sentences and rows of every paper of the data folder DATA, which has its chunks
-(rag-assets run --select +chunks): OUT/lines.jsonl, and OUT/papers/PAPER.txt to read while questions are written.
+(rag-assets run --select +chunks): OUT/lines.jsonl, and OUT/papers/PAPER.txt to read while questions
+are written.
 
-A question file holds, for each paper, a line `# PAPER` and below it one question per line: the numbers of the lines
-that answer it, the best one first, a tab, and the question. `-` stands for a question that no line answers:
+A question file holds, for each paper, a line `# PAPER` and below it one question per line: the
+numbers of the lines that answer it, the best one first, a tab, and the question. `-` stands for a
+question that no line answers:
 
     # iron
     12<TAB>How many runners took part?
     40,7<TAB>did their ferritin fall
     -<TAB>Who paid for the study?
 
-`train` needs torch (pip install torch==2.13.0), which the project itself does not. It prints loss and share right, what
-the reader makes of held-out questions before and after, and the SHA-256 of the file that it writes.
+`train` needs torch (pip install torch==2.13.0), which the project itself does not. It prints loss
+and share right, what the reader makes of held-out questions before and after, and the SHA-256 of
+the file that it writes.
 """
 
 import argparse
@@ -67,24 +72,43 @@ def train_reader(given: argparse.Namespace) -> None:
     import torch
 
     from benchmarks.reader_training.model import ReaderInTraining
-    from benchmarks.reader_training.training import TrainingSettings, for_minutes, for_steps, scorer, train
+    from benchmarks.reader_training.training import (
+        TrainingSettings,
+        for_minutes,
+        for_steps,
+        scorer,
+        train,
+    )
 
     if not given.out.parent.is_dir():
-        raise BadFile(f"{given.out.parent} is no folder, so {given.out.name} could not be written there.")
+        raise BadFile(
+            f"{given.out.parent} is no folder, so {given.out.name} could not be written there."
+        )
     if given.threads:
         torch.set_num_threads(given.threads)
     lines = read_lines(given.lines)
-    questions, held_out = read_questions(given.questions, lines), read_questions(given.held_out, lines)
+    questions, held_out = (
+        read_questions(given.questions, lines),
+        read_questions(given.held_out, lines),
+    )
     warn_of_shared_papers(questions, held_out)
     embedder = open_embedder(
-        EmbeddingSettings(), given.lines.parent / _MODELS_FOLDER, n_threads=given.threads or torch.get_num_threads()
+        EmbeddingSettings(),
+        given.lines.parent / _MODELS_FOLDER,
+        n_threads=given.threads or torch.get_num_threads(),
     )
-    print(f"{len(questions)} questions, {sum(not one.answers for one in questions)} of them unanswerable", flush=True)
+    print(
+        f"{len(questions)} questions, {sum(not one.answers for one in questions)} of them unanswerable",
+        flush=True,
+    )
     near = near_lines(lines, questions, embedder)
     compared = [near.compared(one) for one in questions]
     candidates = candidates_of(held_out, near_lines(lines, held_out, embedder)) if held_out else []
     if candidates:
-        print(f"held out, before: {measured(candidates, scorer(ReaderInTraining(given.rank)))}", flush=True)
+        print(
+            f"held out, before: {measured(candidates, scorer(ReaderInTraining(given.rank)))}",
+            flush=True,
+        )
     settings = TrainingSettings(learning_rate=given.learning_rate, rank=given.rank, seed=given.seed)
     progress = for_steps(given.steps) if given.steps else for_minutes(given.minutes)
     reader = train(compared, settings, progress, lambda report: print(report, flush=True))
@@ -93,7 +117,9 @@ def train_reader(given: argparse.Namespace) -> None:
         print(f"held out, after: {measured(candidates, scorer(reader))}")
 
 
-def near_lines(lines: Sequence[Line], questions: Sequence[Question], embedder: Embedder) -> NearLines:
+def near_lines(
+    lines: Sequence[Line], questions: Sequence[Question], embedder: Embedder
+) -> NearLines:
     """The lines of the papers that are asked about."""
     papers = {question.paper for question in questions}
     return NearLines([line for line in lines if line.paper in papers], embedder)
@@ -102,7 +128,9 @@ def near_lines(lines: Sequence[Line], questions: Sequence[Question], embedder: E
 def warn_of_shared_papers(questions: Sequence[Question], held_out: Sequence[Question]) -> None:
     shared = {one.paper for one in questions} & {one.paper for one in held_out}
     if shared:
-        print(f"Held-out questions are of {len(shared)} papers that are trained on; they will look too good.")
+        print(
+            f"Held-out questions are of {len(shared)} papers that are trained on; they will look too good."
+        )
 
 
 def _arguments() -> argparse.Namespace:
@@ -126,14 +154,29 @@ def _arguments() -> argparse.Namespace:
         "--out reader.safetensors --held-out others.tsv",
     )
     train.add_argument("lines", type=Path, help="lines.jsonl, as the command `lines` wrote it")
-    train.add_argument("questions", type=Path, nargs="+", help="question files that name these lines")
-    train.add_argument("--out", type=Path, required=True, help="file of weights to write (.safetensors)")
-    train.add_argument("--held-out", type=Path, nargs="+", default=[], help="question files to measure on")
+    train.add_argument(
+        "questions", type=Path, nargs="+", help="question files that name these lines"
+    )
+    train.add_argument(
+        "--out", type=Path, required=True, help="file of weights to write (.safetensors)"
+    )
+    train.add_argument(
+        "--held-out", type=Path, nargs="+", default=[], help="question files to measure on"
+    )
     length = train.add_mutually_exclusive_group(required=True)
     length.add_argument("--minutes", type=_positive(float), help="how long to train")
-    length.add_argument("--steps", type=_positive(int), help="how many steps to train, of 10 questions each")
-    train.add_argument("--learning-rate", type=_positive(float), default=5e-4, help="the highest; default 5e-4")
-    train.add_argument("--rank", type=_positive(int), default=16, help="of what is added to each matrix; default 16")
+    length.add_argument(
+        "--steps", type=_positive(int), help="how many steps to train, of 10 questions each"
+    )
+    train.add_argument(
+        "--learning-rate", type=_positive(float), default=5e-4, help="the highest; default 5e-4"
+    )
+    train.add_argument(
+        "--rank",
+        type=_positive(int),
+        default=16,
+        help="of what is added to each matrix; default 16",
+    )
     train.add_argument("--seed", type=int, default=0, help="default 0")
     train.add_argument("--threads", type=_positive(int), help="default: as many as torch chooses")
     return parser.parse_args()

@@ -1,4 +1,5 @@
-"""The groups of lines that a question is trained with: one that answers it, or none, among some that do not."""
+"""The groups of lines that a question is trained with: one that answers it, or none, among some
+that do not."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,8 @@ _NEAREST = 10
 _NEAR_OF_UNANSWERED = 4
 """The nearest lines of a question without an answer, which are in every group of it."""
 _OF_OTHER_FIELDS, _ANSWER_LEFT_OUT, _BEST_ANSWER = 0.12, 0.08, 0.8
-"""Chances that a group holds lines of other fields only, that it holds lines of other papers only, and that of several
-answers the best one is drawn."""
+"""Chances that a group holds lines of other fields only, that it holds lines of other papers only,
+and that of several answers the best one is drawn."""
 
 
 @dataclass(frozen=True, slots=True)

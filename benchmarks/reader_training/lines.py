@@ -1,7 +1,9 @@
-"""The numbered lines of papers: what an answer without a model can publish, in the order of each paper.
+"""The numbered lines of papers: what an answer without a model can publish, in the order of each
+paper.
 
-A line is a sentence or a row of a table, chosen by the product's own rules, so that the reader is trained on what it
-will be asked about. A question file names lines by their numbers, which hold for one file of lines only.
+A line is a sentence or a row of a table, chosen by the product's own rules, so that the reader is
+trained on what it will be asked about. A question file names lines by their numbers, which hold for
+one file of lines only.
 """
 
 import json
@@ -46,17 +48,19 @@ class Line:
 
 
 def lines_of(chunks: Sequence[Chunk]) -> Iterator[Line]:
-    """The lines of every paper, sorted by paper, each text once. chunks: of any papers, in any order."""
+    """The lines of every paper, sorted by paper, each text once. chunks: of any papers, in any
+    order."""
     ordered = sorted(chunks, key=lambda one: (one.paper_id, one.ordinal))
     for paper, own in groupby(ordered, key=lambda one: one.paper_id):
         yield from _of_paper(paper, [chunk for chunk in own if not chunk.is_generated])
 
 
 def write_lines(lines: Sequence[Line], folder: Path) -> int:
-    """Write them to `folder` as JSON lines, and each paper as a text file to read while questions are written.
+    """Write them to `folder` as JSON lines, and each paper as a text file to read while questions
+    are written.
 
-    Returns the number of papers. Raises BadFile where the folder has lines already: questions may have been written for
-    them, and their numbers would point at others.
+    Returns the number of papers. Raises BadFile where the folder has lines already: questions may
+    have been written for them, and their numbers would point at others.
     """
     if (folder / LINES_FILE).exists():
         raise BadFile(
@@ -82,7 +86,9 @@ def read_lines(file: Path) -> list[Line]:
             continue
         line = _line(row)
         if line is None or line.number != next_numbers.get(line.paper, 0):
-            raise BadFile(f"{file}, line {number} is not a line as the command `lines` writes it, in its order.")
+            raise BadFile(
+                f"{file}, line {number} is not a line as the command `lines` writes it, in its order."
+            )
         next_numbers[line.paper] = line.number + 1
         lines.append(line)
     if not lines:
@@ -102,7 +108,10 @@ def text_of(file: Path) -> str:
 
 def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
     contexts = [_whole(chunk) for chunk in chunks]
-    found = [(one.context, one.start, CandidateKind.SENTENCE, preceded(one)) for one in sentences(contexts)]
+    found = [
+        (one.context, one.start, CandidateKind.SENTENCE, preceded(one))
+        for one in sentences(contexts)
+    ]
     found += [
         (nth, row.start, CandidateKind.ROW, PrecededText(_titled(context, table, row)))
         for nth, context in enumerate(contexts)
@@ -135,7 +144,9 @@ def _whole(chunk: Chunk) -> Context:
         n_tokens=chunk.n_tokens,
         text=chunk.text,
         section_title=chunk.section_title,
-        units=tuple(ContextUnit(unit.start, unit.end, unit.kind, unit.block) for unit in chunk.units),
+        units=tuple(
+            ContextUnit(unit.start, unit.end, unit.kind, unit.block) for unit in chunk.units
+        ),
     )
 
 
@@ -156,5 +167,9 @@ def _line(row: str) -> Line | None:
     except (ValueError, TypeError):
         return None
     texts = (line.paper, line.kind, line.section, line.before, line.text)
-    is_right = all(isinstance(text, str) for text in texts) and line.kind in _KINDS and bool(line.text.strip())
+    is_right = (
+        all(isinstance(text, str) for text in texts)
+        and line.kind in _KINDS
+        and bool(line.text.strip())
+    )
     return line if is_right else None

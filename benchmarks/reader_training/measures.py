@@ -42,7 +42,8 @@ class Measured:
     any_right: float
     """One of the lines that are read answers: no reader can reach more."""
     auc: float
-    """Chance that the best score of an answerable question is above that of an unanswerable one; ties count half."""
+    """Chance that the best score of an answerable question is above that of an unanswerable one;
+    ties count half."""
 
     def __str__(self) -> str:
         return (
@@ -54,7 +55,10 @@ class Measured:
 
 def candidates_of(questions: Sequence[Question], near: NearLines) -> list[Candidates]:
     """Each question with the lines that are read for it."""
-    return [Candidates(question, tuple(near.nearest(question, N_READ_OF_A_PART))) for question in questions]
+    return [
+        Candidates(question, tuple(near.nearest(question, N_READ_OF_A_PART)))
+        for question in questions
+    ]
 
 
 def measured(held_out: Sequence[Candidates], score: Score) -> Measured:
@@ -73,7 +77,8 @@ def measured(held_out: Sequence[Candidates], score: Score) -> Measured:
 
 
 def auc(above: Sequence[float], below: Sequence[float]) -> float:
-    """Chance that one of `above` is greater than one of `below`, ties counting half; NaN where one is empty."""
+    """Chance that one of `above` is greater than one of `below`, ties counting half; NaN where one
+    is empty."""
     if not above or not below:
         return float("nan")
     differences = np.sign(np.subtract.outer(np.array(above), np.array(below)))

@@ -5,8 +5,8 @@
     40,7<TAB>did their ferritin fall
     -<TAB>Who paid for the study?
 
-A line `# PAPER` names the paper of what follows by its id. Before the tab stand the numbers of all lines that answer,
-the best one first; `-` where no line of the paper does. Empty lines are skipped.
+A line `# PAPER` names the paper of what follows by its id. Before the tab stand the numbers of all
+lines that answer, the best one first; `-` where no line of the paper does. Empty lines are skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,8 @@ class Question:
 
 
 def read_questions(files: Sequence[Path], lines: Sequence[Line]) -> list[Question]:
-    """The questions of all files, in order. Raises BadFile at the first line that cannot be used."""
+    """The questions of all files, in order. Raises BadFile at the first line that cannot be
+    used."""
     by_paper = {paper: list(own) for paper, own in groupby(lines, key=lambda one: one.paper)}
     return [question for file in files for question in _of_file(file, by_paper)]
 
@@ -72,12 +73,18 @@ def _question(row: str, paper: str | None, by_paper: Mapping[str, Sequence[Line]
     if numbers == UNANSWERED:
         return Question(text, paper, ())
     own = by_paper[paper]
-    return Question(text, paper, tuple(dict.fromkeys(_answer(one.strip(), own) for one in numbers.split(","))))
+    return Question(
+        text, paper, tuple(dict.fromkeys(_answer(one.strip(), own) for one in numbers.split(",")))
+    )
 
 
 def _answer(number: str, lines: Sequence[Line]) -> Line:
     if not (number.isascii() and number.isdigit()):
-        raise _Refused(f'"{number}" is no number of a line; expected numbers with commas, or {UNANSWERED}.')
+        raise _Refused(
+            f'"{number}" is no number of a line; expected numbers with commas, or {UNANSWERED}.'
+        )
     if int(number) >= len(lines):
-        raise _Refused(f"the paper has no line {number}; its lines are numbered 0 to {len(lines) - 1}.")
+        raise _Refused(
+            f"the paper has no line {number}; its lines are numbered 0 to {len(lines) - 1}."
+        )
     return lines[int(number)]

@@ -1,6 +1,6 @@
-"""The training itself: of each group the reader is to give the line that answers the highest score, or all a score
-below 0 where none answers (a softmax over the lines and "none of them", whose score is 0). Importing this module
-imports torch.
+"""The training itself: of each group the reader is to give the line that answers the highest score,
+or all a score below 0 where none answers (a softmax over the lines and "none of them", whose score
+is 0). Importing this module imports torch.
 """
 
 import random
@@ -70,10 +70,14 @@ def for_minutes(minutes: float) -> Progress:
 
 
 def train(
-    compared: Sequence[Compared], settings: TrainingSettings, progress: Progress, report: Callable[[Report], None]
+    compared: Sequence[Compared],
+    settings: TrainingSettings,
+    progress: Progress,
+    report: Callable[[Report], None],
 ) -> ReaderInTraining:
-    """A reader trained until `progress` reaches 1. The same questions, settings and number of steps make the same one
-    on the same machine with as many threads. Reports each REPORT_STEPS steps and at the end."""
+    """A reader trained until `progress` reaches 1. The same questions, settings and number of steps
+    make the same one on the same machine with as many threads. Reports each REPORT_STEPS steps and
+    at the end."""
     torch.manual_seed(settings.seed)
     chance = random.Random(settings.seed)
     reader = ReaderInTraining(settings.rank)
@@ -110,13 +114,19 @@ def scorer(reader: ReaderInTraining) -> Score:
 
 
 def _step(
-    reader: ReaderInTraining, optimizer: torch.optim.Optimizer, groups: Sequence[Group], chance: random.Random
+    reader: ReaderInTraining,
+    optimizer: torch.optim.Optimizer,
+    groups: Sequence[Group],
+    chance: random.Random,
 ) -> tuple[float, float]:
-    """One change of the weights. Returns the loss and the share of groups that were right before it."""
+    """One change of the weights. Returns the loss and the share of groups that were right before
+    it."""
     texts = []
     for group in groups:
         is_bare = chance.random() < _WITHOUT_BEFORE
-        texts += [(group.question, "" if is_bare else line.before, line.text) for line in group.lines]
+        texts += [
+            (group.question, "" if is_bare else line.before, line.text) for line in group.lines
+        ]
     scores = torch.split(reader.scores_of_pairs(texts), [len(group.lines) for group in groups])
     none = torch.zeros(1)
     choices = [torch.cat([own, none]) for own in scores]
@@ -130,7 +140,9 @@ def _step(
     loss.backward()
     torch.nn.utils.clip_grad_norm_(list(reader.trained.values()), _MAX_GRADIENT)
     optimizer.step()
-    n_right = sum(int(choice.argmax()) == right for choice, right in zip(choices, rights, strict=True))
+    n_right = sum(
+        int(choice.argmax()) == right for choice, right in zip(choices, rights, strict=True)
+    )
     return float(loss.detach()), n_right / len(groups)
 
 
@@ -138,5 +150,8 @@ def _optimizer(reader: ReaderInTraining) -> torch.optim.Optimizer:
     """AdamW; the two single numbers are not drawn towards 0."""
     decayed = [value for name, value in reader.trained.items() if name not in _NOT_DECAYED]
     others = [reader.trained[name] for name in _NOT_DECAYED]
-    groups = [{"params": decayed, "weight_decay": _WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
+    groups = [
+        {"params": decayed, "weight_decay": _WEIGHT_DECAY},
+        {"params": others, "weight_decay": 0.0},
+    ]
     return torch.optim.AdamW(groups, betas=_BETAS)

@@ -1,4 +1,5 @@
-"""Whose finding a claim tells: the quoted paper's own, or that of the works which the quoted sentences report."""
+"""Whose finding a claim tells: the quoted paper's own, or that of the works which the quoted
+sentences report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,8 +10,11 @@ _MOST = 0.5
 """A quote is a report if the sentences that report are more than this share of it."""
 
 
-def attributed(claims: Sequence[Claim], reports: Mapping[str, Sequence[Report]]) -> tuple[Claim, ...]:
-    """The claims with the works that all their quotes report; one quote of a paper's own finding is enough for none.
+def attributed(
+    claims: Sequence[Claim], reports: Mapping[str, Sequence[Report]]
+) -> tuple[Claim, ...]:
+    """The claims with the works that all their quotes report; one quote of a paper's own finding is
+    enough for none.
 
     reports: by chunk id.
     """
@@ -18,7 +22,9 @@ def attributed(claims: Sequence[Claim], reports: Mapping[str, Sequence[Report]])
 
 
 def _attributed(claim: Claim, reports: Mapping[str, Sequence[Report]]) -> Claim:
-    of_quotes = [_reported(citation, reports.get(citation.chunk_id, ())) for citation in claim.citations]
+    of_quotes = [
+        _reported(citation, reports.get(citation.chunk_id, ())) for citation in claim.citations
+    ]
     works = [work for reported in of_quotes for one in reported for work in one.works]
     return replace(claim, reported=tuple(dict.fromkeys(works)) if all(of_quotes) else ())
 

@@ -1,7 +1,9 @@
-"""Drafts, which answerers propose before anything is verified, and the interfaces of answerers and their models.
+"""Drafts, which answerers propose before anything is verified, and the interfaces of answerers and
+their models.
 
-Answerers are adapters: they see a question and contexts, and return claims that point at contexts. Whether a quote
-really occurs there, and on which page, is decided in `verify.verification`, never by the answerer.
+Answerers are adapters: they see a question and contexts, and return claims that point at contexts.
+Whether a quote really occurs there, and on which page, is decided in `verify.verification`, never
+by the answerer.
 """
 
 from collections.abc import Sequence
@@ -19,9 +21,11 @@ from rag_assets.core.settings import Effort
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
-"""The one sentence that says so; a model is told to write it, and every refusal is published as it."""
+"""The one sentence that says so; a model is told to write it, and every refusal is published as
+it."""
 WITHHELD = "An answer was made and is withheld, because what it says could not be proven."
-"""Published in place of an answer of which no claim keeps the promises. It says nothing about the papers."""
+"""Published in place of an answer of which no claim keeps the promises. It says nothing about the
+papers."""
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
@@ -36,7 +40,8 @@ MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
 OTHER_YEARS_NOTE = "What was found is of {years}, not of the year that is asked for."
 INSUFFICIENT = "[INSUFFICIENT DATA]"
-"""Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
+"""Begins a model's sentence about a part of the question that the sources do not answer; never
+replaced by anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +59,11 @@ class DraftClaim:
     text: str
     citations: tuple[DraftCitation, ...]
     relevance: float | None = None
-    """Likeness to the question, 0 to 1, where sentences are chosen by it; None where a model writes."""
+    """Likeness to the question, 0 to 1, where sentences are chosen by it; None where a model
+    writes."""
     mends: int = 0
-    """In a second draft, the number of the objection that the claim answers, from 1; 0 for a further claim."""
+    """In a second draft, the number of the objection that the claim answers, from 1; 0 for a
+    further claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +105,16 @@ class DraftAnswer:
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
     missing: tuple[str, ...] = ()
-    """Parts of the question that a model found nothing about, in words of the question; an empty text where those of
-    the model are none of them. Only determined if a model writes."""
+    """Parts of the question that a model found nothing about, in words of the question; an empty
+    text where those of the model are none of them. Only determined if a model writes."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that occur in no context; only determined if no model writes."""
     nearest: tuple[DraftClaim, ...] = ()
-    """Sentences that are related to the question but not sure enough to be claims, best first; only determined if no
-    model writes."""
+    """Sentences that are related to the question but not sure enough to be claims, best first; only
+    determined if no model writes."""
     is_unread: bool = False
-    """A refusal because of the language of the question or of a paper; only determined if no model writes."""
+    """A refusal because of the language of the question or of a paper; only determined if no model
+    writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
@@ -121,11 +129,16 @@ class DraftAnswer:
     @property
     def chunk_ids(self) -> set[str]:
         """The chunks it quotes."""
-        return {citation.chunk_id for claim in (*self.claims, *self.nearest) for citation in claim.citations}
+        return {
+            citation.chunk_id
+            for claim in (*self.claims, *self.nearest)
+            for citation in claim.citations
+        }
 
 
 class SentenceEncoder(Protocol):
-    """The part of an embedding model that answering needs; unit vectors. Adapters: `rag_assets.search.embedding`."""
+    """The part of an embedding model that answering needs; unit vectors. Adapters:
+    `rag_assets.search.embedding`."""
 
     @property
     def identity(self) -> str: ...
@@ -136,7 +149,8 @@ class SentenceEncoder(Protocol):
 
 
 class TextTokens(Protocol):
-    """The tokens of one text, in order, without special ones. Adapters: `rag_assets.search.embedding`."""
+    """The tokens of one text, in order, without special ones. Adapters:
+    `rag_assets.search.embedding`."""
 
     @property
     def vectors(self) -> NDArray[np.float32]:
@@ -145,7 +159,8 @@ class TextTokens(Protocol):
 
     @property
     def spans(self) -> NDArray[np.int32]:
-        """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read has no token."""
+        """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read
+        has no token."""
         ...
 
 
@@ -163,7 +178,8 @@ class TokenReader(Protocol):
     def identity(self) -> str: ...
 
     def of(self, passages: Sequence[PaperText]) -> Sequence[TextTokens]:
-        """Tokens of corpus passages, whose vectors may be stored; to be compared with those of other texts only."""
+        """Tokens of corpus passages, whose vectors may be stored; to be compared with those of
+        other texts only."""
         ...
 
     def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
@@ -184,7 +200,8 @@ class SentenceReader(Protocol):
     def identity(self) -> str: ...
 
     def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
-        """For each sentence the logarithm of the odds that it answers the question, shape (len(sentences),)."""
+        """For each sentence the logarithm of the odds that it answers the question, shape
+        (len(sentences),)."""
         ...
 
 
@@ -198,12 +215,14 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """The larger text that an answer will be part of. A model that writes reads it; it is not used in the search."""
+    """The larger text that an answer will be part of. A model that writes reads it; it is not used
+    in the search."""
 
     outline: str
     """A change in it asks for no draft again: it does not decide what this part says."""
     part: str
-    """Purpose of the whole and the part of it that the answer is; a change in it asks for a new draft."""
+    """Purpose of the whole and the part of it that the answer is; a change in it asks for a new
+    draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +245,13 @@ class Answerer(Protocol):
 
     @property
     def identity(self) -> str:
-        """Model, prompt and settings; part of the keys of cached and published answers. Loads no model."""
+        """Model, prompt and settings; part of the keys of cached and published answers. Loads no
+        model."""
         ...
 
     def read(self, context: Context) -> Context:
-        """The fields of a context that a draft depends on; others may change without a new draft."""
+        """The fields of a context that a draft depends on; others may change without a new
+        draft."""
         ...
 
     def within(self, background: Background) -> "Answerer":
@@ -245,7 +266,8 @@ class MendingAnswerer(Answerer, Protocol):
     """One that can be asked to mend single claims, and to look for further papers."""
 
     def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
-        """The claims that take the place of those objected to, and further ones; the others are not repeated."""
+        """The claims that take the place of those objected to, and further ones; the others are not
+        repeated."""
         ...
 
     def within(self, background: Background) -> "MendingAnswerer": ...

@@ -1,7 +1,8 @@
-"""The models that answers are made by: the one that writes and the one that judges, as settings name them.
+"""The models that answers are made by: the one that writes and the one that judges, as settings
+name them.
 
-Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its `identity` is known
-before. What only models that write need is imported for them.
+Opening a model loads nothing and sends nothing: its SDK is loaded by the first question, its
+`identity` is known before. What only models that write need is imported for them.
 """
 
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
@@ -30,10 +31,16 @@ def open_answerer(settings: Settings, readers: Readers, connections: Connections
     from rag_assets.answering.model.compression import CompressedAnswerer
 
     model = HostedAnswerer(_writer(settings), connections, wanted)
-    return CompressedAnswerer(model, readers.tokens, wanted.compress_to) if wanted.compress_to < 1 else model
+    return (
+        CompressedAnswerer(model, readers.tokens, wanted.compress_to)
+        if wanted.compress_to < 1
+        else model
+    )
 
 
-def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:
+def open_scorer(
+    settings: Settings, encoder: SentenceEncoder, connections: Connections
+) -> SupportScorer:
     """The embedded scorer, with the second look of the model that `answering.judge.model` means.
 
     Raises as `open_answerer`.
@@ -63,7 +70,8 @@ def require_models(settings: Settings) -> None:
 
 
 def n_at_once(settings: Settings) -> int:
-    """Questions that may be answered side by side: as many as the provider takes, or one per core."""
+    """Questions that may be answered side by side: as many as the provider takes, or one per
+    core."""
     provider = settings.answering.model.partition(":")[0]
     if provider not in PROVIDERS:
         return settings.execution.n_workers
@@ -75,7 +83,8 @@ def _writer(settings: Settings) -> ModelName:
 
 
 def _judge(settings: Settings) -> str | None:
-    """The judge by its name in settings; None if no model writes, since claims are then their own quotes."""
+    """The judge by its name in settings; None if no model writes, since claims are then their own
+    quotes."""
     writer, named = settings.answering.model, settings.answering.judge.model
     if named == NO_JUDGE or writer == EXTRACTIVE:
         return None

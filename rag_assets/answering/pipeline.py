@@ -1,7 +1,9 @@
-"""From a question to a verified result: evidence, draft, verification, second look, and one more request.
+"""From a question to a verified result: evidence, draft, verification, second look, and one more
+request.
 
-The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What the second request asks for is in
-`second`. Evidence is handed in as a function, so this module knows neither indexes nor embeddings.
+The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What the second request
+asks for is in `second`. Evidence is handed in as a function, so this module knows neither indexes
+nor embeddings.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -10,7 +12,14 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.attribution import attributed
-from rag_assets.answering.drafts import NOT_READ, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
+from rag_assets.answering.drafts import (
+    NOT_READ,
+    Answerer,
+    DraftAnswer,
+    Manner,
+    MendingAnswerer,
+    Unmet,
+)
 from rag_assets.answering.second import merged, passages_for, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -23,7 +32,14 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.verify.verification import SupportScorer, looked_at, n_works, named, sources_of, verify
+from rag_assets.answering.verify.verification import (
+    SupportScorer,
+    looked_at,
+    n_works,
+    named,
+    sources_of,
+    verify,
+)
 from rag_assets.answering.wording import answer_of, not_found_notes, only_cited_notes
 from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
@@ -33,14 +49,15 @@ from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import NO_WORDS, Question, has_words
 
 PIPELINE_VERSION = 15
-"""Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
-answerers have versions of their own."""
+"""Part of the key of published answers: raise it when the code makes another answer of the same
+contexts. Search and answerers have versions of their own."""
 _MOST_SEARCHED_AGAIN = 4
 """Missing parts that are searched by themselves; each costs a search."""
 _RETRY_EXTRA_K = 4
 """Chunks added for the one retry when too few papers are cited."""
 Retrieve = Callable[[Question, int], Evidence]
-"""question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
+"""question, k -> evidence from the k best chunks (of the papers the question names, if it names
+any)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +86,18 @@ class AnswerPipeline:
     def adapted(self, manner: Manner) -> "AnswerPipeline":
         """The pipeline that answers in that manner; drafts of other manners are other drafts."""
         answerer = self.answerer.within(manner.background) if manner.background else self.answerer
-        settings = self.settings if manner.k is None else self.settings.model_copy(update={"k": manner.k})
+        settings = (
+            self.settings if manner.k is None else self.settings.model_copy(update={"k": manner.k})
+        )
         return replace(self, answerer=answerer, settings=settings)
 
-    def answer(self, question: Question, retrieve: Retrieve, min_sources: int | None = None) -> Iterator[Event]:
+    def answer(
+        self, question: Question, retrieve: Retrieve, min_sources: int | None = None
+    ) -> Iterator[Event]:
         """Everything that happens; the last event has the result.
 
-        min_sources: fewer cited papers than this start a second search; None: `answering.min_sources`. Raises what the
-        answerer raises; drafts made until then are kept.
+        min_sources: fewer cited papers than this start a second search; None:
+        `answering.min_sources`. Raises what the answerer raises; drafts made until then are kept.
         """
         first = yield from self._first(question, retrieve)
         yield from _checked(first)
@@ -84,15 +105,25 @@ class AnswerPipeline:
         lacks_papers = _lacks_papers(first, wanted)
         attempts, final, retry_k = [first], first, None
         found = self._of_missing_parts(question, retrieve, first)
-        if lacks_papers or found or (first.verified.objected and isinstance(self.answerer, MendingAnswerer)):
+        if (
+            lacks_papers
+            or found
+            or (first.verified.objected and isinstance(self.answerer, MendingAnswerer))
+        ):
             retry_k = self.settings.k + _RETRY_EXTRA_K if lacks_papers else None
             second = yield from self._second(question, retry_k, retrieve, first, found)
             if second is not None:
                 attempts.append(second[0])
                 final = second[1]
                 yield from _checked(final) if final is not first else ()
-        seconds = {step: sum(attempt.seconds[step] for attempt in attempts) for step in first.seconds}
-        yield Finished(AnswerTrace(self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds))
+        seconds = {
+            step: sum(attempt.seconds[step] for attempt in attempts) for step in first.seconds
+        }
+        yield Finished(
+            AnswerTrace(
+                self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds
+            )
+        )
 
     def _first(self, question: Question, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
         seconds: dict[str, float] = {}
@@ -101,8 +132,11 @@ class AnswerPipeline:
         yield Retrieved(evidence)
         return self._attempt(question, self.settings.k, evidence, seconds)
 
-    def _of_missing_parts(self, question: Question, retrieve: Retrieve, first: Attempt) -> dict[str, Evidence]:
-        """What a search by each missing part itself found that may answer it and was not read; no model is asked."""
+    def _of_missing_parts(
+        self, question: Question, retrieve: Retrieve, first: Attempt
+    ) -> dict[str, Evidence]:
+        """What a search by each missing part itself found that may answer it and was not read; no
+        model is asked."""
         found: dict[str, Evidence] = {}
         for part in first.draft.missing[:_MOST_SEARCHED_AGAIN]:
             if isinstance(self.answerer, MendingAnswerer) and has_words(part):
@@ -119,7 +153,8 @@ class AnswerPipeline:
         first: Attempt,
         found: Mapping[str, Evidence],
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        """The second attempt, and what becomes the result; None where nothing else can be read or asked."""
+        """The second attempt, and what becomes the result; None where nothing else can be read or
+        asked."""
         k = retry_k or self.settings.k
         yield Retrying(k, len(first.verified.objected))
         seconds: dict[str, float] = {}
@@ -128,7 +163,11 @@ class AnswerPipeline:
         try:
             if isinstance(self.answerer, MendingAnswerer):
                 wants_papers = retry_k is not None
-                return (yield from self._mended(question, first, evidence, found, seconds, wants_papers=wants_papers))
+                return (
+                    yield from self._mended(
+                        question, first, evidence, found, seconds, wants_papers=wants_papers
+                    )
+                )
             yield Retrieved(evidence)
             again = self._attempt(question, k, evidence, seconds)
         except (RequestRejected, QuestionBudgetExhausted):
@@ -180,11 +219,15 @@ class AnswerPipeline:
             papers = {context.paper_id: context.paper for context in evidence.contexts}
             titles = {paper: facts.title for paper, facts in papers.items()}
             verified = verify(draft, given, question.question, titles)
-            nearest = verify(replace(draft, claims=draft.nearest), given, "", titles).claims  # they need not answer it
+            nearest = verify(
+                replace(draft, claims=draft.nearest), given, "", titles
+            ).claims  # they need not answer it
             nearest = named(attributed(nearest, evidence.reports), papers)
             scoring = self.scorer.scores(verified, question.question)
             verified = looked_at(verified, scoring)
-            verified = verified.with_claims(named(attributed(verified.claims, evidence.reports), papers))
+            verified = verified.with_claims(
+                named(attributed(verified.claims, evidence.reports), papers)
+            )
         return Attempt(
             k,
             read,
@@ -213,7 +256,9 @@ class AnswerPipeline:
         )
         return key, *self.drafts.once(key, lambda: self._asked(question, contexts, unmet))
 
-    def _asked(self, question: str, contexts: Sequence[Context], unmet: Unmet | None) -> DraftAnswer:
+    def _asked(
+        self, question: str, contexts: Sequence[Context], unmet: Unmet | None
+    ) -> DraftAnswer:
         if not has_words(question):
             return DraftAnswer(unanswered=(NO_WORDS,))
         if unmet is None:
@@ -223,7 +268,9 @@ class AnswerPipeline:
 
     def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt]) -> QAResult:
         missing_names = tuple(
-            name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
+            name
+            for name in final.draft.missing_names
+            if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
         said = Said(
             final.verified.claims,
@@ -233,11 +280,16 @@ class AnswerPipeline:
             final.verified.left_out,
             next((one.scoring.unjudged for one in attempts if one.scoring.unjudged), ""),
         )
-        cost = [usage for attempt in attempts for usage in (attempt.draft.usage, attempt.scoring.usage)]
+        cost = [
+            usage for attempt in attempts for usage in (attempt.draft.usage, attempt.scoring.usage)
+        ]
         return self.result(question, said, final, cost)
 
-    def result(self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]) -> QAResult:
-        """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft and second look it needed."""
+    def result(
+        self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]
+    ) -> QAResult:
+        """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft and second
+        look it needed."""
         sources = sources_of(said.claims)
         result = QAResult(
             question_id=question.id,
@@ -262,8 +314,8 @@ class AnswerPipeline:
 
 
 def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
-    """Whether papers are to be looked for that are not cited: those that the question names, where it names several;
-    any other, where it names none and too few are cited."""
+    """Whether papers are to be looked for that are not cited: those that the question names, where
+    it names several; any other, where it names none and too few are cited."""
     if attempt.named_papers:
         is_left = not set(sources_of(attempt.verified.claims)).issuperset(attempt.named_papers)
         return len(attempt.named_papers) > 1 and attempt.n_sources < wanted and is_left

@@ -1,8 +1,9 @@
-"""What must hold of every answer before it is seen. What breaks a promise costs one claim or one answer, no other.
+"""What must hold of every answer before it is seen. What breaks a promise costs one claim or one
+answer, no other.
 
-The promises do not rely on the code that made the answers: quotes and pages are looked up again in the published
-chunks, and claims are compared with them by the same rules, in the same text around the quotes, as in verification.
-Promises about the run are in `update`.
+The promises do not rely on the code that made the answers: quotes and pages are looked up again in
+the published chunks, and claims are compared with them by the same rules, in the same text around
+the quotes, as in verification. Promises about the run are in `update`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,10 +34,11 @@ class Published:
 
 
 def promised(result: QAResult, asked: str, published: Published) -> QAResult:
-    """The answer as it may be seen: without the claims that break a promise, which `left_out` tells; withheld where no
-    claim is left, or where the answer as a whole breaks one.
+    """The answer as it may be seen: without the claims that break a promise, which `left_out`
+    tells; withheld where no claim is left, or where the answer as a whole breaks one.
 
-    asked: the question, and the parts of it that were asked by themselves: a claim may repeat their numbers.
+    asked: the question, and the parts of it that were asked by themselves: a claim may repeat their
+    numbers.
     """
     if result.withheld:
         return result
@@ -75,9 +77,11 @@ def _uncited(claim: Claim, _asked: str, _published: Published) -> str:
 
 
 def _misquoted(claim: Claim, _asked: str, published: Published) -> str:
-    """Whether a chunk does not exist, belongs to another paper, or does not hold the quote where it is said to.
+    """Whether a chunk does not exist, belongs to another paper, or does not hold the quote where it
+    is said to.
 
-    Whatever a model wrote, the quote published is the source's own words: this holds for approximate quotes too.
+    Whatever a model wrote, the quote published is the source's own words: this holds for
+    approximate quotes too.
     """
     for citation in claim.citations:
         chunk = published.chunks.get(citation.chunk_id)
@@ -100,9 +104,11 @@ def _on_other_pages(claim: Claim, _asked: str, published: Published) -> str:
 
 
 def _unsupported(claim: Claim, asked: str, published: Published) -> str:
-    """What verification objects to, apart from doubts, which a model that looked at the claim may have overruled."""
+    """What verification objects to, apart from doubts, which a model that looked at the claim may
+    have overruled."""
     quotes = [
-        quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.titles) for one in claim.citations
+        quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.titles)
+        for one in claim.citations
     ]
     objection = checked_claim(claim.text, quotes, asked).objection
     return objection.why if objection and not objection.is_doubt else ""
@@ -128,7 +134,8 @@ _OBJECTIONS: Mapping[str, Callable[[Claim, str, Published], str]] = {
     "pages_hold_quotes": _on_other_pages,
     "numbers_agree": _unsupported,
 }
-"""Why a claim breaks the promise of that name, or an empty text; each is asked of claims that keep those before."""
+"""Why a claim breaks the promise of that name, or an empty text; each is asked of claims that keep
+those before."""
 _ENOUGH_SOURCES = "enough_sources"
 
 
@@ -166,7 +173,10 @@ def _too_many_withheld(candidate: AnswersCandidate) -> list[dict[str, Any]]:
     withheld = [result for result in candidate.results if result.withheld]
     if len(withheld) < 2 or len(withheld) <= candidate.max_withheld_share * len(candidate.results):
         return []
-    return [{"question_id": one.question_id, "question": one.question, "why": one.left_out[-1].why} for one in withheld]
+    return [
+        {"question_id": one.question_id, "question": one.question, "why": one.left_out[-1].why}
+        for one in withheld
+    ]
 
 
 ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [

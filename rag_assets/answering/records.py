@@ -1,7 +1,7 @@
 """qa.jsonl and qa_audit.csv: rows of results and of how they came about, made of their traces.
 
-The first eight columns of the audit are those of ADR 0004, in its order; the rest follow. Each line of the audit has a
-checksum: a damaged line is kept aside, and costs none of the others.
+The first eight columns of the audit are those of ADR 0004, in its order; the rest follow. Each line
+of the audit has a checksum: a damaged line is kept aside, and costs none of the others.
 """
 
 import csv
@@ -16,7 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
-from rag_assets.core.incremental import file_sha256, fingerprint, keep_aside, log_lines, write_atomically
+from rag_assets.core.incremental import (
+    file_sha256,
+    fingerprint,
+    keep_aside,
+    log_lines,
+    write_atomically,
+)
 from rag_assets.core.text.display import csv_bytes, no_formula
 
 logger = logging.getLogger(__name__)
@@ -59,20 +65,24 @@ _RESULT = TypeAdapter(QAResult)
 
 
 def read_results(path: Path) -> list[QAResult]:
-    """The rows of qa.jsonl in order; none when it does not exist yet, is damaged, or was written by an older version;
-    all rows are then made again.
+    """The rows of qa.jsonl in order; none when it does not exist yet, is damaged, or was written by
+    an older version; all rows are then made again.
     """
     if not path.exists():
         return []
-    try:  # only a line feed ends a record: quotes may hold any of the other line separators of Unicode
-        return [_RESULT.validate_json(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    # only a line feed ends a record: quotes may hold any of the other line separators of Unicode
+    try:
+        return [
+            _RESULT.validate_json(line) for line in path.read_bytes().split(b"\n") if line.strip()
+        ]
     except ValidationError:
         logger.warning("%s is damaged, or of another version, and counts as not there.", path)
         return []
 
 
 def write_results(results: Sequence[QAResult], path: Path) -> None:
-    """One JSON object per line, keys in the order of the contract; equal results give equal bytes."""
+    """One JSON object per line, keys in the order of the contract; equal results give equal
+    bytes."""
     lines = [json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results]
     path.write_text("".join(lines), "utf-8")
 
@@ -119,7 +129,9 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "n_left_out_claims": len(result.left_out),
         "n_mended_claims": trace.n_mended,
         "steps": "; ".join(step.kind for step in trace.steps),
-        "left_out": json.dumps([asdict(one) for one in result.left_out], ensure_ascii=False) if result.left_out else "",
+        "left_out": json.dumps([asdict(one) for one in result.left_out], ensure_ascii=False)
+        if result.left_out
+        else "",
     }
 
 
@@ -142,7 +154,8 @@ def left_row(left: DeferredQuestion, run: AuditedRun) -> dict[str, object]:
 
 
 def keep_raw_replies(folder: Path, update: AnswerUpdate) -> None:
-    """Write the replies of models that were not as asked for below `folder`, for a reader to judge."""
+    """Write the replies of models that were not as asked for below `folder`, for a reader to
+    judge."""
     for attempt in (attempt for trace in update.traces for attempt in trace.attempts):
         if attempt.draft.raw_reply:
             path = folder / f"{attempt.fingerprint}.txt"
@@ -152,15 +165,18 @@ def keep_raw_replies(folder: Path, update: AnswerUpdate) -> None:
 def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Add rows to the audit; a reader, or a kill, sees all of them or none.
 
-    A row that says what the last row on its question says is left out: a run that was killed between the audit and
-    the publication says it again.
+    A row that says what the last row on its question says is left out: a run that was killed
+    between the audit and the publication says it again.
     """
     _set_damaged_aside(path)
     earlier: list[Mapping[str, object]] = [*_earlier_rows(path)]
     last = {_asked(row): (row["fingerprint"], row["verdict"]) for row in earlier}
     rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
     if rows:
-        values = [_with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in [*earlier, *rows]]
+        values = [
+            _with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]])
+            for row in [*earlier, *rows]
+        ]
         write_atomically(path, csv_bytes([AUDIT_COLUMNS, *values]))
 
 
@@ -176,7 +192,11 @@ def _earlier_rows(path: Path) -> list[dict[str, str]]:
     if not rows or not all(row.get("question_id") for row in rows):
         aside = path.with_name(f"{path.stem}.{file_sha256(path)[:8]}{path.suffix}")
         path.replace(aside)
-        logger.warning("%s has rows that are not of this audit; it is kept as %s and a new one begun.", path, aside)
+        logger.warning(
+            "%s has rows that are not of this audit; it is kept as %s and a new one begun.",
+            path,
+            aside,
+        )
         return []
     return [{name: row.get(name) or "" for name in AUDIT_COLUMNS} for row in rows]
 
@@ -200,7 +220,11 @@ def damaged_rows(path: Path) -> list[bytes]:
 
 def _set_damaged_aside(path: Path) -> None:
     if damaged := damaged_rows(path):
-        rows = [line for line in log_lines(path) if _is_whole(line) and _values(line) != [*AUDIT_COLUMNS]]
+        rows = [
+            line
+            for line in log_lines(path)
+            if _is_whole(line) and _values(line) != [*AUDIT_COLUMNS]
+        ]
         keep_aside(path, damaged, kept=[csv_bytes([AUDIT_COLUMNS]).rstrip(b"\n"), *rows])
 
 
@@ -215,4 +239,6 @@ def _is_whole(line: bytes) -> bool:
         values = _values(line)
     except (ValueError, csv.Error):
         return False
-    return values == [*AUDIT_COLUMNS] or (len(values) > 1 and fingerprint(values[:-1]) == values[-1])
+    return values == [*AUDIT_COLUMNS] or (
+        len(values) > 1 and fingerprint(values[:-1]) == values[-1]
+    )

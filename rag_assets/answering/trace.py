@@ -27,14 +27,20 @@ class FoundChunk:
     @classmethod
     def of(cls, hit: Hit) -> "FoundChunk":
         return cls(
-            hit.chunk.chunk_id, hit.passage.passage_id, hit.score, hit.dense_score, hit.lexical_score, hit.found_by
+            hit.chunk.chunk_id,
+            hit.passage.passage_id,
+            hit.score,
+            hit.dense_score,
+            hit.lexical_score,
+            hit.found_by,
         )
 
 
 PLANNER_STEPS = ("plan", "other words")
 """Kinds of steps that may ask the planner's model."""
 PLANNING = (*PLANNER_STEPS, "nothing new")
-"""Kinds of steps that may ask a model of their own; what an answer's step costs is counted with its drafts."""
+"""Kinds of steps that may ask a model of their own; what an answer's step costs is counted with its
+drafts."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,8 @@ class Attempt:
     contexts: tuple[Context, ...]
     """The contexts that the answerer read."""
     fingerprint: str
-    """Hash of question, contexts, answerer and settings: the key under which the draft is cached."""
+    """Hash of question, contexts, answerer and settings: the key under which the draft is
+    cached."""
     draft: DraftAnswer
     is_cached: bool
     """The draft was made before: in an earlier run, or for another question in the same words."""
@@ -75,11 +82,13 @@ class Step:
     """One step of an answer that takes several."""
 
     kind: str
-    """plan, answer, other words, nothing new (another search found only what was read before) or stop."""
+    """plan, answer, other words, nothing new (another search found only what was read before) or
+    stop."""
     about: str
     """The part of the question; of a stop, the limit that was reached."""
     words: tuple[str, ...] = ()
-    """Result of the step: parts, or other words; for an answer, the text searched for in place of the part."""
+    """Result of the step: parts, or other words; for an answer, the text searched for in place of
+    the part."""
     usage: Usage = field(default_factory=Usage)
     """Cost of the step this time."""
     n_claims: int = 0
@@ -96,7 +105,8 @@ class AnswerTrace:
     final: Attempt
     """The attempt behind the result: one of the two, or the first merged with the second."""
     retry_k: int | None = None
-    """k of the search for a second paper; None where enough were cited or the question names the papers it asks."""
+    """k of the search for a second paper; None where enough were cited or the question names the
+    papers it asks."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took, over all attempts: retrieve, draft, verify."""
     steps: tuple[Step, ...] = ()
@@ -118,17 +128,21 @@ class AnswerTrace:
 
     @property
     def spent(self) -> Usage:
-        """On planning, queries, drafts and second looks this time; `result.usage` is what its drafts and second looks
-        cost, whenever they were made, and its planning this time."""
+        """On planning, queries, drafts and second looks this time; `result.usage` is what its
+        drafts and second looks cost, whenever they were made, and its planning this time."""
         queries = [attempt.query_usage for attempt in self.attempts]
         steps = [step.usage for step in self.steps if step.kind in PLANNING]
-        judged = [attempt.scoring.usage for attempt in self.attempts if not attempt.scoring.is_cached]
+        judged = [
+            attempt.scoring.usage for attempt in self.attempts if not attempt.scoring.is_cached
+        ]
         return summed([*(draft.usage for draft in self.made), *queries, *steps, *judged])
 
     @property
     def model_seconds(self) -> float:
         """How long providers took over it this time."""
-        return sum(draft.seconds for draft in self.made) + sum(one.scoring.seconds for one in self.attempts)
+        return sum(draft.seconds for draft in self.made) + sum(
+            one.scoring.seconds for one in self.attempts
+        )
 
     @property
     def n_mended(self) -> int:
@@ -137,7 +151,8 @@ class AnswerTrace:
 
     @property
     def unjudged(self) -> str:
-        """Why no model could take the second look at one of the drafts; empty where none is missing."""
+        """Why no model could take the second look at one of the drafts; empty where none is
+        missing."""
         return next((one.scoring.unjudged for one in self.attempts if one.scoring.unjudged), "")
 
 
@@ -185,8 +200,9 @@ class ClaimDropped:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The model is asked once more: claims that did not hold go back to it, or too few papers are cited and more chunks
-    are read. Claims that follow replace those before; if none follow, those before stand."""
+    """The model is asked once more: claims that did not hold go back to it, or too few papers are
+    cited and more chunks are read. Claims that follow replace those before; if none follow, those
+    before stand."""
 
     k: int
     n_objections: int = 0

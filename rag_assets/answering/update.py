@@ -1,7 +1,9 @@
-"""Bringing qa.jsonl up to date: which questions must be answered, and when nothing must be done at all.
+"""Bringing qa.jsonl up to date: which questions must be answered, and when nothing must be done at
+all.
 
-What the published answers were made from is kept beside them (`qa_meta.json`): the index, the questions, the
-settings and the answerer. While it is the same and the file is as it was written, no index or model is opened.
+What the published answers were made from is kept beside them (`qa_meta.json`): the index, the
+questions, the settings and the answerer. While it is the same and the file is as it was written, no
+index or model is opened.
 """
 
 import hashlib
@@ -12,7 +14,14 @@ from pathlib import Path
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import QAResult
-from rag_assets.core.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_sealed, sealed_json
+from rag_assets.core.incremental import (
+    UpdatePlan,
+    file_sha256,
+    fingerprint,
+    plan_update,
+    read_sealed,
+    sealed_json,
+)
 from rag_assets.core.promises import Promise
 from rag_assets.hosted.connections import ask_each
 from rag_assets.questions import Question
@@ -60,8 +69,11 @@ class AnswerUpdate:
 
 
 def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
-    """Everything answers follow from: the questions, and the fingerprints of index, settings and answerer."""
-    return fingerprint([question.model_dump(mode="json") for question in questions], list(made_with))
+    """Everything answers follow from: the questions, and the fingerprints of index, settings and
+    answerer."""
+    return fingerprint(
+        [question.model_dump(mode="json") for question in questions], list(made_with)
+    )
 
 
 def unanswered_rows(update: AnswerUpdate) -> list[dict[str, str]]:
@@ -93,8 +105,11 @@ def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     return all(known.get(name) == value for name, value in made_of.items())
 
 
-def meta_of(qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str, text: bytes = b"") -> bytes:
-    """The record that `is_current` compares with, for the answers in the file `qa`; never equal while work is left.
+def meta_of(
+    qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str, text: bytes = b""
+) -> bytes:
+    """The record that `is_current` compares with, for the answers in the file `qa`; never equal
+    while work is left.
 
     text: the report that is published with the answers, if there is one.
     """
@@ -121,19 +136,24 @@ def answered(
 ) -> AnswerUpdate:
     """Answer every question, `n_at_once` side by side; replies that are cached cost nothing.
 
-    report: called with (done, total). A question whose request fails for good is left and the others go on; when the
-    budget is spent, access denied or nothing answers any more, all that remain are left. A left question keeps its
-    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises what
-    stopped the run, else the first fault, when no question at all was answered.
+    report: called with (done, total). A question whose request fails for good is left and the
+    others go on; when the budget is spent, access denied or nothing answers any more, all that
+    remain are left. A left question keeps its published answer while it asks the same, of the same
+    papers, and `still_holds` says so. Raises what stopped the run, else the first fault, when no
+    question at all was answered.
     """
     asked = ((question.id, question) for question in questions)
     made, faults = ask_each(asked, answer, n_at_once, lambda n_done: report(n_done, len(questions)))
     if faults and not made:
         reasons = list(faults.values())
-        raise max(reasons, key=reasons.count)  # the one that ended the asking counts for all that were not asked
+        raise max(
+            reasons, key=reasons.count
+        )  # the one that ended the asking counts for all that were not asked
     traces = tuple(made[question.id] for question in questions if question.id in made)
     rows = {trace.result.question_id: trace.result for trace in traces}
-    left = tuple(DeferredQuestion(each, str(faults[each.id])) for each in questions if each.id in faults)
+    left = tuple(
+        DeferredQuestion(each, str(faults[each.id])) for each in questions if each.id in faults
+    )
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
     for item in left:
@@ -148,8 +168,16 @@ def answered(
 def _warn_of(left: Sequence[DeferredQuestion], n_questions: int) -> None:
     for reason in dict.fromkeys(item.reason for item in left):
         ids = [item.question.id for item in left if item.reason == reason]
-        shown = ", ".join(ids[:_MOST_SHOWN]) + (f" and {len(ids) - _MOST_SHOWN} more" if len(ids) > _MOST_SHOWN else "")
-        logger.warning("%d of %d questions are left for the next run (%s): %s", len(ids), n_questions, shown, reason)
+        shown = ", ".join(ids[:_MOST_SHOWN]) + (
+            f" and {len(ids) - _MOST_SHOWN} more" if len(ids) > _MOST_SHOWN else ""
+        )
+        logger.warning(
+            "%d of %d questions are left for the next run (%s): %s",
+            len(ids),
+            n_questions,
+            shown,
+            reason,
+        )
 
 
 def _is_of_asked_papers(result: QAResult, question: Question) -> bool:

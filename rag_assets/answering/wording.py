@@ -1,4 +1,5 @@
-"""An answer in words: its claims with the places they come from, and what a reader must know about them."""
+"""An answer in words: its claims with the places they come from, and what a reader must know about
+them."""
 
 import re
 from collections.abc import Sequence
@@ -51,8 +52,8 @@ def answer_of(result: QAResult) -> str:
 
 
 def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
-    """The claims with the places they come from, then the remarks. Places that the next claim has too are told once,
-    behind the last of such claims."""
+    """The claims with the places they come from, then the remarks. Places that the next claim has
+    too are told once, behind the last of such claims."""
     marks = [_mark(claim) for claim in claims]
     sentences = [
         claim.text if mark == following else f"{claim.text} {mark}"
@@ -63,7 +64,9 @@ def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
 
 def _mark(claim: Claim) -> str:
     framed = [_framed(citation) for citation in claim.citations]
-    opening, closing = next(((opening, closing) for opening, _, closing in framed if opening), ("[", "]"))
+    opening, closing = next(
+        ((opening, closing) for opening, _, closing in framed if opening), ("[", "]")
+    )
     places = dict.fromkeys(
         f"{place}, {RETRACTED}" if citation.is_retracted else place
         for (_, place, _), citation in zip(framed, claim.citations, strict=True)
@@ -76,8 +79,9 @@ def _part_mark(claim: Claim) -> list[str]:
 
 
 def place_of(citation: Citation) -> str:
-    """ "Lund & Moe (2019), p. 3", "Lund (2019), pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is
-    known, and with the id of a paper whose authors are not known. In the brackets of its style: "[1, p. 3]".
+    """ "Lund & Moe (2019), p. 3", "Lund (2019), pp. 3-4", "smith2020, p. 2 (printed 118)"; without
+    pages where none is known, and with the id of a paper whose authors are not known. In the
+    brackets of its style: "[1, p. 3]".
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
@@ -85,18 +89,26 @@ def place_of(citation: Citation) -> str:
 
 
 def _framed(citation: Citation) -> tuple[str, str, str]:
-    """The place, and the brackets around it that the style of citing has, empty where it has none."""
+    """The place, and the brackets around it that the style of citing has, empty where it has
+    none."""
     name = citation.cited_as or citation.paper_id
     in_brackets = _IN_BRACKETS.fullmatch(name)
     opening, name, closing = in_brackets.groups() if in_brackets else ("", name, "")
     pages = [found] if (found := citation.page_words) else []
-    return opening, ", ".join([name, *pages, *([AI_WRITTEN] if citation.is_generated else [])]), closing
+    return (
+        opening,
+        ", ".join([name, *pages, *([AI_WRITTEN] if citation.is_generated else [])]),
+        closing,
+    )
 
 
 def remarks(result: QAResult) -> list[str]:
-    """Notes of the answer besides its claims: open parts, claims left out, and how far it was checked."""
+    """Notes of the answer besides its claims: open parts, claims left out, and how far it was
+    checked."""
     found = [
-        part if INSUFFICIENT in part or part.endswith(_OF_OTHER_YEARS) else UNANSWERED_NOTE.format(part=part)
+        part
+        if INSUFFICIENT in part or part.endswith(_OF_OTHER_YEARS)
+        else UNANSWERED_NOTE.format(part=part)
         for part in result.unanswered
     ]
     found += _missing_notes(result.missing_names)
@@ -108,8 +120,8 @@ def remarks(result: QAResult) -> list[str]:
 
 
 def told_beside(result: QAResult) -> list[str]:
-    """Notes below the claims, or below the fixed sentence where there are none: the remarks, then each statement that
-    was left out, with the reason."""
+    """Notes below the claims, or below the fixed sentence where there are none: the remarks, then
+    each statement that was left out, with the reason."""
     if not result.claims:
         said = [*result.unanswered, *_missing_notes(result.missing_names)]
         said += _left_out_note(result)
@@ -126,13 +138,24 @@ def _left_out_note(result: QAResult) -> list[str]:
 
 
 def claim_note(claim: Claim) -> str:
-    """The note on a claim that its quotes support in part, that is computed from them, that quotes a row whose values
-    may be another's, that its quotes report of other works, or whose paper is retracted; empty for any other."""
-    computed = [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []  # "computed: 3.3 = 12.4 - 9.1"
-    unplaced = [note for note in dict.fromkeys(row_note(one.verification) for one in claim.citations) if note]
-    works = [] if SEPARATOR in claim.text else claim.reported[:_MOST_ENTRIES]  # a row may cite a work in each cell
+    """The note on a claim that its quotes support in part, that is computed from them, that quotes
+    a row whose values may be another's, that its quotes report of other works, or whose paper is
+    retracted; empty for any other."""
+    computed = (
+        [f"computed: {'; '.join(claim.computed)}"] if claim.computed else []
+    )  # "computed: 3.3 = 12.4 - 9.1"
+    unplaced = [
+        note
+        for note in dict.fromkeys(row_note(one.verification) for one in claim.citations)
+        if note
+    ]
+    works = (
+        [] if SEPARATOR in claim.text else claim.reported[:_MOST_ENTRIES]
+    )  # a row may cite a work in each cell
     reported = [f"reports {' and '.join(map(_entry, works))}"] if works else []
-    names = dict.fromkeys(one.cited_as or one.paper_id for one in claim.citations if one.is_retracted)
+    names = dict.fromkeys(
+        one.cited_as or one.paper_id for one in claim.citations if one.is_retracted
+    )
     retracted = [f"{RETRACTED}: {' and '.join(names)}"] if names else []
     return "; ".join([*_part_mark(claim), *computed, *unplaced, *reported, *retracted])
 
@@ -144,23 +167,35 @@ def row_note(verification: Verification | None) -> str:
 
 def _entry(work: CitedWork) -> str:
     """An entry of a reference list, shortened, and the paper of this corpus that it is."""
-    return f"“{_shortened(work.text)}”" + (f" (in this corpus: {work.paper_id})" if work.paper_id else "")
+    return f"“{_shortened(work.text)}”" + (
+        f" (in this corpus: {work.paper_id})" if work.paper_id else ""
+    )
 
 
 def _shortened(entry: str) -> str:
-    return f"{entry[:_MAX_ENTRY_CHARS].rsplit(' ', 1)[0]} …" if len(entry) > _MAX_ENTRY_CHARS else entry
+    return (
+        f"{entry[:_MAX_ENTRY_CHARS].rsplit(' ', 1)[0]} …"
+        if len(entry) > _MAX_ENTRY_CHARS
+        else entry
+    )
 
 
 def only_cited_notes(entries: Sequence[tuple[str, str]]) -> list[str]:
-    """Notes on a work that is no paper here. entries: how a paper is cited, and the entry in its reference list."""
-    return [ONLY_CITED_NOTE.format(entry=_shortened(entry), paper=paper) for paper, entry in entries]
+    """Notes on a work that is no paper here. entries: how a paper is cited, and the entry in its
+    reference list."""
+    return [
+        ONLY_CITED_NOTE.format(entry=_shortened(entry), paper=paper) for paper, entry in entries
+    ]
 
 
 def not_found_notes(missing: Sequence[str], n_read: int) -> list[str]:
-    """Notes on parts of the question that a model found nothing about. n_read: passages it read; what stands elsewhere
-    in the papers is not known."""
+    """Notes on parts of the question that a model found nothing about. n_read: passages it read;
+    what stands elsewhere in the papers is not known."""
     read = "one passage that was read" if n_read == 1 else f"{n_read} passages that were read"
-    return [_NOT_FOUND.format(read=read, part=part) if part else _PART_NOT_FOUND.format(read=read) for part in missing]
+    return [
+        _NOT_FOUND.format(read=read, part=part) if part else _PART_NOT_FOUND.format(read=read)
+        for part in missing
+    ]
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -1,7 +1,7 @@
 """Every error this project raises on purpose.
 
-A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
-their message, so that they survive the trip back from a worker process.
+A message says which file, what was found against what was wanted, and what to do. Classes carry
+nothing but their message, so that they survive the trip back from a worker process.
 """
 
 import shlex
@@ -51,7 +51,9 @@ class MissingExtra(RagAssetsError):
 
     @classmethod
     def named(cls, extra: str, *, purpose: str) -> Self:
-        return cls(f"{purpose} needs an optional dependency. Install it with: pip install 'rag_assets[{extra}]'")
+        return cls(
+            f"{purpose} needs an optional dependency. Install it with: pip install 'rag_assets[{extra}]'"
+        )
 
 
 class MissingModel(RagAssetsError):
@@ -74,7 +76,8 @@ class ModelFault(RagAssetsError):
 
 
 class ModelUnavailable(ModelFault):
-    """The model does not answer for now: rate limit, server error, time-out, broken connection. Worth another try."""
+    """The model does not answer for now: rate limit, server error, time-out, broken connection.
+    Worth another try."""
 
     what: str = ""
     """What happened, without the remedy."""
@@ -115,7 +118,8 @@ class UnreadableReply(RequestRejected):
 
 
 class AccessDenied(ModelFault):
-    """The model will answer no request: the key is refused, the quota used up, or there is no such model."""
+    """The model will answer no request: the key is refused, the quota used up, or there is no such
+    model."""
 
 
 class QuestionBudgetExhausted(ModelFault):
@@ -127,7 +131,9 @@ class RerankingTooSlow(RagAssetsError):
 
     @classmethod
     def after(cls, seconds: float, *, model: str) -> Self:
-        return cls(f"{model} took more than {seconds:g} s for one question. Name a faster model in retrieval.reranker.")
+        return cls(
+            f"{model} took more than {seconds:g} s for one question. Name a faster model in retrieval.reranker."
+        )
 
 
 class BudgetExhausted(RagAssetsError):
@@ -135,7 +141,8 @@ class BudgetExhausted(RagAssetsError):
 
 
 class StoreUnavailable(RagAssetsError):
-    """A database does not answer for now: the server is down or too slow, or another process has its folder open."""
+    """A database does not answer for now: the server is down or too slow, or another process has
+    its folder open."""
 
 
 class StoreRefused(RagAssetsError):
@@ -147,7 +154,8 @@ class ServiceUnavailable(RagAssetsError):
 
 
 class ClusterUnavailable(RagAssetsError):
-    """The machines that are to do the work cannot be reached, or have another version of the software."""
+    """The machines that are to do the work cannot be reached, or have another version of the
+    software."""
 
 
 class WorkLost(RagAssetsError):
@@ -159,7 +167,8 @@ class StaleIndex(RagAssetsError):
 
 
 class UnreadableDocument(RagAssetsError):
-    """One document cannot be used; it is quarantined with this reason and the corpus goes on without it."""
+    """One document cannot be used; it is quarantined with this reason and the corpus goes on
+    without it."""
 
 
 class DocumentLimit(UnreadableDocument):
@@ -172,10 +181,14 @@ class InvalidQuestions(RagAssetsError):
     @classmethod
     def at(cls, path: Path, problems: Mapping[int, str]) -> Self:
         """problems: by the number of their line."""
-        named = [f"{path}, line {line}: {problem.rstrip('.')}." for line, problem in problems.items()]
+        named = [
+            f"{path}, line {line}: {problem.rstrip('.')}." for line, problem in problems.items()
+        ]
         more = len(named) - _SHOWN_LINES
         return cls(
-            "\n".join([*named[:_SHOWN_LINES], *([f"... and {more} more lines."] if more > 0 else [])])
+            "\n".join(
+                [*named[:_SHOWN_LINES], *([f"... and {more} more lines."] if more > 0 else [])]
+            )
             + ' Each line is a JSON object with at least "id" and "question"; mend them and run again.'
         )
 
@@ -221,7 +234,9 @@ class BusyDataFolder(RagAssetsError):
 
     @classmethod
     def at(cls, data_dir: Path) -> Self:
-        return cls(f"Another run is writing {data_dir}. Wait for it, or end it in the Dagster UI, then try again.")
+        return cls(
+            f"Another run is writing {data_dir}. Wait for it, or end it in the Dagster UI, then try again."
+        )
 
 
 class UnknownConversation(RagAssetsError):
@@ -262,7 +277,8 @@ class GuardrailBroken(RagAssetsError):
 
 
 def data_option(data: Path) -> str:
-    """What a command needs to work on this data folder, with a blank before it; nothing for the default folder."""
+    """What a command needs to work on this data folder, with a blank before it; nothing for the
+    default folder."""
     return "" if data == Path("data") else f" --data {shlex.quote(str(data))}"
 
 

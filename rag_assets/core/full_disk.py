@@ -1,4 +1,5 @@
-"""Telling a full disk from other faults: each library reports it with a class and words of its own."""
+"""Telling a full disk from other faults: each library reports it with a class and words of its
+own."""
 
 import errno
 import os
@@ -11,10 +12,11 @@ from rag_assets.core.errors import RagAssetsError
 
 _CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WORDS = (*map(os.strerror, _CODES), "database or disk is full")
-"""Messages of the operating system, which libraries written in other languages pass on, and of SQLite."""
+"""Messages of the operating system, which libraries written in other languages pass on, and of
+SQLite."""
 _LEAST_ROOM = 10_000_000
-"""Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk I/O error", comes from
-that."""
+"""Bytes. With less room a run is not begun, and a fault without a reason, such as SQLite's "disk
+I/O error", comes from that."""
 
 
 class DiskFull(RagAssetsError):
@@ -43,7 +45,8 @@ def demand_room(folder: Path) -> None:
 
 @contextmanager
 def full_disk_told(folder: Path) -> Iterator[None]:
-    """Within the block a fault of a full disk is raised as DiskFull. folder: where the block writes."""
+    """Within the block a fault of a full disk is raised as DiskFull. folder: where the block
+    writes."""
     try:
         yield
     except Exception as error:

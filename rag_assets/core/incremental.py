@@ -1,7 +1,8 @@
-"""What makes every stage incremental: fingerprints, update plans, atomic publication, and checksums of what was made.
+"""What makes every stage incremental: fingerprints, update plans, atomic publication, and checksums
+of what was made.
 
-Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a paper, a passage,
-a question); Dagster's data versions are made from the same fingerprints.
+Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a
+paper, a passage, a question); Dagster's data versions are made from the same fingerprints.
 """
 
 import hashlib
@@ -29,8 +30,11 @@ _PAIRS_AT_ONCE = 1000
 
 
 def fingerprint(*parts: Any) -> str:
-    """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples are lists)."""
-    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples
+    are lists)."""
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[
+        :32
+    ]
 
 
 def file_sha256(path: Path) -> str:
@@ -54,7 +58,8 @@ class UpdatePlan:
 
     @property
     def to_drop(self) -> tuple[str, ...]:
-        """Keys whose published rows must go: the removed, and the changed before they are built again."""
+        """Keys whose published rows must go: the removed, and the changed before they are built
+        again."""
         return tuple(sorted((*self.removed, *self.changed)))
 
     @property
@@ -83,12 +88,14 @@ def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> Upda
 
 
 def data_version(fingerprints: Mapping[str, str]) -> str:
-    """One fingerprint for a whole asset: equal content gives equal versions, whatever the order it came in."""
+    """One fingerprint for a whole asset: equal content gives equal versions, whatever the order it
+    came in."""
     return sorted_version(sorted(fingerprints.items()))
 
 
 def sorted_version(pairs: Iterable[tuple[str, str]]) -> str:
-    """The `data_version` of pairs that are sorted already; `fingerprint` of their list, without holding the list."""
+    """The `data_version` of pairs that are sorted already; `fingerprint` of their list, without
+    holding the list."""
     left, digest, comma = iter(pairs), hashlib.sha256(b"[["), ""
     while some := list(islice(left, _PAIRS_AT_ONCE)):
         digest.update((comma + _CANONICAL.encode(some)[1:-1]).encode("utf-8", "surrogatepass"))
@@ -153,8 +160,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file that was made here, see `sealed_json`; None when it is absent or damaged, so that it is
-    made again."""
+    """The object in a JSON file that was made here, see `sealed_json`; None when it is absent or
+    damaged, so that it is made again."""
     try:
         return unsealed(path.read_bytes())
     except OSError:
@@ -162,7 +169,8 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
 
 
 def link(file: str | Path, to: str | Path) -> None:
-    """The same file at another place; a copy where the disk has no links. Neither may be written into."""
+    """The same file at another place; a copy where the disk has no links. Neither may be written
+    into."""
     try:
         os.link(file, to)
     except OSError:
@@ -170,8 +178,8 @@ def link(file: str | Path, to: str | Path) -> None:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Put `new` in the place of `final`, where one of them is a folder; `recover_folder` mends a kill between the two
-    moves."""
+    """Put `new` in the place of `final`, where one of them is a folder; `recover_folder` mends a
+    kill between the two moves."""
     replaced = final.with_name(final.name + REPLACED_SUFFIX)
     _remove(replaced)
     if final.exists():
@@ -200,10 +208,11 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
-    """Hold the right to write a data folder, waiting up to `patience_s` for the process that has it.
+    """Hold the right to write a data folder, waiting up to `patience_s` for the process that has
+    it.
 
-    The lock is the operating system's, so a killed process holds nothing. Who holds it may ask again within the same
-    thread. Raises BusyDataFolder.
+    The lock is the operating system's, so a killed process holds nothing. Who holds it may ask
+    again within the same thread. Raises BusyDataFolder.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(data_dir.resolve() / LOCK_NAME, is_singleton=True)
@@ -248,9 +257,9 @@ _known: dict[tuple[Path, Callable[[Path], str]], tuple[tuple[int, ...], str]] = 
 def found_in(path: Path, read: Callable[[Path], str]) -> str:
     """What `read` finds in a file.
 
-    A file is read once per process, and again only when its inode, size or times changed. So bytes that the disk loses
-    without a write are noticed by the next process. Raises OSError when the file cannot be looked at, and what `read`
-    raises.
+    A file is read once per process, and again only when its inode, size or times changed. So bytes
+    that the disk loses without a write are noticed by the next process. Raises OSError when the
+    file cannot be looked at, and what `read` raises.
     """
     path = path.absolute()
     found = path.stat()
@@ -266,7 +275,8 @@ def sha256_of(path: Path) -> str:
 
 
 def flush_folder(folder: Path) -> None:
-    """Write every file and folder below `folder` through to the disk, so that a power cut cannot tear them."""
+    """Write every file and folder below `folder` through to the disk, so that a power cut cannot
+    tear them."""
     for path in (folder, *sorted(folder.rglob("*"))):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -287,12 +297,17 @@ def sealed_json(content: Mapping[str, Any]) -> bytes:
 
 
 def unsealed(content: bytes) -> dict[str, Any] | None:
-    """The JSON object in `content` without its checksum; None when that is missing or does not fit."""
+    """The JSON object in `content` without its checksum; None when that is missing or does not
+    fit."""
     try:
         found = json.loads(content)
     except ValueError:
         return None
-    plain = {key: value for key, value in found.items() if key != CHECKSUM_KEY} if isinstance(found, dict) else {}
+    plain = (
+        {key: value for key, value in found.items() if key != CHECKSUM_KEY}
+        if isinstance(found, dict)
+        else {}
+    )
     return plain if sealed(plain) == found else None
 
 
@@ -308,9 +323,12 @@ def damaged_lines(log: Path) -> list[bytes]:
 
 
 def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:
-    """Leave only the lines `kept` in a log, and add the `damaged` ones to a file beside it; says so in one line."""
+    """Leave only the lines `kept` in a log, and add the `damaged` ones to a file beside it; says so
+    in one line."""
     aside = log.with_name(f"{log.stem}.damaged{log.suffix}")
     earlier = aside.read_bytes() if aside.exists() else b""
     write_atomically(aside, earlier + b"".join(line + b"\n" for line in damaged))
     write_atomically(log, b"".join(line + b"\n" for line in kept))
-    logger.warning("%s has %d damaged lines; they were moved to %s, the others stay.", log, len(damaged), aside)
+    logger.warning(
+        "%s has %d damaged lines; they were moved to %s, the others stay.", log, len(damaged), aside
+    )

@@ -1,8 +1,10 @@
-"""SQLite files that keep what was paid for or took long: in one of them replies of models, vectors of questions, parsed
-documents and images of pages; in another what `search.embedding.vector_cache` keeps of passages.
+"""SQLite files that keep what was paid for or took long: in one of them replies of models, vectors
+of questions, parsed documents and images of pages; in another what `search.embedding.vector_cache`
+keeps of passages.
 
-What is put is committed at once, so a killed run loses nothing that was finished. Each entry has a checksum; a damaged
-one counts as absent. A file that cannot be read or written costs time and money, but raises no error here.
+What is put is committed at once, so a killed run loses nothing that was finished. Each entry has a
+checksum; a damaged one counts as absent. A file that cannot be read or written costs time and
+money, but raises no error here.
 """
 
 import json
@@ -44,7 +46,8 @@ _EVICT = """DELETE FROM entries WHERE rowid IN (
         FROM entries WHERE kind = ?) WHERE n_kept > ?)"""
 _BUSY_TIMEOUT_S = 60.0
 _MARK_AFTER_S = 60.0
-"""An entry is marked as used at most this often: a mark for each reading would be a write for each."""
+"""An entry is marked as used at most this often: a mark for each reading would be a write for
+each."""
 _BYTES_PER_MB = 1_000_000
 _AT_ONCE = 1000
 """Entries that are read with one statement."""
@@ -54,16 +57,20 @@ _locks: WeakValueDictionary[tuple[Path, str, str], Lock] = WeakValueDictionary()
 
 @dataclass(frozen=True)
 class KeptFile:
-    """The file, and how much of each kind it keeps. May be used by several threads and processes."""
+    """The file, and how much of each kind it keeps. May be used by several threads and
+    processes."""
 
     path: Path
     max_mb: float | None = None
-    """MB (10^6 bytes) of each kind; entries that were not used for longest go first. None: all are kept."""
+    """MB (10^6 bytes) of each kind; entries that were not used for longest go first. None: all are
+    kept."""
     is_as_left: bool = False
-    """Whether nothing wrote it since all entries were sound: then they are not read to see if they are there."""
+    """Whether nothing wrote it since all entries were sound: then they are not read to see if they
+    are there."""
 
     def stands(self) -> list[int]:
-        """Inode, size and time of change of the file; changes with everything that is written into it."""
+        """Inode, size and time of change of the file; changes with everything that is written into
+        it."""
         if not self.path.exists():
             return []
         found = self.path.stat()
@@ -82,20 +89,26 @@ class KeptFile:
     def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
         """What `work` returns; None, with a warning, where the file cannot be used.
 
-        Each use opens the file, which may have been deleted or moved since the last one. It has no write-ahead log: one
-        that has cannot be opened in a folder that may only be read.
+        Each use opens the file, which may have been deleted or moved since the last one. It has no
+        write-ahead log: one that has cannot be opened in a folder that may only be read.
         """
         for _ in range(2):
             inode = self._inode()
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                with closing(sqlite3.connect(self.path, _BUSY_TIMEOUT_S, isolation_level=None)) as database:
+                with closing(
+                    sqlite3.connect(self.path, _BUSY_TIMEOUT_S, isolation_level=None)
+                ) as database:
                     if database.execute("PRAGMA user_version").fetchone() != (_VERSION,):
                         self._begin(database)
                     return work(database)
             except (OSError, sqlite3.OperationalError) as error:
-                if os.access(self.path.parent, os.W_OK):  # a folder that may only be read is no fault
-                    _warn_once(f"{self.path} cannot be used ({error}). What it keeps is made or paid for again.")
+                if os.access(
+                    self.path.parent, os.W_OK
+                ):  # a folder that may only be read is no fault
+                    _warn_once(
+                        f"{self.path} cannot be used ({error}). What it keeps is made or paid for again."
+                    )
                 return None
             except sqlite3.DatabaseError:
                 self._set_aside(inode)
@@ -118,7 +131,11 @@ class KeptFile:
             if self._inode() == inode:
                 self.path.replace(aside)
                 self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
-                logger.warning("%s was damaged and was moved to %s. What it kept is made again.", self.path, aside)
+                logger.warning(
+                    "%s was damaged and was moved to %s. What it kept is made again.",
+                    self.path,
+                    aside,
+                )
 
     def _inode(self) -> int | None:
         return self.path.stat().st_ino if self.path.exists() else None
@@ -133,7 +150,11 @@ class Kept(Generic[Value]):
     """The entries of one kind in the file, by key."""
 
     def __init__(
-        self, file: KeptFile, kind: str, dump: Callable[[Value], bytes], load: Callable[[bytes], Value]
+        self,
+        file: KeptFile,
+        kind: str,
+        dump: Callable[[Value], bytes],
+        load: Callable[[bytes], Value],
     ) -> None:
         """load: raises ValueError for bytes that it cannot read."""
         self.file = file
@@ -142,7 +163,8 @@ class Kept(Generic[Value]):
         self._max_bytes = None if file.max_mb is None else file.max_mb * _BYTES_PER_MB
 
     def once(self, key: str, make: Callable[[], Value]) -> tuple[Value, bool]:
-        """The value, and whether it was kept. Else `make()` is kept; threads that want the same entry wait for it."""
+        """The value, and whether it was kept. Else `make()` is kept; threads that want the same
+        entry wait for it."""
         with _guard:
             lock = _locks.setdefault((self.file.path, self._kind, key), Lock())
         with lock:
@@ -154,7 +176,8 @@ class Kept(Generic[Value]):
             return made, False
 
     def get(self, key: str) -> Value | None:
-        """None for an entry that is absent, damaged or of another version. Marks the entry as used."""
+        """None for an entry that is absent, damaged or of another version. Marks the entry as
+        used."""
         return self.get_all([key]).get(key)
 
     def get_all(self, keys: Collection[str]) -> dict[str, Value]:
@@ -169,7 +192,9 @@ class Kept(Generic[Value]):
 
     def missing(self, keys: Collection[str]) -> list[str]:
         """The keys whose entries are absent or damaged, each once, in the order given."""
-        there = self._present(keys) if self.file.is_as_left else {key for key, _ in self._sound(keys)}
+        there = (
+            self._present(keys) if self.file.is_as_left else {key for key, _ in self._sound(keys)}
+        )
         return [key for key in dict.fromkeys(keys) if key not in there]
 
     def has(self, key: str) -> bool:
@@ -211,10 +236,16 @@ class Kept(Generic[Value]):
         self.file.run(lambda database: database.execute(_DROP, (self._kind, dropped)).rowcount)
 
     def _all(self, select: str, *values: str) -> list[tuple[Any, ...]]:
-        return self.file.run(lambda database: database.execute(select, (self._kind, *values)).fetchall()) or []
+        return (
+            self.file.run(
+                lambda database: database.execute(select, (self._kind, *values)).fetchall()
+            )
+            or []
+        )
 
     def _sound(self, keys: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """Key and content of the entries that are there and not damaged; they are marked as used."""
+        """Key and content of the entries that are there and not damaged; they are marked as
+        used."""
         asked = list(keys)
         for start in range(0, len(asked), _AT_ONCE):
             some = json.dumps(asked[start : start + _AT_ONCE])
@@ -227,27 +258,42 @@ class Kept(Generic[Value]):
 
     def _present(self, keys: Collection[str]) -> set[str]:
         asked = list(keys)
-        parts = (json.dumps(asked[start : start + _AT_ONCE]) for start in range(0, len(asked), _AT_ONCE))
+        parts = (
+            json.dumps(asked[start : start + _AT_ONCE]) for start in range(0, len(asked), _AT_ONCE)
+        )
         return {key for part in parts for (key,) in self._all(_PRESENT, part)}
 
-    def _found(self, database: sqlite3.Connection, keys: str) -> list[tuple[str, bytes, int, float]]:
+    def _found(
+        self, database: sqlite3.Connection, keys: str
+    ) -> list[tuple[str, bytes, int, float]]:
         rows = database.execute(_FIND, (self._kind, keys)).fetchall()
-        if self._max_bytes is not None and any(used < time.time() - _MARK_AFTER_S for *_, used in rows):
+        if self._max_bytes is not None and any(
+            used < time.time() - _MARK_AFTER_S for *_, used in rows
+        ):
             with suppress(sqlite3.OperationalError):  # in a folder that may only be read
                 database.execute(_MARK, (time.time(), self._kind, keys))
         return rows
 
     def _warn(self, key: str) -> None:
-        logger.warning("%s: the entry %s of %s is damaged and is made anew.", self.file.path, key, self._kind)
+        logger.warning(
+            "%s: the entry %s of %s is damaged and is made anew.", self.file.path, key, self._kind
+        )
 
 
 def drop_damaged(database: sqlite3.Connection) -> int:
-    """Delete the entries of an opened file that do not fit their checksums; they count as absent anyway.
+    """Delete the entries of an opened file that do not fit their checksums; they count as absent
+    anyway.
 
     Returns how many there were, also where they cannot be deleted. Raises sqlite3.DatabaseError.
     """
-    rows = database.execute("SELECT kind, key, CAST(IFNULL(content, '') AS BLOB), checksum FROM entries")
-    damaged = [(kind, key) for kind, key, content, checksum in rows if checksum != _checksum(kind, key, content)]
+    rows = database.execute(
+        "SELECT kind, key, CAST(IFNULL(content, '') AS BLOB), checksum FROM entries"
+    )
+    damaged = [
+        (kind, key)
+        for kind, key, content, checksum in rows
+        if checksum != _checksum(kind, key, content)
+    ]
     with suppress(sqlite3.OperationalError), database:  # in a folder that may only be read
         database.executemany("DELETE FROM entries WHERE kind = ? AND key = ?", damaged)
     return len(damaged)

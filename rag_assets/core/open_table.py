@@ -26,9 +26,11 @@ T = TypeVar("T")
 
 
 class OpenTable:
-    """A published table whose rows stay in its files until they are asked for; may be used by several threads.
+    """A published table whose rows stay in its files until they are asked for; may be used by
+    several threads.
 
-    The files are opened once, so what is read is of one version, whatever is published in their place later.
+    The files are opened once, so what is read is of one version, whatever is published in their
+    place later.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,7 +40,9 @@ class OpenTable:
             self._files = opened_together(path, self._schema)
         if not self._files:
             raise MissingInput.table(path, asset=path.stem)
-        self._groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
+        self._groups = [
+            (file, number) for file in self._files for number in range(file.metadata.num_row_groups)
+        ]
         self._sizes = [size for file in self._files for size in group_sizes(file)]
         self._starts = np.cumsum([0, *self._sizes])
         """The first row of each group, and the number of all rows."""
@@ -76,4 +80,6 @@ class OpenTable:
             with readable():
                 yield
         except UnusableTable as error:
-            raise MissingInput.unusable_table(self._path, problem=str(error), asset=self._path.stem) from error
+            raise MissingInput.unusable_table(
+                self._path, problem=str(error), asset=self._path.stem
+            ) from error

@@ -1,8 +1,8 @@
 """Writes updated tables with rows of papers beside the published ones.
 
-A table is one file, from `SPLIT_AT` papers on a folder of 16 files, then of 256, ... A paper's rows lie in the file
-that a hash of its id names, sorted by paper. Files of papers that changed are written, the others are linked. The rows
-of a file are held only until all its papers are made.
+A table is one file, from `SPLIT_AT` papers on a folder of 16 files, then of 256, ... A paper's rows
+lie in the file that a hash of its id names, sorted by paper. Files of papers that changed are
+written, the others are linked. The rows of a file are held only until all its papers are made.
 """
 
 from collections import defaultdict
@@ -44,18 +44,22 @@ def is_current(table: PaperTable, update: PapersUpdate, provenance: Mapping[str,
     return is_made and files_by_key(table.path).keys() == {*keys}
 
 
-def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, Any], staged: StagedFiles) -> PaperTable:
+def drafted(
+    table: PaperTable, update: PapersUpdate, provenance: Mapping[str, Any], staged: StagedFiles
+) -> PaperTable:
     """The updated table; `staged.publish` puts it in its place, with its manifest.
 
-    provenance: what all rows are made with; another one writes all files. Raises GuardrailBroken when several papers
-    were made, none could be used and no other is left.
+    provenance: what all rows are made with; another one writes all files. Raises GuardrailBroken
+    when several papers were made, none could be used and no other is left.
     """
     if is_current(table, update, provenance):
         return table.restated(staged)
     plan, keys = update.plan, _keys(len(update.wanted))
     n_digits = len(keys[0])
     made = {*plan.to_build, *update.again}
-    rewritten = _outdated(table, keys, provenance) | {paper_hash(paper)[:n_digits] for paper in (*plan.to_drop, *made)}
+    rewritten = _outdated(table, keys, provenance) | {
+        paper_hash(paper)[:n_digits] for paper in (*plan.to_drop, *made)
+    }
     target = staged.path(table.path)
     if n_digits:
         target.mkdir()
@@ -68,20 +72,26 @@ def drafted(table: PaperTable, update: PapersUpdate, provenance: Mapping[str, An
     failed: list[QuarantinedPaper] = []
     for key, new in _by_file(update, rewritten, n_digits, failed):
         rows = merged(
-            _kept(table, key, dropped), pa.concat_tables([table.schema.empty_table(), *new.values()]), ["paper_id"]
+            _kept(table, key, dropped),
+            pa.concat_tables([table.schema.empty_table(), *new.values()]),
+            ["paper_id"],
         )
         write_table(rows, files[key], provenance)
         without = _without_rows(table, key, dropped) | {
             one: update.wanted[one] for one, own in new.items() if not len(own)
         }
-        shards[key] = shard_of(files[key], fingerprints_by(rows, "paper_id"), without, len(rows), provenance)
+        shards[key] = shard_of(
+            files[key], fingerprints_by(rows, "paper_id"), without, len(rows), provenance
+        )
     _demand_one(update, failed)
 
-    still = [paper for paper in table.manifest.quarantined if paper.paper_id in {*plan.unchanged} - made]
+    still = [
+        paper for paper in table.manifest.quarantined if paper.paper_id in {*plan.unchanged} - made
+    ]
     quarantined = sorted([*still, *failed], key=lambda paper: paper.paper_id)
-    return PaperTable(table.path, table.schema, files, Manifest(dict(sorted(shards.items())), quarantined)).restated(
-        staged
-    )
+    return PaperTable(
+        table.path, table.schema, files, Manifest(dict(sorted(shards.items())), quarantined)
+    ).restated(staged)
 
 
 def _by_file(
@@ -125,18 +135,30 @@ def _kept(table: PaperTable, key: str, dropped: set[str]) -> pa.Table:
     """The rows that a file takes over, however many files the published table has."""
     found = [table.schema.empty_table()]
     for own, shard in _overlapping(table, key):
-        if kept := [paper for paper in shard.papers if paper not in dropped and paper_hash(paper).startswith(key)]:
+        if kept := [
+            paper
+            for paper in shard.papers
+            if paper not in dropped and paper_hash(paper).startswith(key)
+        ]:
             found.append(table.rows_in(own, kept))
     return pa.concat_tables(found)
 
 
 def _without_rows(table: PaperTable, key: str, dropped: set[str]) -> dict[str, str]:
     known = (item for _, shard in _overlapping(table, key) for item in shard.without_rows.items())
-    return {paper: mark for paper, mark in known if paper not in dropped and paper_hash(paper).startswith(key)}
+    return {
+        paper: mark
+        for paper, mark in known
+        if paper not in dropped and paper_hash(paper).startswith(key)
+    }
 
 
 def _overlapping(table: PaperTable, key: str) -> Iterator[tuple[str, Shard]]:
-    return ((own, one) for own, one in table.manifest.shards.items() if own.startswith(key) or key.startswith(own))
+    return (
+        (own, one)
+        for own, one in table.manifest.shards.items()
+        if own.startswith(key) or key.startswith(own)
+    )
 
 
 def _keys(n_papers: int) -> list[str]:

@@ -1,9 +1,9 @@
 """Tables with rows of papers: which papers they have, and how they are brought up to date.
 
-A hidden manifest beside the table says of each of its files which papers it has, with their fingerprints, and the
-checksum of its bytes. A file whose size and time of change are those of the manifest is not opened; any other is read
-whole, so a manifest that is lost costs time only. How files are written is in `paper_drafts`, what they are in
-`table_files`.
+A hidden manifest beside the table says of each of its files which papers it has, with their
+fingerprints, and the checksum of its bytes. A file whose size and time of change are those of the
+manifest is not opened; any other is read whole, so a manifest that is lost costs time only. How
+files are written is in `paper_drafts`, what they are in `table_files`.
 """
 
 import hashlib
@@ -65,7 +65,10 @@ class WithQuarantine(Protocol):
 def none_quarantined(sentence: str) -> Promise[WithQuarantine]:
     """The promise that warns of papers that could not be used. sentence: see `Promise`."""
     return Promise(
-        "none_quarantined", sentence, lambda candidate: [paper.as_row() for paper in candidate.quarantined], "warning"
+        "none_quarantined",
+        sentence,
+        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
+        "warning",
     )
 
 
@@ -93,15 +96,21 @@ class PapersUpdate:
     wanted: Mapping[str, str]
     """Fingerprint by paper_id of the papers of `plan`, the removed aside."""
     made: Generator[tuple[str, Made]]
-    """What was made of each paper to build, in the order it is finished; nothing is made before it is asked for."""
+    """What was made of each paper to build, in the order it is finished; nothing is made before it
+    is asked for."""
     again: Sequence[str] = ()
     """Unchanged papers that are made too."""
 
 
 def update_to(table: pa.Table, plan: UpdatePlan, published: RowsByPaper) -> PapersUpdate:
-    """The update that ends in `table`, which is sorted by paper. plan: how it differs from the published one."""
+    """The update that ends in `table`, which is sorted by paper. plan: how it differs from the
+    published one."""
     marks = fingerprints_by(table, "paper_id")
-    again = [paper for paper in plan.unchanged if paper in marks and marks[paper] != published.papers.get(paper)]
+    again = [
+        paper
+        for paper in plan.unchanged
+        if paper in marks and marks[paper] != published.papers.get(paper)
+    ]
     made = (one for one in by_paper(rows_of(table, "paper_id", [*plan.to_build, *again])))
     return PapersUpdate(plan, marks, made, again)
 
@@ -133,12 +142,16 @@ class Manifest:
     def of(cls, table: Path) -> Self:
         """The manifest beside a table; an empty one when it is missing or damaged."""
         try:
-            return TypeAdapter(cls).validate_python(unsealed(manifest_file(table).read_bytes()) or {})
+            return TypeAdapter(cls).validate_python(
+                unsealed(manifest_file(table).read_bytes()) or {}
+            )
         except (OSError, ValidationError):
             return cls()
 
     def to_bytes(self) -> bytes:
-        shards = {key: vars(shard) for key, shard in self.shards.items()}  # asdict copies each paper
+        shards = {
+            key: vars(shard) for key, shard in self.shards.items()
+        }  # asdict copies each paper
         quarantined = [one.as_row() for one in self.quarantined]
         return json.dumps(sealed({"shards": shards, "quarantined": quarantined})).encode()
 
@@ -150,7 +163,10 @@ def manifest_file(table: Path) -> Path:
 
 def files_by_key(table: Path) -> dict[str, Path]:
     """The files of a table that are there, by the key that their names give; see `shard_key`."""
-    return {shard_key(file): file for file in ([table] if table.is_file() else sorted(table.glob("*.parquet")))}
+    return {
+        shard_key(file): file
+        for file in ([table] if table.is_file() else sorted(table.glob("*.parquet")))
+    }
 
 
 def paper_hash(paper_id: str) -> str:
@@ -165,7 +181,8 @@ def quarantined_by(table: Path) -> list[QuarantinedPaper]:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table, by its manifest; for the process that may write the data folder. `paper_drafts` updates it."""
+    """A table, by its manifest; for the process that may write the data folder. `paper_drafts`
+    updates it."""
 
     path: Path
     """Where it is published."""
@@ -176,19 +193,26 @@ class PaperTable:
 
     @classmethod
     def published(cls, path: Path, schema: pa.Schema) -> Self:
-        """The published table. Files that cannot be used are left out, with a warning: their papers count as absent."""
+        """The published table. Files that cannot be used are left out, with a warning: their papers
+        count as absent."""
         recover_folder(path)
         known = Manifest.of(path)
         files = files_by_key(path)
-        found = {key: _shard_of(file, schema, known.shards.get(key), key, path) for key, file in files.items()}
+        found = {
+            key: _shard_of(file, schema, known.shards.get(key), key, path)
+            for key, file in files.items()
+        }
         shards = {key: shard for key, shard in found.items() if shard}
         with_rows = {paper for shard in shards.values() for paper in shard.papers}
-        quarantined = [one for one in known.quarantined if one.paper_id not in with_rows]  # an older manifest's
+        quarantined = [
+            one for one in known.quarantined if one.paper_id not in with_rows
+        ]  # an older manifest's
         return cls(path, schema, {key: files[key] for key in shards}, Manifest(shards, quarantined))
 
     @classmethod
     def required(cls, path: Path, schema: pa.Schema) -> Self:
-        """The published table. Raises MissingInput when there is none, or a file of it cannot be used."""
+        """The published table. Raises MissingInput when there is none, or a file of it cannot be
+        used."""
         table = cls.published(path, schema)
         if not path.exists():
             raise MissingInput.table(path, asset=path.stem)
@@ -200,7 +224,11 @@ class PaperTable:
     @cached_property
     def papers(self) -> dict[str, str]:
         """Fingerprint of the rows by paper_id, of papers that have rows."""
-        return {paper: mark for shard in self.manifest.shards.values() for paper, mark in shard.papers.items()}
+        return {
+            paper: mark
+            for shard in self.manifest.shards.values()
+            for paper, mark in shard.papers.items()
+        }
 
     @cached_property
     def known(self) -> dict[str, str]:
@@ -251,18 +279,30 @@ class PaperTable:
 
 
 def shard_of(
-    file: Path, papers: Mapping[str, str], without_rows: Mapping[str, str], n_rows: int, provenance: Mapping[str, Any]
+    file: Path,
+    papers: Mapping[str, str],
+    without_rows: Mapping[str, str],
+    n_rows: int,
+    provenance: Mapping[str, Any],
 ) -> Shard:
     """What a manifest says of a file with these papers."""
     found = file.stat()
     return Shard(
-        found.st_size, found.st_mtime_ns, file_sha256(file), n_rows, dict(provenance), dict(papers), dict(without_rows)
+        found.st_size,
+        found.st_mtime_ns,
+        file_sha256(file),
+        n_rows,
+        dict(provenance),
+        dict(papers),
+        dict(without_rows),
     )
 
 
-def _shard_of(file: Path, schema: pa.Schema, known: Shard | None, key: str, table: Path) -> Shard | None:
-    """What is in a published file; None when it cannot be used, or is a copy of another part. known: what the manifest
-    says of it."""
+def _shard_of(
+    file: Path, schema: pa.Schema, known: Shard | None, key: str, table: Path
+) -> Shard | None:
+    """What is in a published file; None when it cannot be used, or is a copy of another part.
+    known: what the manifest says of it."""
     if not key and not table.is_file():
         return None
     found = file.stat()

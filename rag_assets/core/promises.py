@@ -1,7 +1,7 @@
 """What must hold of something that was made before it is published.
 
-The room that makes something keeps the list of its promises, beside the functions that find what breaks them. `assets`
-shows them as asset checks, the engine asks those that apply to one answer.
+The room that makes something keeps the list of its promises, beside the functions that find what
+breaks them. `assets` shows them as asset checks, the engine asks those that apply to one answer.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,9 +27,12 @@ class Promise(Generic[Subject]):
     """Puts the offenders into a sentence, where "does not hold for n rows" says too little."""
 
     def check(self, subject: Subject) -> "CheckedPromise":
-        """Find what breaks the promise. An error inside `offenders` is a bug, not bad data, and is not caught."""
+        """Find what breaks the promise. An error inside `offenders` is a bug, not bad data, and is
+        not caught."""
         offenders = self.offenders(subject)
-        return CheckedPromise(self, offenders, self.finding(subject, offenders) if self.finding and offenders else "")
+        return CheckedPromise(
+            self, offenders, self.finding(subject, offenders) if self.finding and offenders else ""
+        )
 
 
 @dataclass(frozen=True)

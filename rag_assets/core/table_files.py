@@ -2,11 +2,12 @@
 
 A table is a file, or a folder of files with the same columns (`paper_tables` makes those).
 
-Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
-made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
-file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. Rows are
-stored in small groups, because a group is the least that can be read: `open_table` looks single rows up. The schemas
-and the way from rows to values are in `tables`.
+Files are written without time stamps and with sorted rows, so that equal content gives equal bytes.
+What a table was made with travels in its schema metadata (`provenance`), where a consumer can
+refuse what does not fit. Each page of a file has a checksum, which is compared when it is read; a
+file that was cut off lacks the footer at its end. Rows are stored in small groups, because a group
+is the least that can be read: `open_table` looks single rows up. The schemas and the way from rows
+to values are in `tables`.
 """
 
 import json
@@ -35,7 +36,8 @@ from rag_assets.core.tables import (
 
 logger = logging.getLogger(__name__)
 ROWS_A_GROUP = 200
-"""Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in memory, grows."""
+"""Rows that are decoded to look one of them up. Fewer: the footer, which an open table keeps in
+memory, grows."""
 PROVENANCE_KEY = b"rag_assets"
 SHARD_PREFIX = "part-"
 _MOST_TRIES = 5
@@ -58,7 +60,8 @@ class Published:
     table: pa.Table
     """Empty when there is no file that can be used."""
     provenance: Mapping[str, Any] | None
-    """What it was made with; None when there is no file that can be used, so the file must be written."""
+    """What it was made with; None when there is no file that can be used, so the file must be
+    written."""
 
 
 def is_published(path: Path) -> bool:
@@ -69,8 +72,8 @@ def is_published(path: Path) -> bool:
 def files_of(path: Path) -> list[Path]:
     """The parquet files of the table at `path`, sorted; an empty list where there is none.
 
-    Raises UnusableTable for a folder that lacks files. While a new folder takes the place of an old one, the old one
-    is read.
+    Raises UnusableTable for a folder that lacks files. While a new folder takes the place of an old
+    one, the old one is read.
     """
     there = path if path.exists() else path.with_name(path.name + REPLACED_SUFFIX)
     if there.is_file():
@@ -111,7 +114,8 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
 def published_or_empty(path: Path, schema: pa.Schema) -> Published:
     """The table at `path`, or an empty one of that schema when there is none that can be used.
 
-    A file that is damaged, or has the columns of another version, counts as absent; the log names it and the reason.
+    A file that is damaged, or has the columns of another version, counts as absent; the log names
+    it and the reason.
     """
     try:
         if not files_of(path):
@@ -124,25 +128,31 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
 
 
 def whole_file(file: Path, schema: pa.Schema) -> tuple[pa.Table, dict[str, Any], bool] | None:
-    """The rows of one file of a table, what it was made with, and whether its groups are small; None, with a warning,
-    when it cannot be used: it is damaged or has the columns of another version."""
+    """The rows of one file of a table, what it was made with, and whether its groups are small;
+    None, with a warning, when it cannot be used: it is damaged or has the columns of another
+    version."""
     try:
         with _opened(file, schema) as opened, readable():
             table = columns_of(opened, schema, schema.names)
-            return table, _provenance(table.schema), max(group_sizes(opened), default=0) <= ROWS_A_GROUP
+            return (
+                table,
+                _provenance(table.schema),
+                max(group_sizes(opened), default=0) <= ROWS_A_GROUP,
+            )
     except UnusableTable as error:
         logger.warning("%s %s. It is treated as absent; a run makes it anew.", file, error)
         return None
 
 
 def required_table(path: Path) -> pa.Table:
-    """The table that an asset published; the file has the name of the asset. Raises MissingInput when it is absent or
-    cannot be used."""
+    """The table that an asset published; the file has the name of the asset. Raises MissingInput
+    when it is absent or cannot be used."""
     return read_columns(path, SCHEMAS[path.stem].names)
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the table that an asset published. Raises MissingInput as `required_table`."""
+    """Some columns of the table that an asset published. Raises MissingInput as
+    `required_table`."""
     try:
         if not files_of(path):
             raise MissingInput.table(path, asset=path.stem)
@@ -152,8 +162,8 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
 
 
 def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
-    """Some columns of files that were found to be whole when they were listed. Raises MissingInput when one is damaged
-    by now."""
+    """Some columns of files that were found to be whole when they were listed. Raises MissingInput
+    when one is damaged by now."""
     parts = [pa.schema([schema.field(name) for name in columns]).empty_table()]
     for path in files:
         try:
@@ -165,7 +175,8 @@ def read_files(files: Iterable[Path], schema: pa.Schema, columns: Sequence[str])
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
-    """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
+    """What the table at `path` was made with; empty when the file is absent, damaged or does not
+    say."""
     try:
         return next((_provenance(pq.read_schema(file)) for file in files_of(path)), {})
     except (OSError, ValueError, pa.ArrowException, UnusableTable):
@@ -173,7 +184,8 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 
 class UnusableTable(Exception):
-    """A file that is no table of the wanted columns; the message is a phrase that can follow the file's name."""
+    """A file that is no table of the wanted columns; the message is a phrase that can follow the
+    file's name."""
 
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
@@ -190,11 +202,14 @@ def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
 def joined(tables: Iterable[pa.Table]) -> pa.Table:
     """Tables of the same columns as one, with the provenance of the first."""
     first, *others = tables
-    return pa.concat_tables([first, *(table.replace_schema_metadata(first.schema.metadata) for table in others)])
+    return pa.concat_tables(
+        [first, *(table.replace_schema_metadata(first.schema.metadata) for table in others)]
+    )
 
 
 def opened_together(path: Path, schema: pa.Schema) -> list[pq.ParquetFile]:
-    """All files of a table, of one publication: they are opened again if another one came between."""
+    """All files of a table, of one publication: they are opened again if another one came
+    between."""
     for _ in range(_MOST_TRIES):
         published_as = _inode(path)
         try:
@@ -239,13 +254,19 @@ def readable() -> Iterator[None]:
     """Raises UnusableTable for a footer or page that is read within the block and damaged."""
     try:
         yield
-    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
+    except (
+        OSError,
+        ValueError,
+        pa.ArrowException,
+    ) as error:  # ValueError: a name in the footer is no UTF-8
         first_line = str(error).split("\n", 1)[0].rstrip(".")
         raise UnusableTable(f"is damaged or no parquet file ({first_line})") from error
 
 
 def group_sizes(file: pq.ParquetFile) -> list[int]:
-    return [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+    return [
+        file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)
+    ]
 
 
 def demand_rows(n_rows: int, n_wanted: int) -> None:

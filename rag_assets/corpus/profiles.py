@@ -1,4 +1,5 @@
-"""Profiles: what identifies a paper (its title, the words of its file's name, its first page), and their update.
+"""Profiles: what identifies a paper (its title, the words of its file's name, its first page), and
+their update.
 
 `search.retrieval` compares questions with them.
 """
@@ -11,7 +12,13 @@ from typing import Any, NamedTuple
 
 from rag_assets.core.domain import Block
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper, none_quarantined
+from rag_assets.core.paper_tables import (
+    Made,
+    PapersUpdate,
+    QuarantinedPaper,
+    RowsByPaper,
+    none_quarantined,
+)
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import PROFILES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
@@ -36,7 +43,8 @@ class Profile:
     page_words: tuple[str, ...]
     """Distinct words of the title and the first page, case folded, sorted."""
     periods: tuple[str, ...]
-    """Years and quarters it is about: those of the file's name, else of the title, else of the first page; sorted."""
+    """Years and quarters it is about: those of the file's name, else of the title, else of the
+    first page; sorted."""
     first_page: str
     """Beginning of the first page, for a reader of the table."""
 
@@ -45,7 +53,10 @@ def profile_of(paper_id: str, title: str, blocks: Sequence[Block]) -> Profile:
     """blocks: those of the paper, in reading order; the first ones are enough."""
     first_page = _first_page(blocks)
     # "_" is a letter to a regular expression, so it becomes a blank in the file's name
-    stated = (periods_in(text) for text in (paper_id.rpartition("/")[2].replace("_", " "), title, first_page))
+    stated = (
+        periods_in(text)
+        for text in (paper_id.rpartition("/")[2].replace("_", " "), title, first_page)
+    )
     return Profile(
         paper_id=paper_id,
         title=title,
@@ -71,18 +82,22 @@ def update_profiles(
 ) -> PapersUpdate:
     """Bring the profiles up to date with the papers that have blocks.
 
-    `published`: schema PROFILES. `blocks`: schema BLOCKS, a paper's rows in order. `titles`: by paper_id. `spread`:
-    does the work on papers.
+    `published`: schema PROFILES. `blocks`: schema BLOCKS, a paper's rows in order. `titles`: by
+    paper_id. `spread`: does the work on papers.
     """
     wanted = {
-        paper: fingerprint(made_of, titles.get(paper), PROFILER_VERSION) for paper, made_of in blocks.papers.items()
+        paper: fingerprint(made_of, titles.get(paper), PROFILER_VERSION)
+        for paper, made_of in blocks.papers.items()
     }
     plan = plan_update(published.known, wanted)
 
     def made() -> Generator[tuple[str, Made]]:
         papers = (
             PaperToProfile(
-                paper, own["file_path"][0].as_py(), titles.get(paper) or "", packed(own.slice(0, _MOST_BLOCKS))
+                paper,
+                own["file_path"][0].as_py(),
+                titles.get(paper) or "",
+                packed(own.slice(0, _MOST_BLOCKS)),
             )
             for paper, own in blocks.rows(plan.to_build)
         )
@@ -90,7 +105,10 @@ def update_profiles(
             for paper, row in results:
                 mark = wanted[paper.paper_id]
                 if isinstance(row, Failure):
-                    yield paper.paper_id, QuarantinedPaper.lost(paper.paper_id, paper.file_path, row, mark)
+                    yield (
+                        paper.paper_id,
+                        QuarantinedPaper.lost(paper.paper_id, paper.file_path, row, mark),
+                    )
                 else:
                     yield paper.paper_id, to_table([row | {"fingerprint": mark}], PROFILES)
 
@@ -134,6 +152,12 @@ def _not_one_each(candidate: ProfilesCandidate) -> Offenders:
 
 
 PROFILE_PROMISES: list[Promise[Any]] = [
-    Promise("one_per_paper", "Every paper with text has one profile, and no other paper has one.", _not_one_each),
-    none_quarantined("Every paper can be profiled. Each that cannot is listed with the reason; the others go on."),
+    Promise(
+        "one_per_paper",
+        "Every paper with text has one profile, and no other paper has one.",
+        _not_one_each,
+    ),
+    none_quarantined(
+        "Every paper can be profiled. Each that cannot is listed with the reason; the others go on."
+    ),
 ]

@@ -1,4 +1,5 @@
-"""The one way to ask the published corpus: opened once, shared by threads, always on the newest publication."""
+"""The one way to ask the published corpus: opened once, shared by threads, always on the newest
+publication."""
 
 from rag_assets.answering.trace import (
     ClaimDropped,

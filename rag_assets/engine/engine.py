@@ -1,7 +1,8 @@
-"""Asks questions of the published corpus with the retrieval, models and caches that the settings name.
+"""Asks questions of the published corpus with the retrieval, models and caches that the settings
+name.
 
-What is retrieved is decided in `search.retrieval`, what becomes of it in `answering`; which publication is asked, and
-when a newer one takes its place, in `snapshots`.
+What is retrieved is decided in `search.retrieval`, what becomes of it in `answering`; which
+publication is asked, and when a newer one takes its place, in `snapshots`.
 """
 
 import logging
@@ -35,7 +36,13 @@ from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.reranking.rerankers import Means, open_reranker
 from rag_assets.search.reranking.trained_reader import open_sentence_reader
-from rag_assets.search.retrieval.opening import corpus_version, fit_together, is_built, open_searcher, published_files
+from rag_assets.search.retrieval.opening import (
+    corpus_version,
+    fit_together,
+    is_built,
+    open_searcher,
+    published_files,
+)
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
@@ -48,7 +55,8 @@ Made = TypeVar("Made")
 
 
 def _made_once(make: "Callable[[Engine], Made]") -> "Callable[[Engine], Made]":
-    """Keeps what the method returned for the first thread that called it; other threads wait for that."""
+    """Keeps what the method returned for the first thread that called it; other threads wait for
+    that."""
 
     @wraps(make)
     def kept(engine: "Engine") -> Made:
@@ -64,22 +72,29 @@ def _made_once(make: "Callable[[Engine], Made]") -> "Callable[[Engine], Made]":
 class Engine:
     """Asks the published corpus; safe to use from any thread.
 
-    The first question waits until indexes and models are opened. After a new publication the next question is asked of
-    that one, and questions under way end on the earlier one. At most `n_at_once` questions are worked on at a time;
-    others wait. Close it, or use it as a context manager.
+    The first question waits until indexes and models are opened. After a new publication the next
+    question is asked of that one, and questions under way end on the earlier one. At most
+    `n_at_once` questions are worked on at a time; others wait. Close it, or use it as a context
+    manager.
     """
 
     def __init__(
-        self, settings: Settings, connections: Connections | None = None, answerer: Answerer | None = None
+        self,
+        settings: Settings,
+        connections: Connections | None = None,
+        answerer: Answerer | None = None,
     ) -> None:
-        """connections: to models behind an API, of a run that shares its budget; None: the engine's own. answerer:
-        writes in place of the model that the settings name. Raises as `CitationStyle`."""
+        """connections: to models behind an API, of a run that shares its budget; None: the engine's
+        own. answerer: writes in place of the model that the settings name. Raises as
+        `CitationStyle`."""
         self._answerer = answerer
         self.n_at_once = n_at_once(settings)
         self._settings = settings
         self.style = CitationStyle(settings)
         self._closing = ExitStack()
-        self._connections = connections or self._closing.enter_context(Connections(settings.model_access))
+        self._connections = connections or self._closing.enter_context(
+            Connections(settings.model_access)
+        )
         self._snapshots = self._closing.enter_context(
             Snapshots(
                 self._opened,
@@ -103,18 +118,21 @@ class Engine:
         """Close the indexes once the last question is done, and the engine's own connections."""
         self._closing.close()
 
-    def search(self, question: str | Question, k: int | None = None, where: Where = None) -> list[Hit]:
+    def search(
+        self, question: str | Question, k: int | None = None, where: Where = None
+    ) -> list[Hit]:
         """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
 
-        where: a filter, or its text ("paper:smith2020 section:results"), that must hold as well as the question's own.
-        Raises InvalidQuestions for an invalid question, InvalidFilter for an invalid filter, and what
-        `open_searcher` raises.
+        where: a filter, or its text ("paper:smith2020 section:results"), that must hold as well as
+        the question's own. Raises InvalidQuestions for an invalid question, InvalidFilter for an
+        invalid filter, and what `open_searcher` raises.
         """
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             question = searcher.as_read(question)
             return searcher.hits(
-                searcher.rank(question.question, question.filter), self._settings.answering.k if k is None else k
+                searcher.rank(question.question, question.filter),
+                self._settings.answering.k if k is None else k,
             )
 
     def evidence(
@@ -125,15 +143,19 @@ class Engine:
         *,
         budget_tokens: int | None = None,
     ) -> Evidence:
-        """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them; where: see `search`.
-        budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`."""
+        """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them;
+        where: see `search`. budget_tokens: pack so many tokens out of everything that was found
+        instead. Raises as `search`."""
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             question = searcher.as_read(question)
-            return searcher.evidence(question, self._settings.answering.k if k is None else k, budget_tokens)
+            return searcher.evidence(
+                question, self._settings.answering.k if k is None else k, budget_tokens
+            )
 
     def papers(self, where: Where = None) -> list[str]:
-        """The ids of the papers with a passage that passes the filter, sorted. Raises as `search`."""
+        """The ids of the papers with a passage that passes the filter, sorted. Raises as
+        `search`."""
         with self._snapshots.newest() as searcher:
             return searcher.papers(_filter(where) or EVERYTHING)
 
@@ -143,21 +165,27 @@ class Engine:
             return searcher.library.chunks(chunk_ids)
 
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
-        """At most `k` chunks that share words with a text, best BM25 first; no model is asked. where: see `search`.
-        Raises MissingInput if there is no index of words."""
+        """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
+        where: see `search`. Raises MissingInput if there is no index of words."""
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
-    def answer(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> Iterator[Event]:
-        """Everything that happens on the way to an answer, as it happens; the last event has the result.
+    def answer(
+        self, question: str | Question, where: Where = None, manner: Manner = AS_SET
+    ) -> Iterator[Event]:
+        """Everything that happens on the way to an answer, as it happens; the last event has the
+        result.
 
-        where: as for `search`. manner: what differs from the settings for this answer. Raises MissingKey,
-        InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
+        where: as for `search`. manner: what differs from the settings for this answer. Raises
+        MissingKey, InvalidSettings for a model that cannot be asked, else as `search` and as the
+        models do.
         """
         question = self.standalone(_question(question, where))
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
-            events = pipeline.answer(searcher.as_read(question), partial(searcher.evidence, rankings={}))
+            events = pipeline.answer(
+                searcher.as_read(question), partial(searcher.evidence, rankings={})
+            )
             asked = question.question
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
@@ -165,17 +193,22 @@ class Engine:
                     if isinstance(event, PartBegun):
                         asked = f"{asked} {event.part}"
                     is_unseen = isinstance(event, ClaimVerified) and (
-                        broken(event.claim, asked, self._published([event.claim], searcher)) is not None
+                        broken(event.claim, asked, self._published([event.claim], searcher))
+                        is not None
                     )
                     if isinstance(event, Finished):
                         result = replace(event.trace.result, question=question.question)
-                        event = Finished(self._promised(replace(event.trace, result=result), asked, searcher))
+                        event = Finished(
+                            self._promised(replace(event.trace, result=result), asked, searcher)
+                        )
                 if event is None:
                     return
                 if not is_unseen:
                     yield event
 
-    def trace(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> AnswerTrace:
+    def trace(
+        self, question: str | Question, where: Where = None, manner: Manner = AS_SET
+    ) -> AnswerTrace:
         """The record of an answer, without the events before it. Raises as `answer`."""
         *_, last = self.answer(question, where, manner)
         if not isinstance(last, Finished):
@@ -183,12 +216,16 @@ class Engine:
         return last.trace
 
     def standalone(self, question: Question) -> Question:
-        """The question as it is understood after its `conversation`, whose questions are answered first."""
+        """The question as it is understood after its `conversation`, whose questions are answered
+        first."""
         model = partial(open_rewriting_model, self._settings, self._connections)
-        return after_conversation(question, lambda earlier: asdict(self.trace(earlier).result), model)
+        return after_conversation(
+            question, lambda earlier: asdict(self.trace(earlier).result), model
+        )
 
     def question_vector(self, text: str) -> Vectors:
-        """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""
+        """The unit vector of a question, by the model that compares sentences; shape
+        (dimension,)."""
         return self._encoder().embed_query(text)
 
     def keeps_promises(self, result: QAResult) -> bool:
@@ -231,7 +268,11 @@ class Engine:
         for one in result.left_out:
             if one.promise:
                 logger.error(
-                    "Left out of the answer to %r (%s): %r: %s.", result.question, one.promise, one.claim, one.why
+                    "Left out of the answer to %r (%s): %r: %s.",
+                    result.question,
+                    one.promise,
+                    one.claim,
+                    one.why,
                 )
         return replace(trace, result=result)
 
@@ -239,7 +280,9 @@ class Engine:
         return promised(result, asked, self._published((*result.claims, *result.nearest), searcher))
 
     def _published(self, claims: Iterable[Claim], searcher: Searcher) -> Published:
-        chunks = searcher.library.chunks({one.chunk_id for claim in claims for one in claim.citations})
+        chunks = searcher.library.chunks(
+            {one.chunk_id for claim in claims for one in claim.citations}
+        )
         titles = {one.paper_id: searcher.library.title_of(one.paper_id) for one in chunks.values()}
         return Published(chunks, titles, self._settings.answering.min_sources)
 
@@ -266,7 +309,9 @@ class Engine:
         settings = self._settings
         return AnswerPipeline(
             self._answerer
-            or open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
+            or open_answerer(
+                settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections
+            ),
             open_scorer(settings, self._encoder(), self._connections),
             kept_drafts(kept_file(settings)),
             settings.answering,
@@ -288,15 +333,19 @@ class Engine:
         answering = self._settings.answering
         if answering.effort == "quick":
             return ""
-        return fingerprint(answering.thorough.fingerprint(), self._thorough_planner().identity, THOROUGH_VERSION)
+        return fingerprint(
+            answering.thorough.fingerprint(), self._thorough_planner().identity, THOROUGH_VERSION
+        )
 
     @_made_once
     def _encoder(self) -> KeptVectors:
-        """The model that compares sentences: that of the index if it runs here, else the embedded one, so that
-        comparing costs no request."""
+        """The model that compares sentences: that of the index if it runs here, else the embedded
+        one, so that comparing costs no request."""
         settings = self._settings
         model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
-        return KeptVectors(open_embedder(model, settings.paths.models, n_threads=settings.execution.n_workers))
+        return KeptVectors(
+            open_embedder(model, settings.paths.models, n_threads=settings.execution.n_workers)
+        )
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

@@ -1,4 +1,5 @@
-"""Vectors of sentences and questions kept in memory: an engine sees the same sentences again and again."""
+"""Vectors of sentences and questions kept in memory: an engine sees the same sentences again and
+again."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -51,11 +52,15 @@ class KeptVectors:
         self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Iterable[Vectors]]
     ) -> list[Vectors]:
         with self._lock:
-            found = {text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors}
+            found = {
+                text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors
+            }
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing:
             # copies, because a view would keep the whole batch
-            found |= {text: vector.copy() for text, vector in zip(missing, embed(missing), strict=True)}
+            found |= {
+                text: vector.copy() for text, vector in zip(missing, embed(missing), strict=True)
+            }
         with self._lock:
             for text, vector in found.items():
                 self._vectors[kind, text] = vector
@@ -67,7 +72,9 @@ class KeptVectors:
 
 def passage_tokens(settings: Settings) -> PassageTokens:
     """The token vectors of passages, with those that are stored."""
-    encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
+    encoder = open_token_encoder(
+        settings.embedding, settings.paths.models, settings.execution.n_workers
+    )
     if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
     return PassageTokens(encoder, TokenStore(vector_file(settings.paths.vectors), encoder.identity))

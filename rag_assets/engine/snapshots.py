@@ -1,7 +1,8 @@
 """The publication that questions are asked of, and its exchange for a newer one.
 
-The times and sizes of a few files show whether something was published. Tables and indexes are published one after
-another: until they fit each other again, the earlier publication stays open and is asked.
+The times and sizes of a few files show whether something was published. Tables and indexes are
+published one after another: until they fit each other again, the earlier publication stays open and
+is asked.
 """
 
 import logging
@@ -28,7 +29,8 @@ class _Snapshot:
 
 
 class Snapshots:
-    """Hands out the newest publication, and closes one after its last question. Safe to use from several threads."""
+    """Hands out the newest publication, and closes one after its last question. Safe to use from
+    several threads."""
 
     def __init__(
         self,
@@ -38,8 +40,9 @@ class Snapshots:
         fit: Callable[[], bool],
         is_built: Callable[[], bool],
     ) -> None:
-        """open_: opens what is published now. files: change with every publication. fit: whether the published files
-        belong together. is_built: whether there is anything to ask. Both are called only after a change."""
+        """open_: opens what is published now. files: change with every publication. fit: whether
+        the published files belong together. is_built: whether there is anything to ask. Both are
+        called only after a change."""
         self._open = open_
         self._files = files
         self._fit = fit
@@ -58,9 +61,11 @@ class Snapshots:
 
     @contextmanager
     def newest(self) -> Iterator[Searcher]:
-        """The newest publication, for one question. Raises what opening raises if none was open before.
+        """The newest publication, for one question. Raises what opening raises if none was open
+        before.
 
-        The first question after a publication opens it; meanwhile, other questions are asked of the earlier one.
+        The first question after a publication opens it; meanwhile, other questions are asked of the
+        earlier one.
         """
         snapshot = self._taken()
         try:
@@ -76,7 +81,9 @@ class Snapshots:
         """The newest open snapshot, counted as used; questions wait until the first one is open."""
         while True:
             is_first = self._newest is None
-            if (is_first or self._is_news(self._state())) and self._opening.acquire(blocking=is_first):
+            if (is_first or self._is_news(self._state())) and self._opening.acquire(
+                blocking=is_first
+            ):
                 try:
                     self._exchange()
                 finally:
@@ -94,7 +101,8 @@ class Snapshots:
         return self._newest is None or state not in (self._newest.state, self._unfit)
 
     def _exchange(self) -> None:
-        """Serve what is published now, unless it is served already or does not fit together. One thread at a time."""
+        """Serve what is published now, unless it is served already or does not fit together. One
+        thread at a time."""
         state, served = self._state(), self._newest  # another thread may have been here first
         if not self._is_news(state):
             return
@@ -102,11 +110,16 @@ class Snapshots:
             self._replace(None)  # what was deleted is not asked any more
             self._replace(_Snapshot(self._open(), state))
             return
-        is_less = any(new is None and old is not None for new, old in zip(state, served.state, strict=True))
+        is_less = any(
+            new is None and old is not None for new, old in zip(state, served.state, strict=True)
+        )
         try:
             opened = None if is_less or not self._fit() else _Snapshot(self._open(), state)
         except (RagAssetsError, OSError) as error:
-            logger.warning("What was published anew cannot be opened, so the earlier publication is asked: %s", error)
+            logger.warning(
+                "What was published anew cannot be opened, so the earlier publication is asked: %s",
+                error,
+            )
             opened = None
         if opened is None:
             self._unfit = state

@@ -24,7 +24,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge model says of an answer; each list follows the order of what it was shown, None: cannot tell."""
+    """What a judge model says of an answer; each list follows the order of what it was shown, None:
+    cannot tell."""
 
     supported: tuple[bool | None, ...] = ()
     """Whether the contexts say it, for each statement of the answer."""
@@ -33,9 +34,11 @@ class Verdict:
     covered: tuple[bool | None, ...] = ()
     """Whether the contexts say it, for each sentence of the reference."""
     correctness: float | None = None
-    """1 the answer agrees with the reference, 0.5 in part, 0 it does not; None without a reference."""
+    """1 the answer agrees with the reference, 0.5 in part, 0 it does not; None without a
+    reference."""
     relevance: float | None = None
-    """Mean cosine of the question and questions that the answer would answer, 0 to 1; 0 for an evasive answer."""
+    """Mean cosine of the question and questions that the answer would answer, 0 to 1; 0 for an
+    evasive answer."""
     abstained: int = 0
     """How often it could not tell, or passed over what it was asked."""
 
@@ -53,8 +56,8 @@ class Case:
     k: int = 6
     """Depth of the ranking metrics, in chunks."""
     quotes_in_file: tuple[bool, ...] = ()
-    """Whether its words are in the file, for each quote whose file could be read. Quotes of a title page are left out:
-    it has labels of our own, and may come from a bibliography."""
+    """Whether its words are in the file, for each quote whose file could be read. Quotes of a title
+    page are left out: it has labels of our own, and may come from a bibliography."""
     seconds: float | None = None
     """How long the answer took; None where it was made before."""
     draft: DraftAnswer | None = None
@@ -107,9 +110,12 @@ def case_of(
 
 
 def hits_of(engine: Engine, question: Question, k: int) -> tuple[Found, ...]:
-    """The best k chunks, best first; none for a question without words. Raises as `Engine.search`."""
+    """The best k chunks, best first; none for a question without words. Raises as
+    `Engine.search`."""
     meant = engine.standalone(question)
-    return tuple(_of_hit(hit) for hit in engine.search(meant, k)) if has_words(meant.question) else ()
+    return (
+        tuple(_of_hit(hit) for hit in engine.search(meant, k)) if has_words(meant.question) else ()
+    )
 
 
 def _of_chunk(chunk: Chunk) -> Found:
@@ -118,4 +124,6 @@ def _of_chunk(chunk: Chunk) -> Found:
 
 def _of_hit(hit: Hit) -> Found:
     passage = hit.passage
-    return Found(hit.chunk.paper_id, hit.chunk.chunk_id, hit.chunk.text, passage.page_start, passage.page_end)
+    return Found(
+        hit.chunk.paper_id, hit.chunk.chunk_id, hit.chunk.text, passage.page_start, passage.page_end
+    )

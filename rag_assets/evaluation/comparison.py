@@ -43,9 +43,15 @@ def summaries(run: Run) -> list[Summary]:
     values = run.values()
     found = []
     for metric in SHOWN:
-        told = {key: value for key, row in values.items() if (value := row[metric.name]) is not None}
+        told = {
+            key: value for key, row in values.items() if (value := row[metric.name]) is not None
+        }
         if told:
-            found.append(Summary(metric, estimate([*told.values()], _groups([run.cases[key] for key in told]))))
+            found.append(
+                Summary(
+                    metric, estimate([*told.values()], _groups([run.cases[key] for key in told]))
+                )
+            )
     return found
 
 
@@ -57,8 +63,8 @@ def unmeasured(found: Sequence[Summary]) -> str:
 
 
 def compared(before: Run, now: Run) -> list[Compared]:
-    """Every metric that both measured. Raises InvalidSettings unless corpus and questions are the same and both runs
-    are complete."""
+    """Every metric that both measured. Raises InvalidSettings unless corpus and questions are the
+    same and both runs are complete."""
     for what in ("corpus", "questions", "metrics_version"):
         if getattr(before.header, what) != getattr(now.header, what):
             raise InvalidSettings(
@@ -86,7 +92,11 @@ def compared(before: Run, now: Run) -> list[Compared]:
 def changed_settings(before: Run, now: Run) -> list[tuple[str, str, str]]:
     """Name and both values of every setting that differs, or what else does, if anything."""
     old, new = (dict(_flat(run.header.settings)) for run in (before, now))
-    found = [(name, old.get(name, ""), new.get(name, "")) for name in {**old, **new} if old.get(name) != new.get(name)]
+    found = [
+        (name, old.get(name, ""), new.get(name, ""))
+        for name in {**old, **new}
+        if old.get(name) != new.get(name)
+    ]
     methods = before.header.method[:_N_SHOWN], now.header.method[:_N_SHOWN]
     return found or ([("code or models", *methods)] if methods[0] != methods[1] else [])
 
@@ -100,10 +110,11 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _groups(cases: Sequence[Case]) -> list[str]:
-    """What each question shares its luck with: the one paper that it is about, else nothing but itself; all of them
-    nothing but themselves where there is one paper."""
+    """What each question shares its luck with: the one paper that it is about, else nothing but
+    itself; all of them nothing but themselves where there is one paper."""
     papers = [{one.paper_id for one in case.question.expected} for case in cases]
     groups = [
-        min(one) if len(one) == 1 else f"question {case.question.id}" for one, case in zip(papers, cases, strict=True)
+        min(one) if len(one) == 1 else f"question {case.question.id}"
+        for one, case in zip(papers, cases, strict=True)
     ]
     return groups if len(set(groups)) > 1 else [case.question.id for case in cases]

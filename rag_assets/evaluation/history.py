@@ -1,4 +1,5 @@
-"""The past of the smoke evaluation, and how the newest one is judged by it: `history.jsonl`, floors and falls."""
+"""The past of the smoke evaluation, and how the newest one is judged by it: `history.jsonl`, floors
+and falls."""
 
 import json
 import math
@@ -8,7 +9,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rag_assets.core.incremental import damaged_lines, keep_aside, log_lines, sealed, unsealed, write_atomically
+from rag_assets.core.incremental import (
+    damaged_lines,
+    keep_aside,
+    log_lines,
+    sealed,
+    unsealed,
+    write_atomically,
+)
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floors
@@ -30,11 +38,14 @@ def append_history(path: Path, entry: Mapping[str, Any]) -> None:
 def set_damaged_aside(path: Path) -> None:
     """Move damaged lines to a file beside the history."""
     if damaged := damaged_lines(path):
-        keep_aside(path, damaged, kept=[line for line in log_lines(path) if unsealed(line) is not None])
+        keep_aside(
+            path, damaged, kept=[line for line in log_lines(path) if unsealed(line) is not None]
+        )
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
-    """The entries before the newest evaluation, which was made from `inputs` and may already be in the history."""
+    """The entries before the newest evaluation, which was made from `inputs` and may already be in
+    the history."""
     earlier = list(history)
     while earlier and earlier[-1]["inputs"] == inputs:
         earlier.pop()
@@ -43,7 +54,9 @@ def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[st
 
 def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the newest entry was made from the same inputs, with the same verdict."""
-    return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
+    return bool(history) and all(
+        history[-1].get(key) == entry[key] for key in ("inputs", "accepted")
+    )
 
 
 @dataclass(frozen=True)
@@ -67,15 +80,23 @@ class EvaluatedRun:
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
-        """Metrics more than `max_drop` below the median of their last five accepted values on the same questions;
-        time, tokens and money have no scale for it."""
-        past = [one for one in self.history if one["accepted"] and one["questions"] == self.latest["questions"]]
+        """Metrics more than `max_drop` below the median of their last five accepted values on the
+        same questions; time, tokens and money have no scale for it."""
+        past = [
+            one
+            for one in self.history
+            if one["accepted"] and one["questions"] == self.latest["questions"]
+        ]
         offenders = []
         for name, value in self.latest["metrics"].items():
-            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
+            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][
+                -_N_RECENT:
+            ]
             is_judged = name in SHARES and value is not None and recent
             if is_judged and value < median(recent) - self.settings.max_drop:
-                offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
+                offenders.append(
+                    {"metric": name, "value": value, "median_of_last_runs": median(recent)}
+                )
         return offenders
 
 
@@ -85,9 +106,15 @@ def _below_floors(run: EvaluatedRun, offenders: Offenders) -> str:
         f"({METRICS_BY_NAME[row['metric']].meaning.rstrip('.')})"
         for row in offenders
     ]
-    wanted = ", ".join(f"{row['metric']} = {_reached(row['value'], row['floor'])}" for row in offenders)
+    wanted = ", ".join(
+        f"{row['metric']} = {_reached(row['value'], row['floor'])}" for row in offenders
+    )
     n = run.latest.get("n_judged", 0)
-    few = f" They are means over at most {n} questions: one answer more or less moves them by {1 / n:.2f}." if n else ""
+    few = (
+        f" They are means over at most {n} questions: one answer more or less moves them by {1 / n:.2f}."
+        if n
+        else ""
+    )
     return (
         f"{'; '.join(told)}.{few} The answers are published all the same. Look at the failing questions first, in the "
         "UI at smoke_eval or in output/eval/latest.json; if that is as good as your questions and papers get, set "
@@ -129,7 +156,11 @@ def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
 
 def _with(outcome: str, run: EvaluatedRun) -> list[dict[str, Any]]:
     columns = ("question_id", "question", "why", "expected", "got")
-    return [{name: row[name] for name in columns} for row in run.latest["results"] if row["outcome"] == outcome]
+    return [
+        {name: row[name] for name in columns}
+        for row in run.latest["results"]
+        if row["outcome"] == outcome
+    ]
 
 
 EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [

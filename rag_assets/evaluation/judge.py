@@ -1,7 +1,9 @@
-"""A judge model reads an answer beside its contexts and its reference: one request for everything it is asked.
+"""A judge model reads an answer beside its contexts and its reference: one request for everything
+it is asked.
 
-It must be of another family than the model that answers. Its replies are kept by their content, so that the same answer
-is judged once. Definitions: RAGAS (see `metrics`); what the judge cannot tell is counted, never guessed.
+It must be of another family than the model that answers. Its replies are kept by their content, so
+that the same answer is judged once. Definitions: RAGAS (see `metrics`); what the judge cannot tell
+is counted, never guessed.
 """
 
 import logging
@@ -28,7 +30,9 @@ SETTING, NONE = "evaluation.judge", "none"
 _MAX_OUTPUT_TOKENS = 4096
 _INSTRUCTIONS = load_prompt("rag_assets.evaluation", "judge", frozenset())
 _ASKED = load_prompt(
-    "rag_assets.evaluation", "judged_answer", frozenset({"question", "sources", "statements", "reference"})
+    "rag_assets.evaluation",
+    "judged_answer",
+    frozenset({"question", "sources", "statements", "reference"}),
 )
 _CORRECTNESS = {"correct": 1.0, "partly": 0.5, "wrong": 0.0}
 Told = Literal["yes", "no", "cannot_tell"]
@@ -56,22 +60,34 @@ class AnswerJudge:
     """Judges cases. Safe to use from several threads."""
 
     def __init__(
-        self, name: ModelName, settings: Settings, connections: Connections, embed: Callable[[str], Vectors] | None
+        self,
+        name: ModelName,
+        settings: Settings,
+        connections: Connections,
+        embed: Callable[[str], Vectors] | None,
     ):
-        """embed: unit vector of a question; None: no relevance is told. Raises MissingKey, InvalidSettings as
-        `require_access`."""
+        """embed: unit vector of a question; None: no relevance is told. Raises MissingKey,
+        InvalidSettings as `require_access`."""
         model = LazyModel(
-            name, connections, JudgedAnswer, instructions=_INSTRUCTIONS.text, max_output_tokens=_MAX_OUTPUT_TOKENS
+            name,
+            connections,
+            JudgedAnswer,
+            instructions=_INSTRUCTIONS.text,
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         self.identity = f"{model.model_id} {fingerprint(_INSTRUCTIONS.text, _ASKED.text)[:8]}"
-        self._model = KeptReplies(model, kept_file(settings).replies("judged_answers", JudgedAnswer), JudgedAnswer())
+        self._model = KeptReplies(
+            model, kept_file(settings).replies("judged_answers", JudgedAnswer), JudgedAnswer()
+        )
         self._embed = embed
 
     def __call__(self, case: Case) -> Verdict | None:
         """None when the judge cannot be asked."""
         statements = [claim.text for claim in case.result.claims]
         reference = _sentences(case.question.reference or "")
-        contexts = [Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts]
+        contexts = [
+            Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts
+        ]
         try:
             reply = self._reply(case.result.question, contexts, statements, reference)
         except (ModelFault, BudgetExhausted) as fault:
@@ -81,17 +97,27 @@ class AnswerJudge:
         useful = _in_order(reply.sources, len(contexts))
         covered = _in_order(reply.reference, len(reference))
         correctness = _CORRECTNESS.get(reply.correctness) if reference else None
-        abstained = (*supported, *useful, *covered).count(None) + (bool(reference) and correctness is None)
+        abstained = (*supported, *useful, *covered).count(None) + (
+            bool(reference) and correctness is None
+        )
         relevance = self._relevance(case.result.question, reply)
         return Verdict(supported, useful, covered, correctness, relevance, abstained)
 
     def supports(self, question: str, quotes: Sequence[str], statement: str) -> bool | None:
-        """Whether the quotes say the statement; None: it cannot tell. Raises ModelFault, BudgetExhausted."""
-        contexts = [Context("quoted", str(number), None, None, 0, quote) for number, quote in enumerate(quotes)]
+        """Whether the quotes say the statement; None: it cannot tell. Raises ModelFault,
+        BudgetExhausted."""
+        contexts = [
+            Context("quoted", str(number), None, None, 0, quote)
+            for number, quote in enumerate(quotes)
+        ]
         return _in_order(self._reply(question, contexts, [statement], ()).statements, 1)[0]
 
     def _reply(
-        self, question: str, contexts: Sequence[Context], statements: Sequence[str], reference: Sequence[str]
+        self,
+        question: str,
+        contexts: Sequence[Context],
+        statements: Sequence[str],
+        reference: Sequence[str],
     ) -> JudgedAnswer:
         prompt = _ASKED.filled(
             question=neutral(question),
@@ -114,7 +140,8 @@ class AnswerJudge:
 def open_judge(
     settings: Settings, connections: Connections, embed: Callable[[str], Vectors] | None = None
 ) -> AnswerJudge | None:
-    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent. embed: see `AnswerJudge`.
+    """The judge of the setting `evaluation.judge`; None without one. Nothing is sent. embed: see
+    `AnswerJudge`.
 
     Raises InvalidSettings for one that is no model, or of the family that answers; MissingKey.
     """
@@ -131,7 +158,8 @@ def open_judge(
 
 
 def _family(model: str) -> str:
-    """The provider; for Ollama, which serves models of many makers, the letters that a model's name begins with."""
+    """The provider; for Ollama, which serves models of many makers, the letters that a model's name
+    begins with."""
     provider, _, name = model.partition(":")
     letters = next((n for n, character in enumerate(name) if not character.isalpha()), len(name))
     return name[:letters].casefold() if provider == "ollama" else provider
@@ -142,9 +170,13 @@ def _sentences(text: str) -> list[str]:
 
 
 def _numbered(texts: Sequence[str]) -> str:
-    return "\n".join(f"{number}. {neutral(' '.join(text.split()))}" for number, text in enumerate(texts, start=1))
+    return "\n".join(
+        f"{number}. {neutral(' '.join(text.split()))}" for number, text in enumerate(texts, start=1)
+    )
 
 
 def _in_order(told: Sequence[Numbered], n: int) -> tuple[bool | None, ...]:
     found = {one.number: one.told for one in told}
-    return tuple({"yes": True, "no": False}.get(found.get(number, "")) for number in range(1, n + 1))
+    return tuple(
+        {"yes": True, "no": False}.get(found.get(number, "")) for number in range(1, n + 1)
+    )

@@ -1,10 +1,13 @@
-"""The metrics: each is a record with its meaning, its computation for one question, its floor and its direction.
+"""The metrics: each is a record with its meaning, its computation for one question, its floor and
+its direction.
 
-A value is of one question, 0 to 1 unless the meaning names a unit; None where the question says nothing about it. The
-value of an evaluation is the mean over its questions, so that slices, intervals and comparisons need nothing else.
+A value is of one question, 0 to 1 unless the meaning names a unit; None where the question says
+nothing about it. The value of an evaluation is the mean over its questions, so that slices,
+intervals and comparisons need nothing else.
 
-Sources: ir-measures (trec_eval) for rankings; Es et al. 2023, "RAGAS: Automated Evaluation of Retrieval Augmented
-Generation", and the definitions of ragas 0.3 for faithfulness, answer relevance, context precision and recall.
+Sources: ir-measures (trec_eval) for rankings; Es et al. 2023, "RAGAS: Automated Evaluation of
+Retrieval Augmented Generation", and the definitions of ragas 0.3 for faithfulness, answer
+relevance, context precision and recall.
 """
 
 import re
@@ -45,16 +48,21 @@ class Metric:
 
 
 def holds_fact(text: str, spellings: Sequence[str]) -> bool:
-    """Whether one of the accepted spellings occurs in the text as whole words, however it is typeset."""
+    """Whether one of the accepted spellings occurs in the text as whole words, however it is
+    typeset."""
     folded = Folded.of(text).text
-    return any(re.search(rf"(?<!\w){re.escape(Folded.of(one).text)}(?!\w)", folded) for one in spellings)
+    return any(
+        re.search(rf"(?<!\w){re.escape(Folded.of(one).text)}(?!\w)", folded) for one in spellings
+    )
 
 
 def _ranked(unit: Literal["paper", "page"], measure: str, case: Case) -> float | None:
     """A measure of ir-measures over distinct papers, or pages, in the order of the hits."""
     import ir_measures
 
-    wanted = {key: 1 for one in case.question.expected for key in _keys(unit, one.paper_id, one.pages)}
+    wanted = {
+        key: 1 for one in case.question.expected for key in _keys(unit, one.paper_id, one.pages)
+    }
     if not wanted or not case.is_answerable:
         return None
     found: dict[str, None] = {}
@@ -62,7 +70,9 @@ def _ranked(unit: Literal["paper", "page"], measure: str, case: Case) -> float |
         found.update(dict.fromkeys(_keys(unit, hit.paper_id, _pages(hit.page_start, hit.page_end))))
     run = {key: 1 / rank for rank, key in enumerate(found, start=1)}
     parsed = ir_measures.parse_measure(f"{measure}@{case.k}")
-    return float(ir_measures.calc_aggregate([parsed], {"q": wanted}, {"q": run or {"": 0.0}})[parsed])
+    return float(
+        ir_measures.calc_aggregate([parsed], {"q": wanted}, {"q": run or {"": 0.0}})[parsed]
+    )
 
 
 def _keys(unit: str, paper_id: str, pages: Sequence[int]) -> list[str]:
@@ -75,12 +85,18 @@ def _pages(start: int | None, end: int | None) -> range:
 
 def _answer_in_context(case: Case) -> float | None:
     text = "\n".join(one.text for one in case.contexts)
-    return _share([holds_fact(text, fact) for fact in case.question.key_facts]) if case.is_answerable else None
+    return (
+        _share([holds_fact(text, fact) for fact in case.question.key_facts])
+        if case.is_answerable
+        else None
+    )
 
 
 def _page_accuracy(case: Case) -> float | None:
     pages = {paper.paper_id: set(paper.pages) for paper in case.question.expected if paper.pages}
-    return _share([_is_on(one, pages[one.paper_id]) for one in _citations(case) if one.paper_id in pages])
+    return _share(
+        [_is_on(one, pages[one.paper_id]) for one in _citations(case) if one.paper_id in pages]
+    )
 
 
 def _is_on(citation: Citation, pages: set[int]) -> bool:
@@ -104,11 +120,15 @@ def _key_facts(case: Case) -> float | None:
 
 
 def _forbidden_facts(case: Case) -> float | None:
-    return _share([not holds_fact(case.result.answer, fact) for fact in case.question.forbidden_facts])
+    return _share(
+        [not holds_fact(case.result.answer, fact) for fact in case.question.forbidden_facts]
+    )
 
 
 def _refusal_precision(case: Case) -> float | None:
-    return float(not case.is_answerable) if case.result.refused and case.question.is_labelled else None
+    return (
+        float(not case.is_answerable) if case.result.refused and case.question.is_labelled else None
+    )
 
 
 def _refusal_recall(case: Case) -> float | None:
@@ -116,30 +136,39 @@ def _refusal_recall(case: Case) -> float | None:
 
 
 def _faithfulness(case: Case) -> float | None:
-    """Supported statements by all statements. Where every claim is a quote, no judge is needed: each is looked for."""
+    """Supported statements by all statements. Where every claim is a quote, no judge is needed:
+    each is looked for."""
     if case.verdict:
         return _share(case.verdict.supported)
     claims = case.result.claims
     if not all(claim.is_quote for claim in claims):
         return None
     contexts = {one.chunk_id: letters(one.text) for one in case.contexts}
-    return _share([any(letters(claim.text) in text for text in contexts.values()) for claim in claims])
+    return _share(
+        [any(letters(claim.text) in text for text in contexts.values()) for claim in claims]
+    )
 
 
 def _context_precision(case: Case) -> float | None:
-    """Mean of precision@i over the ranks i of useful contexts; useful is what holds an expected passage, or what the
-    judge finds useful where none is named."""
+    """Mean of precision@i over the ranks i of useful contexts; useful is what holds an expected
+    passage, or what the judge finds useful where none is named."""
     passages = _passages(case)
     useful = [any(passage in letters(one.text) for passage in passages) for one in case.contexts]
     if not passages:
-        useful = [bool(one) for one in case.verdict.useful] if case.verdict and case.question.reference else []
-    at_useful = [sum(useful[:rank]) / rank for rank, is_useful in enumerate(useful, start=1) if is_useful]
+        useful = (
+            [bool(one) for one in case.verdict.useful]
+            if case.verdict and case.question.reference
+            else []
+        )
+    at_useful = [
+        sum(useful[:rank]) / rank for rank, is_useful in enumerate(useful, start=1) if is_useful
+    ]
     return (fmean(at_useful) if at_useful else 0.0) if useful else None
 
 
 def _context_recall(case: Case) -> float | None:
-    """Share of the expected passages, or else of the reference's sentences as the judge sees it, that the contexts
-    hold."""
+    """Share of the expected passages, or else of the reference's sentences as the judge sees it,
+    that the contexts hold."""
     if passages := _passages(case):
         text = "".join(letters(one.text) for one in case.contexts)
         return _share([passage in text for passage in passages])
@@ -171,16 +200,33 @@ _RANKINGS: tuple[tuple[str, str, str, float], ...] = (
 METRICS: tuple[Metric, ...] = (
     *(
         Metric(
-            f"paper_{name}", f"{told} of the expected papers among the k best.", partial(_ranked, "paper", key), floor
+            f"paper_{name}",
+            f"{told} of the expected papers among the k best.",
+            partial(_ranked, "paper", key),
+            floor,
         )
         for name, key, told, floor in _RANKINGS
     ),
     *(
-        Metric(f"page_{name}", f"{told} of the expected pages among the k best.", partial(_ranked, "page", key))
+        Metric(
+            f"page_{name}",
+            f"{told} of the expected pages among the k best.",
+            partial(_ranked, "page", key),
+        )
         for name, key, told, _ in _RANKINGS
     ),
-    Metric("answer_in_context", "Share of the key facts that stand in the contexts.", _answer_in_context, 0.7),
-    Metric("page_accuracy", "Share of citations of expected papers on an expected page.", _page_accuracy, 0.8),
+    Metric(
+        "answer_in_context",
+        "Share of the key facts that stand in the contexts.",
+        _answer_in_context,
+        0.7,
+    ),
+    Metric(
+        "page_accuracy",
+        "Share of citations of expected papers on an expected page.",
+        _page_accuracy,
+        0.8,
+    ),
     Metric(
         "quote_fidelity",
         "Share of quotes whose words stand in the paper's file, looked up anew.",
@@ -201,10 +247,23 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("key_fact_recall", "Share of the key facts that the answer says.", _key_facts, 0.7),
     Metric(
-        "forbidden_facts_avoided", "Share of the forbidden facts that the answer does not say.", _forbidden_facts, 1.0
+        "forbidden_facts_avoided",
+        "Share of the forbidden facts that the answer does not say.",
+        _forbidden_facts,
+        1.0,
     ),
-    Metric("refusal_precision", "Share of the refused questions that no paper answers.", _refusal_precision, 0.7),
-    Metric("refusal_recall", "Share of the questions without an answer that are refused.", _refusal_recall, 0.9),
+    Metric(
+        "refusal_precision",
+        "Share of the refused questions that no paper answers.",
+        _refusal_precision,
+        0.7,
+    ),
+    Metric(
+        "refusal_recall",
+        "Share of the questions without an answer that are refused.",
+        _refusal_recall,
+        0.9,
+    ),
     Metric(
         "faithfulness",
         "Share of the answer's statements that the contexts say (RAGAS): by the judge, or by their words where every "
@@ -236,8 +295,15 @@ METRICS: tuple[Metric, ...] = (
         lambda case: case.verdict.correctness if case.verdict else None,
         0.7,
     ),
-    Metric("latency_s", "Seconds from question to answer.", lambda case: case.seconds, direction="lower"),
-    Metric("tokens", "Tokens that models read and wrote for the answer.", _tokens, direction="lower"),
+    Metric(
+        "latency_s",
+        "Seconds from question to answer.",
+        lambda case: case.seconds,
+        direction="lower",
+    ),
+    Metric(
+        "tokens", "Tokens that models read and wrote for the answer.", _tokens, direction="lower"
+    ),
     Metric(
         "cost_usd",
         "Dollars that the answer cost, where prices are known.",
@@ -246,7 +312,9 @@ METRICS: tuple[Metric, ...] = (
     ),
 )
 METRICS_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
-RIGHT = Metric("right", "Share of the labelled questions whose answer is as expected.", lambda _: None)
+RIGHT = Metric(
+    "right", "Share of the labelled questions whose answer is as expected.", lambda _: None
+)
 SHARES = frozenset(metric.name for metric in (RIGHT, *METRICS) if metric.direction == "higher")
 """Names of the metrics on a scale from 0 to 1."""
 Values = Mapping[str, float | None]
@@ -258,17 +326,25 @@ def values_of(case: Case) -> dict[str, float | None]:
 
 
 def gains(new: Values, old: Values) -> dict[str, float]:
-    """What each metric of a question won, or lost, where both are known and differ; time, tokens and money left out."""
+    """What each metric of a question won, or lost, where both are known and differ; time, tokens
+    and money left out."""
     return {
         name: value - known
         for name, value in new.items()
-        if name in SHARES and value is not None and (known := old.get(name)) is not None and value != known
+        if name in SHARES
+        and value is not None
+        and (known := old.get(name)) is not None
+        and value != known
     }
 
 
 def means(rows: Sequence[Values]) -> dict[str, float | None]:
-    """The mean of each metric over the questions that say something about it; None where none does."""
-    values = {name: [value for row in rows if (value := row.get(name)) is not None] for name in METRICS_BY_NAME}
+    """The mean of each metric over the questions that say something about it; None where none
+    does."""
+    values = {
+        name: [value for row in rows if (value := row.get(name)) is not None]
+        for name in METRICS_BY_NAME
+    }
     return {name: fmean(found) if found else None for name, found in values.items()}
 
 
@@ -280,7 +356,8 @@ def slices(rows: Sequence[tuple[Sequence[str], Values]]) -> dict[str, dict[str, 
 
 
 def floors(given: Mapping[str, float]) -> dict[str, float | None]:
-    """The floor of each metric; those given win over its own. Raises InvalidSettings for a name that no metric has."""
+    """The floor of each metric; those given win over its own. Raises InvalidSettings for a name
+    that no metric has."""
     if unknown := sorted(set(given) - set(METRICS_BY_NAME)):
         raise InvalidSettings(
             f"evaluation.floors: there is no metric {', '.join(unknown)}. Metrics are {', '.join(METRICS_BY_NAME)}."

@@ -1,7 +1,9 @@
-"""A run: the questions of a file put to the engine, kept in one file that grows by a line as each is finished.
+"""A run: the questions of a file put to the engine, kept in one file that grows by a line as each
+is finished.
 
-The first line says what was asked of what; the others hold one case each. A run that was killed goes on after its last
-whole line. A run can be replayed without any model: its drafts are verified anew.
+The first line says what was asked of what; the others hold one case each. A run that was killed
+goes on after its last whole line. A run can be replayed without any model: its drafts are verified
+anew.
 """
 
 import json
@@ -74,14 +76,20 @@ class Run:
         return len(self.cases) == self.header.n_questions
 
     def values(self) -> dict[str, dict[str, float | None]]:
-        """All metrics of each question, computed from its case, and `right`: 1 where nothing is wrong, else 0."""
+        """All metrics of each question, computed from its case, and `right`: 1 where nothing is
+        wrong, else 0."""
         return {
-            key: {**values_of(case), "right": float(not problem_of(case)) if case.question.is_labelled else None}
+            key: {
+                **values_of(case),
+                "right": float(not problem_of(case)) if case.question.is_labelled else None,
+            }
             for key, case in self.cases.items()
         }
 
 
-def header_of(name: str, questions: Sequence[Question], engine: Engine, settings: Settings) -> Header:
+def header_of(
+    name: str, questions: Sequence[Question], engine: Engine, settings: Settings
+) -> Header:
     """The header of a run of these questions. name: for a reader."""
     groups = ("retrieval", "answering", "evaluation")
     shown = {group: getattr(settings, group).model_dump(mode="json") for group in groups}
@@ -91,7 +99,8 @@ def header_of(name: str, questions: Sequence[Question], engine: Engine, settings
 
 
 def read_run(path: Path) -> Run:
-    """Read a run; a line that a kill cut off is left out. Raises MissingInput, or InvalidQuestions for another file."""
+    """Read a run; a line that a kill cut off is left out. Raises MissingInput, or InvalidQuestions
+    for another file."""
     if not path.is_file():
         raise MissingInput(f"There is no run {path}. Make one: rag-assets eval run")
     lines = [unsealed(line) for line in path.read_bytes().split(b"\n") if line.strip()]
@@ -99,7 +108,9 @@ def read_run(path: Path) -> Run:
         header = TypeAdapter(Header).validate_python(lines[0] if lines else None)
         cases = [_CASE.validate_python(line["case"], strict=False) for line in lines[1:] if line]
     except (ValidationError, KeyError) as error:
-        raise InvalidQuestions(f"{path} is no run of an evaluation, or one of another version.") from error
+        raise InvalidQuestions(
+            f"{path} is no run of an evaluation, or one of another version."
+        ) from error
     return Run(header, {case.question.id: case for case in cases})
 
 
@@ -117,10 +128,12 @@ def run_questions(
     judge: Judge | None,
     report: Report,
 ) -> Run:
-    """Ask what `path` does not hold yet; each case is on the disk before the next is counted. A question that a model
-    rejects has no case, and costs none of the others; where all are, the fault is raised.
+    """Ask what `path` does not hold yet; each case is on the disk before the next is counted. A
+    question that a model rejects has no case, and costs none of the others; where all are, the
+    fault is raised.
 
-    Raises StaleIndex if the file holds a run of another corpus, other questions or other settings; else as the engine.
+    Raises StaleIndex if the file holds a run of another corpus, other questions or other settings;
+    else as the engine.
     """
     done: dict[str, Case] = {}
     if path.exists():
@@ -131,10 +144,16 @@ def run_questions(
                 "delete it to begin again."
             )
         done = dict(known.cases)
-    write_atomically(path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())]))
+    write_atomically(
+        path, b"".join([_line(asdict(header)), *(_line(_row(case)) for case in done.values())])
+    )
     left = [question for question in questions if question.id not in done]
     rejected: Exception | None = None
-    with path.open("ab") as file, SourceFiles(settings) as files, ThreadPoolExecutor(engine.n_at_once) as pool:
+    with (
+        path.open("ab") as file,
+        SourceFiles(settings) as files,
+        ThreadPoolExecutor(engine.n_at_once) as pool,
+    ):
         asked = [pool.submit(_asked, engine, settings, files, question, judge) for question in left]
         try:
             for future in as_completed(asked):
@@ -142,7 +161,10 @@ def run_questions(
                     case = future.result()
                 except (RequestRejected, QuestionBudgetExhausted) as fault:
                     rejected = fault
-                    logger.warning("A question has no case; it is asked again when the run is gone on with: %s", fault)
+                    logger.warning(
+                        "A question has no case; it is asked again when the run is gone on with: %s",
+                        fault,
+                    )
                     continue
                 file.write(_line(_row(case)))
                 file.flush()
@@ -157,11 +179,20 @@ def run_questions(
     return Run(header, done)
 
 
-def _asked(engine: Engine, settings: Settings, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
+def _asked(
+    engine: Engine, settings: Settings, files: SourceFiles, question: Question, judge: Judge | None
+) -> Case:
     trace = engine.trace(question)
     seconds = None if trace.n_cached else sum(trace.seconds.values())
     return case_of(
-        engine, settings, files, question, trace.result, judge=judge, seconds=seconds, draft=trace.final.draft
+        engine,
+        settings,
+        files,
+        question,
+        trace.result,
+        judge=judge,
+        seconds=seconds,
+        draft=trace.final.draft,
     )
 
 
@@ -174,10 +205,13 @@ def _line(content: Mapping[str, Any]) -> bytes:
 
 
 class RecordedAnswerer:
-    """An answerer that writes the drafts of a run again, so that they are verified as the code does it now."""
+    """An answerer that writes the drafts of a run again, so that they are verified as the code does
+    it now."""
 
     def __init__(self, run: Run) -> None:
-        self._drafts = {case.result.question: case.draft for case in run.cases.values() if case.draft}
+        self._drafts = {
+            case.result.question: case.draft for case in run.cases.values() if case.draft
+        }
         self._models = sorted({case.result.model for case in run.cases.values()})
 
     @property

@@ -1,4 +1,5 @@
-"""The smoke evaluation: the published answers against what the question file expects, recorded with its past.
+"""The smoke evaluation: the published answers against what the question file expects, recorded with
+its past.
 
 `latest.json` holds the newest evaluation in full, `history.jsonl` the figures of all of them.
 """
@@ -11,7 +12,13 @@ from typing import Any
 
 from rag_assets.core.domain import QAResult
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import file_sha256, fingerprint, read_sealed, sealed_json, write_atomically
+from rag_assets.core.incremental import (
+    file_sha256,
+    fingerprint,
+    read_sealed,
+    sealed_json,
+    write_atomically,
+)
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
@@ -34,7 +41,14 @@ NOTHING_TO_JUDGE = (
     "No question says what a right answer is (expected, key_facts, reference or answerable), or those that do are "
     "about papers that are not in the corpus."
 )
-MODE_METRICS = ("paper_recall_at_k", "paper_mrr", "paper_ndcg", "page_mrr", "answer_in_context", "context_recall")
+MODE_METRICS = (
+    "paper_recall_at_k",
+    "paper_mrr",
+    "paper_ndcg",
+    "page_mrr",
+    "answer_in_context",
+    "context_recall",
+)
 """What the modes of the search are compared by; contexts are then the hits."""
 _KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "slices", "n_judged", "n_failures")
 
@@ -49,9 +63,14 @@ class RecordedEvaluation:
 
 
 def evaluated(
-    settings: Settings, questions: Sequence[Question], results: Sequence[QAResult], engine: Engine, judge: Judge | None
+    settings: Settings,
+    questions: Sequence[Question],
+    results: Sequence[QAResult],
+    engine: Engine,
+    judge: Judge | None,
 ) -> dict[str, Any]:
-    """The evaluation of the published answers `results`; the last one if it was made from the same inputs.
+    """The evaluation of the published answers `results`; the last one if it was made from the same
+    inputs.
 
     A question without an answer costs its row. Raises MissingInput when there is no answer at all.
     """
@@ -66,7 +85,9 @@ def evaluated(
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     found = judgeable(questions, corpus, answers)
-    asked = fingerprint([question.model_dump(mode="json") for question in found.judged], settings.evaluation.k)
+    asked = fingerprint(
+        [question.model_dump(mode="json") for question in found.judged], settings.evaluation.k
+    )
     inputs = fingerprint(
         asked,
         [question.model_dump(mode="json") for question in questions],
@@ -83,7 +104,10 @@ def evaluated(
     if not found.judged:
         logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
     with SourceFiles(settings) as files:
-        cases = {one.id: case_of(engine, settings, files, one, answers[one.id], judge=judge) for one in found.judged}
+        cases = {
+            one.id: case_of(engine, settings, files, one, answers[one.id], judge=judge)
+            for one in found.judged
+        }
     rows = question_rows(found, cases)
     values = [row["values"] for row in rows if "values" in row]
     return {
@@ -103,8 +127,11 @@ def evaluated(
     }
 
 
-def worse(rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The questions whose answers or hits got worse since the evaluation before, with both answers."""
+def worse(
+    rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The questions whose answers or hits got worse since the evaluation before, with both
+    answers."""
     earlier = {row["question"]: row for row in before if "values" in row}
     found = []
     for row in rows:
@@ -114,15 +141,24 @@ def worse(rows: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
         fallen = [name for name, gain in gains(row["values"], old["values"]).items() if gain < 0]
         if fallen or (old["outcome"], row["outcome"]) == ("right", "wrong"):
             found.append(
-                {"question": row["question"], "before": old["got"], "now": row["got"], "worse": ", ".join(fallen)}
+                {
+                    "question": row["question"],
+                    "before": old["got"],
+                    "now": row["got"],
+                    "worse": ", ".join(fallen),
+                }
             )
     return found
 
 
 def _modes(
-    settings: Settings, questions: Sequence[Question], answers: Mapping[str, QAResult], engine: Engine
+    settings: Settings,
+    questions: Sequence[Question],
+    answers: Mapping[str, QAResult],
+    engine: Engine,
 ) -> list[dict[str, Any]]:
-    """The same questions searched by vectors alone, words alone, both, and as the settings say if they rerank."""
+    """The same questions searched by vectors alone, words alone, both, and as the settings say if
+    they rerank."""
     rows = []
     for name, mode in _mode_settings(settings):
         if mode == settings:
@@ -144,7 +180,10 @@ def _mode_settings(settings: Settings) -> Iterator[tuple[str, Settings]]:
 
 
 def _searched(
-    engine: Engine, settings: Settings, questions: Sequence[Question], answers: Mapping[str, QAResult]
+    engine: Engine,
+    settings: Settings,
+    questions: Sequence[Question],
+    answers: Mapping[str, QAResult],
 ) -> dict[str, float | None]:
     cases = [
         Case(question, answers[question.id], found, found, settings.evaluation.k)
@@ -155,7 +194,9 @@ def _searched(
     return {name: values[name] for name in MODE_METRICS}
 
 
-def recorded(settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str) -> RecordedEvaluation:
+def recorded(
+    settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str
+) -> RecordedEvaluation:
     """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
     paths = settings.paths
     set_damaged_aside(paths.evaluation_history)

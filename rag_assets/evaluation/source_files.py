@@ -1,7 +1,9 @@
-"""Looks up quotes in the files of the papers, without the parsers and the verification that published them.
+"""Looks up quotes in the files of the papers, without the parsers and the verification that
+published them.
 
-The files are untrusted: each is read in a worker process, within the limits of parsing. Only letters and digits count,
-in one case: what a file format does to white space, hyphens and signs does not matter.
+The files are untrusted: each is read in a worker process, within the limits of parsing. Only
+letters and digits count, in one case: what a file format does to white space, hyphens and signs
+does not matter.
 """
 
 import json
@@ -24,7 +26,8 @@ _MAX_PARTS = 4
 
 
 class SourceFiles:
-    """The files below the papers folder, each read once. Safe to use from several threads; to be closed."""
+    """The files below the papers folder, each read once. Safe to use from several threads; to be
+    closed."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder, self._limits = settings.paths.papers, settings.parsing.limits
@@ -38,16 +41,20 @@ class SourceFiles:
         self._pool.close()
 
     def hold(self, quotes: Sequence[tuple[str, str]]) -> tuple[bool, ...]:
-        """Whether each quote stands in its file, by path from the folder and quote. Files that cannot be read are left
-        out."""
+        """Whether each quote stands in its file, by path from the folder and quote. Files that
+        cannot be read are left out."""
         texts = {path: self._letters(self._folder / path) for path, _ in quotes}
-        return tuple(_stands(quote, text) for path, quote in quotes if (text := texts[path]) is not None)
+        return tuple(
+            _stands(quote, text) for path, quote in quotes if (text := texts[path]) is not None
+        )
 
     def _read(self, path: Path) -> str | None:
         if file_problem(path, self._limits):
             return None
         done = self._pool.submit(letters_of_file, path, self._limits).result()
-        return None if isinstance(done, Failure) else done  # the paper is told of where it is parsed
+        return (
+            None if isinstance(done, Failure) else done
+        )  # the paper is told of where it is parsed
 
 
 def letters(text: str) -> str:
@@ -56,8 +63,8 @@ def letters(text: str) -> str:
 
 
 def _stands(quote: str, text: str) -> bool:
-    """Whether the quote stands in the text whole, in a few parts that follow each other, or, as table rows, cell by
-    cell."""
+    """Whether the quote stands in the text whole, in a few parts that follow each other, or, as
+    table rows, cell by cell."""
     if " | " in quote:
         return all(_cell_stands(cell, text) for cell in re.split(r" \| |\n", quote))
     rest, at = letters(quote), 0
@@ -73,10 +80,12 @@ def _stands(quote: str, text: str) -> bool:
 
 
 def _cell_stands(cell: str, text: str) -> bool:
-    """Whether the value stands in the text whole; names of columns and groups, which may be of several lines of a
-    header, word by word."""
+    """Whether the value stands in the text whole; names of columns and groups, which may be of
+    several lines of a header, word by word."""
     *names, value = re.split(r": | / ", cell)
-    return letters(value) in text and all(letters(word) in text for name in names for word in name.split())
+    return letters(value) in text and all(
+        letters(word) in text for name in names for word in name.split()
+    )
 
 
 def _longest_start(wanted: str, text: str, at: int) -> int:

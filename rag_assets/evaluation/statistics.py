@@ -1,10 +1,10 @@
-"""Intervals and tests over questions, in groups: questions about one document share its luck, so a group is drawn
-whole.
+"""Intervals and tests over questions, in groups: questions about one document share its luck, so a
+group is drawn whole.
 
-Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentile intervals); Smucker,
-Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation"
-(randomisation test over paired differences); McNemar 1947, "Note on the Sampling Error of the Difference Between
-Correlated Proportions", in its exact binomial form.
+Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentile
+intervals); Smucker, Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for
+Information Retrieval Evaluation" (randomisation test over paired differences); McNemar 1947, "Note
+on the Sampling Error of the Difference Between Correlated Proportions", in its exact binomial form.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,8 @@ class Difference(Estimate):
 
 
 def estimate(values: Sequence[float], groups: Sequence[str]) -> Estimate:
-    """Mean over questions and its bootstrap interval. Both arguments have one entry per question; at least one."""
+    """Mean over questions and its bootstrap interval. Both arguments have one entry per question;
+    at least one."""
     sums, counts = _by_group(np.asarray(values, np.float64), groups)
     low, high = _interval(sums, counts)
     return Estimate(float(sums.sum() / counts.sum()), low, high, len(values))
@@ -53,12 +54,19 @@ def difference(new: Sequence[float], old: Sequence[float], groups: Sequence[str]
     sums, counts = _by_group(deltas, groups)
     low, high = _interval(sums, counts)
     return Difference(
-        float(deltas.mean()), low, high, len(deltas), _p_value(sums), int((deltas > 0).sum()), int((deltas < 0).sum())
+        float(deltas.mean()),
+        low,
+        high,
+        len(deltas),
+        _p_value(sums),
+        int((deltas > 0).sum()),
+        int((deltas < 0).sum()),
     )
 
 
 def mcnemar(n_better: int, n_worse: int) -> float:
-    """Exact two-sided p-value that so many of the questions that changed between right and wrong did it by chance."""
+    """Exact two-sided p-value that so many of the questions that changed between right and wrong
+    did it by chance."""
     n = n_better + n_worse
     tail = sum(comb(n, i) for i in range(min(n_better, n_worse) + 1)) / 2**n
     return float(min(1.0, 2 * tail))

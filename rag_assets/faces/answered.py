@@ -1,4 +1,5 @@
-"""What is shown and kept beside an answer: what was read for it, and what was left out of it; as JSON values."""
+"""What is shown and kept beside an answer: what was read for it, and what was left out of it; as
+JSON values."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,9 @@ class Answered:
     @classmethod
     def of(cls, events: Sequence[Event], titles: Mapping[str, str]) -> "Answered":
         """events: all events of an answer; titles: by paper id."""
-        read = [context_rows(event.evidence, titles) for event in events if isinstance(event, Retrieved)]
+        read = [
+            context_rows(event.evidence, titles) for event in events if isinstance(event, Retrieved)
+        ]
         contexts = {row["chunk_id"]: row for rows in read for row in rows}
         (trace,) = (event.trace for event in events if isinstance(event, Finished))
         return cls(trace.result, tuple(contexts.values()), dropped_rows(trace))
@@ -56,10 +59,16 @@ def context_rows(evidence: Evidence, titles: Mapping[str, str]) -> list[dict[str
 
 
 def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
-    """The statements that were left out, then how many citations of others did not hold, by reason."""
+    """The statements that were left out, then how many citations of others did not hold, by
+    reason."""
     outcomes = trace.final.verified.outcomes
     statements = [
-        {"reason": one.objection.reason, "message": one.objection.why, "claim": one.proposed.text, "n": 1}
+        {
+            "reason": one.objection.reason,
+            "message": one.objection.why,
+            "claim": one.proposed.text,
+            "n": 1,
+        }
         for one in outcomes
         if one.objection is not None
     ]
@@ -70,5 +79,6 @@ def dropped_rows(trace: AnswerTrace) -> list[dict[str, Any]]:
     ]
     lost = Counter(citation.reason for one in outcomes if one.holds for citation in one.lost)
     return statements + [
-        {"reason": reason, "message": _LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
+        {"reason": reason, "message": _LOST_CITATIONS[reason], "claim": "", "n": n}
+        for reason, n in lost.items()
     ]

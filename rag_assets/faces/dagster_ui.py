@@ -1,7 +1,8 @@
 """The Dagster UI of one data folder, behind the guards of the other servers.
 
-Dagster's server takes orders from links (`GET /graphql?query=mutation...`) and from forms, which every page may send.
-Here an order is a POST of JSON, which browsers send for pages of other sites only if the server agrees: it does not.
+Dagster's server takes orders from links (`GET /graphql?query=mutation...`) and from forms, which
+every page may send. Here an order is a POST of JSON, which browsers send for pages of other sites
+only if the server agrees: it does not.
 """
 
 import json
@@ -44,21 +45,25 @@ _HEADERS = {
 """Besides those that Dagster sends with its page."""
 _SHUTDOWN_S = 2
 _READY = b"."
-_SERVER = "import sys; sys.path.append(sys.argv[1]); from rag_assets.faces.dagster_ui import main; main()"
+_SERVER = (
+    "import sys; sys.path.append(sys.argv[1]); from rag_assets.faces.dagster_ui import main; main()"
+)
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Keeps Python from putting the working folder on its path: a file in it could be imported in place of a library."""
+"""Keeps Python from putting the working folder on its path: a file in it could be imported in place
+of a library."""
 
 
 def serve(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Serve the UI of `settings.data_dir` at `settings.server` until SIGINT, SIGTERM or SIGHUP; then return.
+    """Serve the UI of `settings.data_dir` at `settings.server` until SIGINT, SIGTERM or SIGHUP;
+    then return.
 
-    Sensor, schedule and the runs started in the UI write the same data folder and the same history as the command line.
-    A run that is under way when the UI ends goes on to its own end, so all of Dagster is in a session of its own, which
-    a Ctrl-C in the terminal does not reach.
+    Sensor, schedule and the runs started in the UI write the same data folder and the same history
+    as the command line. A run that is under way when the UI ends goes on to its own end, so all of
+    Dagster is in a session of its own, which a Ctrl-C in the terminal does not reach.
 
-    announce: called with the address once the page is there. Raises ServerUnavailable when the port is taken,
-    UIUnavailable when the UI of this folder runs already or Dagster ends by itself, ReadOnlyFolder when the history
-    cannot be written.
+    announce: called with the address once the page is there. Raises ServerUnavailable when the port
+    is taken, UIUnavailable when the UI of this folder runs already or Dagster ends by itself,
+    ReadOnlyFolder when the history cannot be written.
     """
     limits = settings.server
     with listening_socket(limits) as listening:
@@ -69,16 +74,21 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
             raise UIUnavailable(
                 f"The UI of {settings.data_dir} is running already. Use it, or end it with Ctrl-C where it was started."
             ) from error
-        opened_instance(home).dispose()  # makes the tables of a new history, which two processes at once would spoil
+        opened_instance(
+            home
+        ).dispose()  # makes the tables of a new history, which two processes at once would spoil
         servers: list[subprocess.Popen[bytes]] = []
         signals: list[int] = []
 
         def end(number: int, _frame: object) -> None:
-            if not signals and servers:  # a second one would keep Dagster from ending its own processes
+            if (
+                not signals and servers
+            ):  # a second one would keep Dagster from ending its own processes
                 servers[0].send_signal(signal.SIGTERM)
             signals.append(number)
 
-        # before the process starts: it inherits that a shell lets jobs in the background ignore Ctrl-C, but no handler
+        # before the process starts: it inherits that a shell lets jobs in the background ignore
+        # Ctrl-C, but no handler
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, end)
         reading, writing = os.pipe()
@@ -94,11 +104,24 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
         raise UIUnavailable(f"Dagster ended by itself (exit code {code}); its messages are above.")
 
 
-def _started(settings: Settings, home: Path, listening: socket, ready: int) -> "subprocess.Popen[bytes]":
-    given = {"home": str(home), "listening": listening.fileno(), "ready": ready, "server": settings.server.model_dump()}
+def _started(
+    settings: Settings, home: Path, listening: socket, ready: int
+) -> "subprocess.Popen[bytes]":
+    given = {
+        "home": str(home),
+        "listening": listening.fileno(),
+        "ready": ready,
+        "server": settings.server.model_dump(),
+    }
     folders = {HOME_VARIABLE: str(home), DATA_DIR_VARIABLE: str(settings.data_dir)}
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-c", _SERVER, str(Path(rag_assets.__file__).parents[1]), json.dumps(given)],
+        [
+            sys.executable,
+            "-c",
+            _SERVER,
+            str(Path(rag_assets.__file__).parents[1]),
+            json.dumps(given),
+        ],
         env={**os.environ, **_SAFE_PATH, **folders},
         pass_fds=[listening.fileno(), ready],
         start_new_session=True,
@@ -111,7 +134,9 @@ def main() -> None:
 
     given = json.loads(sys.argv[2])
     limits = ServerSettings(**given["server"])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # while Dagster starts; then the web server has its own
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # while Dagster starts; then the web server has its own
     ended = Event()
     with suppress(KeyboardInterrupt), dagster_ui(Path(given["home"]), ended.set) as app:
         server = _Server(ui_config(app, limits))
@@ -138,7 +163,8 @@ class _Server(uvicorn.Server):
 
 
 class OrdersAreJson:
-    """ASGI middleware: refuses what pages of other sites can send without asking the server first."""
+    """ASGI middleware: refuses what pages of other sites can send without asking the server
+    first."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -159,4 +185,7 @@ class OrdersAreJson:
 def _is_safe(scope: Scope) -> bool:
     if scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return not (scope["path"] == "/graphql" and scope["query_string"])
-    return Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+    return (
+        Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        == "application/json"
+    )

@@ -63,7 +63,9 @@ class Dialogue:
         self._settings = settings
         self._engine = engine
         above = settings.server.same_question_above
-        self._earlier = EarlierQuestions(engine.question_vector, above) if above is not None else None
+        self._earlier = (
+            EarlierQuestions(engine.question_vector, above) if above is not None else None
+        )
         self._conversations = conversations
         self._connections = Connections(settings.model_access)
         self._opening = Lock()
@@ -75,9 +77,14 @@ class Dialogue:
     def read(self, question: Question, conversation_id: str | None) -> ReadQuestion:
         """The question after the last turns of its conversation.
 
-        Raises UnknownConversation, MissingKey; MissingInput where questions are compared and nothing is published.
+        Raises UnknownConversation, MissingKey; MissingInput where questions are compared and
+        nothing is published.
         """
-        turns = [] if conversation_id is None else self._conversations.last_turns(conversation_id, N_READ)
+        turns = (
+            []
+            if conversation_id is None
+            else self._conversations.last_turns(conversation_id, N_READ)
+        )
         return self._as_asked_before(self._read_after(question, turns))
 
     def _read_after(self, question: Question, turns: Sequence[Turn]) -> ReadQuestion:
@@ -88,15 +95,19 @@ class Dialogue:
             text = said(rewritten.question).question
         except InvalidQuestions:  # too long together with what it follows
             return ReadQuestion.as_it_stands(question)
-        where = question.filter & Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else question.where
+        where = (
+            question.filter & Filter.of_papers(rewritten.paper_ids)
+            if rewritten.paper_ids
+            else question.where
+        )
         standing = question.model_copy(update={"id": text, "question": text, "where": where})
         return ReadQuestion(standing, question.question, rewritten)
 
     def keep(self, reading: ReadQuestion, answered: Answered, conversation_id: str | None) -> Kept:
         """Add the turn to its conversation; without one, a new one is begun.
 
-        An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
-        given: the log says why.
+        An answer that cannot be kept (a folder that cannot be written, a conversation deleted
+        meanwhile) is still given: the log says why.
         """
         if self._earlier is not None:
             self._earlier.remember(reading.question, self._engine.answers_version())
@@ -110,14 +121,19 @@ class Dialogue:
             return Kept()
 
     def _as_asked_before(self, reading: ReadQuestion) -> ReadQuestion:
-        """The reading of an earlier question that asks the same, where there is one and the settings want it."""
+        """The reading of an earlier question that asks the same, where there is one and the
+        settings want it."""
         if self._earlier is None:
             return reading
         text = self._earlier.same_as(reading.question, self._engine.answers_version())
         if text is None:
             return reading
         said = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
-        return ReadQuestion(reading.question.model_copy(update={"id": text, "question": text}), reading.original, said)
+        return ReadQuestion(
+            reading.question.model_copy(update={"id": text, "question": text}),
+            reading.original,
+            said,
+        )
 
     def _opened_model(self) -> RewritingModel | None:
         with self._opening:

@@ -16,7 +16,13 @@ from starlette.types import ASGIApp
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
 from rag_assets.faces.server.limits import BodyLimits
-from rag_assets.faces.server.middleware import GUARDED, PROTECTIVE_HEADERS, REQUEST_ID_HEADER, AccessCheck, RequestLog
+from rag_assets.faces.server.middleware import (
+    GUARDED,
+    PROTECTIVE_HEADERS,
+    REQUEST_ID_HEADER,
+    AccessCheck,
+    RequestLog,
+)
 
 MIN_TOKEN_CHARS = 16
 MAX_CONNECTIONS = 512
@@ -25,9 +31,11 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 
 def required_token(settings: ServerSettings) -> SecretStr | None:
-    """The token that clients must show; None where none is set and only this machine can reach the server.
+    """The token that clients must show; None where none is set and only this machine can reach the
+    server.
 
-    Raises InvalidSettings when others could reach the server and no token is set, or it is easily guessed.
+    Raises InvalidSettings when others could reach the server and no token is set, or it is easily
+    guessed.
     """
     token = environment().get(SERVER_TOKEN_VARIABLE, "").strip()
     if not token:
@@ -38,7 +46,12 @@ def required_token(settings: ServerSettings) -> SecretStr | None:
             f"{SERVER_TOKEN_VARIABLE} in the environment or in .env to {MIN_TOKEN_CHARS} random characters or more "
             "(openssl rand -hex 32 makes some), or use 127.0.0.1."
         )
-    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+    if (
+        len(token) < MIN_TOKEN_CHARS
+        or not token.isascii()
+        or not token.isprintable()
+        or " " in token
+    ):
         raise InvalidSettings(
             f"{SERVER_TOKEN_VARIABLE} must have at least {MIN_TOKEN_CHARS} characters: letters, digits and signs "
             "without blanks (openssl rand -hex 32 makes some)."
@@ -86,8 +99,9 @@ def guards(
 ) -> list[Middleware]:
     """The layers around an application, from the inside out.
 
-    token: what clients must show, see `required_token`. paths: beginnings of the paths that need the token, and that
-    pages of other sites may not ask. headers: of every reply, unless the application sets another value.
+    token: what clients must show, see `required_token`. paths: beginnings of the paths that need
+    the token, and that pages of other sites may not ask. headers: of every reply, unless the
+    application sets another value.
     """
     layers = [
         Middleware(BodyLimits, settings=settings),
@@ -113,10 +127,13 @@ def guarded(app: ASGIApp, layers: list[Middleware]) -> ASGIApp:
     return app
 
 
-def server_config(app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, websockets: str = "none") -> uvicorn.Config:
+def server_config(
+    app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, websockets: str = "none"
+) -> uvicorn.Config:
     """How uvicorn serves an application that is behind the guards: with a bound for connections.
 
-    shutdown_s: seconds that requests under way may take at the end. websockets: uvicorn's name of what serves them.
+    shutdown_s: seconds that requests under way may take at the end. websockets: uvicorn's name of
+    what serves them.
     """
     return uvicorn.Config(
         app,
@@ -128,7 +145,8 @@ def server_config(app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, webs
         log_level=logging.WARNING,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # who comes through a proxy is counted by its address; headers can be forged
+        # who comes through a proxy is counted by its address; headers can be forged
+        proxy_headers=False,
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=shutdown_s,
     )
@@ -136,7 +154,8 @@ def server_config(app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, webs
 
 @contextmanager
 def signals_left_to_uvicorn() -> Iterator[None]:
-    """Uvicorn raises the signals that ended it once more when it is done; here, they have done their work."""
+    """Uvicorn raises the signals that ended it once more when it is done; here, they have done
+    their work."""
     before = {number: signal.signal(number, lambda *_: None) for number in _ENDINGS}
     try:
         yield

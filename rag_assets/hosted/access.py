@@ -1,10 +1,11 @@
-"""The table of providers of models behind an API; the key and the address of one. Nothing here sends a request.
+"""The table of providers of models behind an API; the key and the address of one. Nothing here
+sends a request.
 
-A new provider is a row of `PROVIDERS` and a field in `ModelAccessSettings`. pydantic-ai's classes are named as
-`module:class`; they are imported when a model is opened.
+A new provider is a row of `PROVIDERS` and a field in `ModelAccessSettings`. pydantic-ai's classes
+are named as `module:class`; they are imported when a model is opened.
 
-Keys come from the environment or `.env` (`settings.environment`), stay inside `Access`, and are handed to a
-provider's client only: they are never logged, stored or shown.
+Keys come from the environment or `.env` (`settings.environment`), stay inside `Access`, and are
+handed to a provider's client only: they are never logged, stored or shown.
 """
 
 import re
@@ -59,7 +60,8 @@ class Provider:
     """The provider's own address, from its SDK."""
     sdk: Sdk
     own_server_sdk: Sdk | None = None
-    """For other servers with the provider's protocol, which need no key. None: the same as `sdk`."""
+    """For other servers with the provider's protocol, which need no key. None: the same as
+    `sdk`."""
     embedding_request: EmbeddingRequest | None = None
     """None if the provider has no embedding models."""
     needs_key: bool = True
@@ -78,14 +80,16 @@ def _older_limit_name(known: "ModelProfile") -> "ModelProfile":
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
-    return merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
+    return merge_profile(
+        known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    )
 
 
 def _common_features(known: "ModelProfile") -> "ModelProfile":
     """The features that every server with OpenAI's protocol has.
 
-    Most servers read only the older name of the limit of output tokens; OpenAI's reasoning models, which a proxy may
-    serve, only the newer. Many do not know JSON mode without a schema.
+    Most servers read only the older name of the limit of output tokens; OpenAI's reasoning models,
+    which a proxy may serve, only the newer. Many do not know JSON mode without a schema.
     """
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
@@ -93,7 +97,9 @@ def _common_features(known: "ModelProfile") -> "ModelProfile":
     reasons = bool(known.get("openai_supports_reasoning", False))
     return merge_profile(
         known,
-        OpenAIModelProfile(openai_chat_supports_max_completion_tokens=reasons, supports_json_object_output=False),
+        OpenAIModelProfile(
+            openai_chat_supports_max_completion_tokens=reasons, supports_json_object_output=False
+        ),
     )
 
 
@@ -115,7 +121,10 @@ PROVIDERS = {
         key_variables=("ANTHROPIC_API_KEY",),
         base_url_variable="ANTHROPIC_BASE_URL",
         base_url="https://api.anthropic.com",
-        sdk=Sdk("pydantic_ai.providers.anthropic:AnthropicProvider", "pydantic_ai.models.anthropic:AnthropicModel"),
+        sdk=Sdk(
+            "pydantic_ai.providers.anthropic:AnthropicProvider",
+            "pydantic_ai.models.anthropic:AnthropicModel",
+        ),
     ),
     "openai": Provider(
         key_variables=("OPENAI_API_KEY",),
@@ -153,10 +162,13 @@ PROVIDERS = {
 }
 """By the name before the colon in `provider:model`.
 
-Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is stated for Vertex and
-kept here too. openai, API reference of `embeddings`, "input". ollama has no limit; this one bounds the loss by a fault.
+Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is
+stated for Vertex and kept here too. openai, API reference of `embeddings`, "input". ollama has no
+limit; this one bounds the loss by a fault.
 """
-EMBEDDING_REQUESTS = {name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request}
+EMBEDDING_REQUESTS = {
+    name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request
+}
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
@@ -177,7 +189,8 @@ class ModelName:
 
     @classmethod
     def parse(cls, text: str, *, setting: str, instead: str) -> Self:
-        """Raises InvalidSettings for an unknown provider or an invalid name. instead: what else the setting may be."""
+        """Raises InvalidSettings for an unknown provider or an invalid name. instead: what else the
+        setting may be."""
         provider, _, name = text.partition(":")
         if provider not in PROVIDERS or not _NAME.fullmatch(name):
             raise InvalidSettings(
@@ -199,9 +212,13 @@ class Access:
 
     @property
     def server(self) -> str:
-        """Hash of the address if it is not the provider's own, else empty: another server may give the same name to
-        another model."""
-        return "" if self.base_url == PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
+        """Hash of the address if it is not the provider's own, else empty: another server may give
+        the same name to another model."""
+        return (
+            ""
+            if self.base_url == PROVIDERS[self.provider].base_url
+            else fingerprint(self.base_url)[:8]
+        )
 
     @property
     def sdk(self) -> Sdk:
@@ -210,16 +227,23 @@ class Access:
         return provider.own_server_sdk if provider.own_server_sdk and self.server else provider.sdk
 
     def model_id(self, model: ModelName) -> str:
-        """The model's name in results: as in the settings, plus a hash of the server if not the provider's own."""
+        """The model's name in results: as in the settings, plus a hash of the server if not the
+        provider's own."""
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """Removes the key and the secrets in the address from `text`, in case a provider echoes them.
+        """Removes the key and the secrets in the address from `text`, in case a provider echoes
+        them.
 
         Short ones stay: local servers have keys like "none", which are also words of papers.
         """
         address = urlsplit(self.base_url)
-        secrets = [self.key.get_secret_value() if self.key else "", address.username, address.password, address.query]
+        secrets = [
+            self.key.get_secret_value() if self.key else "",
+            address.username,
+            address.password,
+            address.query,
+        ]
         for secret in secrets:
             if secret and len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, _HIDDEN).replace(quote(secret, safe=""), _HIDDEN)
@@ -229,10 +253,18 @@ class Access:
 def require_access(provider: str) -> Access:
     """The key and address of `provider`.
 
-    Raises MissingKey if a key is needed and no variable has one, InvalidSettings for an invalid address.
+    Raises MissingKey if a key is needed and no variable has one, InvalidSettings for an invalid
+    address.
     """
     facts, variables = PROVIDERS[provider], environment()
-    key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
+    key = next(
+        (
+            variables[name].strip()
+            for name in facts.key_variables
+            if variables.get(name, "").strip()
+        ),
+        None,
+    )
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(
             f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "
@@ -244,7 +276,9 @@ def require_access(provider: str) -> Access:
             f"{facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
             "if the server needs one."
         )
-    access = Access(provider, SecretStr(key) if key else None, base_url.removesuffix(facts.path) + facts.path)
+    access = Access(
+        provider, SecretStr(key) if key else None, base_url.removesuffix(facts.path) + facts.path
+    )
     is_own_server = facts.own_server_sdk is not None and access.server
     if key is None and facts.needs_key and not is_own_server:
         raise MissingKey.of(provider, facts.key_variables)
@@ -255,6 +289,11 @@ def is_address(text: str) -> bool:
     """Whether a server can be reached under it: http or https with a host, in ASCII."""
     try:
         address = urlsplit(text)
-        return address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0 and text.isascii()
+        return (
+            address.scheme in {"http", "https"}
+            and bool(address.hostname)
+            and address.port != 0
+            and text.isascii()
+        )
     except ValueError:
         return False

@@ -1,7 +1,7 @@
 """What requests cost, and what one run and one question may spend on models.
 
-Prices come from the list in genai-prices; none is fetched. A price is known only for a provider's own models at its own
-address; Ollama costs nothing.
+Prices come from the list in genai-prices; none is fetched. A price is known only for a provider's
+own models at its own address; Ollama costs nothing.
 """
 
 import math
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Budget:
     """Counts requests, tokens and cost, and refuses further requests when a limit is reached.
 
-    A request counts when it is sent, even if it fails; its tokens and its price count when it is answered. Safe to use
-    from several threads.
+    A request counts when it is sent, even if it fails; its tokens and its price count when it is
+    answered. Safe to use from several threads.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Budget:
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """limits: requests, tokens and US dollars; None for no limit. message: of the error, with places for the limit
-        that was reached and the last part of its setting's name."""
+        """limits: requests, tokens and US dollars; None for no limit. message: of the error, with
+        places for the limit that was reached and the last part of its setting's name."""
         self._error, self._message = error, message
         self._limits = limits
         self._max_seconds = math.inf if seconds is None else seconds
@@ -51,7 +51,8 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was unknown."""
+        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a
+        price was unknown."""
         with self._lock:
             return replace(self._answered, n_requests=self._n_requests)
 
@@ -62,7 +63,11 @@ class Budget:
     def since(self, earlier: Usage) -> Usage:
         """The spending after `earlier`, an older value of `spent`."""
         now = self.spent
-        cost = None if now.cost_usd is None or earlier.cost_usd is None else now.cost_usd - earlier.cost_usd
+        cost = (
+            None
+            if now.cost_usd is None or earlier.cost_usd is None
+            else now.cost_usd - earlier.cost_usd
+        )
         return Usage(
             now.n_requests - earlier.n_requests,
             now.n_input_tokens - earlier.n_input_tokens,
@@ -82,22 +87,32 @@ class Budget:
             self._answered = summed([self._answered, usage])
 
     def check(self) -> None:
-        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached; unknown prices count as 0."""
+        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached; unknown prices
+        count as 0."""
         answered = self._answered
         n_tokens = answered.n_input_tokens + answered.n_output_tokens
-        spent = ("requests", self._n_requests), ("tokens", n_tokens), ("usd", answered.cost_usd or 0.0)
+        spent = (
+            ("requests", self._n_requests),
+            ("tokens", n_tokens),
+            ("usd", answered.cost_usd or 0.0),
+        )
         for (what, amount), limit in zip(spent, self._limits, strict=True):
             if limit is not None and amount >= limit:
-                raise self._error(self._message.format(f"{round(amount, 4)} of {limit} {what}", what))
+                raise self._error(
+                    self._message.format(f"{round(amount, 4)} of {limit} {what}", what)
+                )
         if not self.seconds_left:
             raise self.out_of_time()
 
     def out_of_time(self) -> BudgetExhausted | QuestionBudgetExhausted:
-        return self._error(self._message.format(f"{self._max_seconds:g} seconds have passed", "seconds"))
+        return self._error(
+            self._message.format(f"{self._max_seconds:g} seconds have passed", "seconds")
+        )
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Counts the requests of this context; a connection takes the context over to the thread that sends them."""
+        """Counts the requests of this context; a connection takes the context over to the thread
+        that sends them."""
         token = _IN_FORCE.set(self)
         try:
             yield
@@ -109,14 +124,19 @@ _IN_FORCE: ContextVar[Budget | None] = ContextVar("question_budget", default=Non
 
 
 def budget_in_force() -> Budget | None:
-    """The budget of the question that the current context works on; None if it has no budget of its own."""
+    """The budget of the question that the current context works on; None if it has no budget of its
+    own."""
     return _IN_FORCE.get()
 
 
-def question_budget(settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic) -> Budget:
+def question_budget(
+    settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic
+) -> Budget:
     message = "The question has spent its budget: {} (answering.thorough.max_{})."
     limits = settings.max_requests, settings.max_tokens, settings.max_usd
-    return Budget(QuestionBudgetExhausted, message, limits=limits, seconds=settings.max_seconds, clock=clock)
+    return Budget(
+        QuestionBudgetExhausted, message, limits=limits, seconds=settings.max_seconds, clock=clock
+    )
 
 
 def run_budget(settings: ModelAccessSettings) -> Budget:
@@ -145,7 +165,8 @@ def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
 
 
 def require_price(model: ModelName, access: Access) -> None:
-    """Raises InvalidSettings if the price of `model` is unknown: a budget in money could not be kept."""
+    """Raises InvalidSettings if the price of `model` is unknown: a budget in money could not be
+    kept."""
     from pydantic_ai.usage import RequestUsage
 
     if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:
@@ -164,5 +185,8 @@ def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float |
 
     try:
         return float(calc_price(used, model.name, provider_id=model.provider).total_price)
-    except (LookupError, ValueError):  # not on the list; or counts that contradict each other, as some servers send
+    except (
+        LookupError,
+        ValueError,
+    ):  # not on the list; or counts that contradict each other, as some servers send
         return None

@@ -1,8 +1,10 @@
-"""An open connection to one provider. Every request goes through it, so limits, retries and the budget hold for all.
+"""An open connection to one provider. Every request goes through it, so limits, retries and the
+budget hold for all.
 
-Each connection has one thread with an event loop; callers are ordinary functions in any thread. The retries of the SDKs
-are switched off (ADR 0023): they would not count against the budget, and a pause that a provider asks for holds for the
-account, not for one request. The HTTP client follows no redirects and reads bounded replies.
+Each connection has one thread with an event loop; callers are ordinary functions in any thread. The
+retries of the SDKs are switched off (ADR 0023): they would not count against the budget, and a
+pause that a provider asks for holds for the account, not for one request. The HTTP client follows
+no redirects and reads bounded replies.
 """
 
 import json
@@ -38,8 +40,12 @@ _EMBEDDINGS_PATH = "/embeddings"
 
 
 async def open_client(timeout_s: float) -> httpx2.AsyncClient:
-    client = create_async_httpx2_client(timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S))
-    client.headers["Accept-Encoding"] = "identity"  # replies that are compressed all the same are decoded in `_bounded`
+    client = create_async_httpx2_client(
+        timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S)
+    )
+    client.headers["Accept-Encoding"] = (
+        "identity"  # replies that are compressed all the same are decoded in `_bounded`
+    )
     client.event_hooks["response"] += [_not_redirected, _bounded, _in_order]
     return client
 
@@ -48,19 +54,24 @@ async def _not_redirected(response: httpx2.Response) -> None:
     """Refuses redirects: the key and the question are for the address in the settings."""
     if response.has_redirect_location:
         target = response.url.join(response.headers["Location"])
-        raise Redirected(f"{target.scheme}://{target.netloc.decode()}{target.path}")  # the query may hold a token
+        raise Redirected(
+            f"{target.scheme}://{target.netloc.decode()}{target.path}"
+        )  # the query may hold a token
 
 
 async def _bounded(response: httpx2.Response) -> None:
-    """Decodes the body in parts and counts them, because SDKs read a body at once: a small compressed reply could
-    otherwise fill the memory."""
-    as_sent = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
+    """Decodes the body in parts and counts them, because SDKs read a body at once: a small
+    compressed reply could otherwise fill the memory."""
+    as_sent = httpx2.Response(
+        response.status_code, headers=response.headers, stream=response.stream
+    )
     response.headers.pop("Content-Encoding", None)
     response.stream = _BoundedStream(as_sent)
 
 
 async def _in_order(response: httpx2.Response) -> None:
-    """Refuses vectors in another order than their texts: pydantic-ai ignores the number that each vector has.
+    """Refuses vectors in another order than their texts: pydantic-ai ignores the number that each
+    vector has.
 
     A server that does not number them from 0 to n-1 is trusted to keep the order.
     """
@@ -72,7 +83,9 @@ async def _in_order(response: httpx2.Response) -> None:
     except (ValueError, TypeError, KeyError):
         return  # no vectors at all, which the SDK will find
     if is_mixed_up:
-        raise ModelUnavailable("The server answered with vectors in another order than that of their texts.")
+        raise ModelUnavailable(
+            "The server answered with vectors in another order than that of their texts."
+        )
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
@@ -101,14 +114,19 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def open_connection(access: Access, settings: ModelAccessSettings, budget: Budget) -> Iterator["Connection"]:
-    """A connection to the provider of `access`; closing it ends its thread and the requests under way."""
+def open_connection(
+    access: Access, settings: ModelAccessSettings, budget: Budget
+) -> Iterator["Connection"]:
+    """A connection to the provider of `access`; closing it ends its thread and the requests under
+    way."""
     with start_blocking_portal() as portal:
         client = portal.call(open_client, settings.timeout_s)
         try:
             yield Connection(access, settings, budget, portal, client)
         finally:
-            with suppress(RuntimeError):  # the portal is down already when the process is being ended
+            with suppress(
+                RuntimeError
+            ):  # the portal is down already when the process is being ended
                 portal.call(client.aclose)
                 portal.call(portal.stop, True)
 
@@ -137,17 +155,26 @@ class Connection:
 
     @cached_property
     def sdk_provider(self) -> "SdkProvider[Any]":
-        """pydantic-ai's provider object over this connection, with the SDK's own retries switched off."""
+        """pydantic-ai's provider object over this connection, with the SDK's own retries switched
+        off."""
         logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
-        sdk, key = self.access.sdk, self.access.key.get_secret_value() if self.access.key else _NO_KEY
+        sdk, key = (
+            self.access.sdk,
+            self.access.key.get_secret_value() if self.access.key else _NO_KEY,
+        )
         opened: SdkProvider[Any] = resolve_name(sdk.provider)(
-            *sdk.provider_arguments, api_key=key, base_url=self.access.base_url, http_client=self._client
+            *sdk.provider_arguments,
+            api_key=key,
+            base_url=self.access.base_url,
+            http_client=self._client,
         )
         if hasattr(opened.client, "max_retries"):
             opened.client.max_retries = 0
         return opened
 
-    def run(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
+    def run(
+        self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]
+    ) -> Result:
         """Send one request, from any thread; see `guarded`."""
         return self.call(lambda: self.guarded(make_request, spent))
 
@@ -159,13 +186,18 @@ class Connection:
         result: Result = self._portal.call(_in_time, work)
         return result
 
-    @_tracer.start_as_current_span("rag_assets.model_request", record_exception=False, set_status_on_exception=False)
-    async def guarded(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
-        """Send one request within the limits, again while the provider is unavailable; charge the budget.
+    @_tracer.start_as_current_span(
+        "rag_assets.model_request", record_exception=False, set_status_on_exception=False
+    )
+    async def guarded(
+        self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]
+    ) -> Result:
+        """Send one request within the limits, again while the provider is unavailable; charge the
+        budget.
 
-        Waits as long as the provider asks for, else exponentially longer with full jitter. Raises what
-        `faults.answered` raises after `max_attempts`, or at once if the provider asks for a wait of more than
-        `max_wait_s`; BudgetExhausted before anything is sent.
+        Waits as long as the provider asks for, else exponentially longer with full jitter. Raises
+        what `faults.answered` raises after `max_attempts`, or at once if the provider asks for a
+        wait of more than `max_wait_s`; BudgetExhausted before anything is sent.
         """
         max_attempts, max_wait_s = self._settings.max_attempts, self._settings.max_wait_s
         n_attempts = 0
@@ -179,7 +211,13 @@ class Connection:
                 if n_attempts >= max_attempts or wait_s > max_wait_s:
                     raise
                 what = fault.what or str(fault).rstrip(".")
-                logger.warning("%s (attempt %d of %d); trying again in %.1f s.", what, n_attempts, max_attempts, wait_s)
+                logger.warning(
+                    "%s (attempt %d of %d); trying again in %.1f s.",
+                    what,
+                    n_attempts,
+                    max_attempts,
+                    wait_s,
+                )
             else:
                 for budget in self._budgets():
                     budget.charge(spent(result))
@@ -204,8 +242,11 @@ class Connection:
         return [budget for budget in (budget_in_force(), self._budget) if budget]
 
     async def _turn(self) -> None:
-        """Wait until the next request may begin: evenly spaced, and after any pause that the provider asked for."""
-        while (wait_s := self._next_at_s - anyio.current_time()) > 0:  # others may have lengthened it meanwhile
+        """Wait until the next request may begin: evenly spaced, and after any pause that the
+        provider asked for."""
+        while (
+            wait_s := self._next_at_s - anyio.current_time()
+        ) > 0:  # others may have lengthened it meanwhile
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
 
@@ -220,5 +261,6 @@ async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
 
 
 def _is_not_about_two_keys(record: logging.LogRecord) -> bool:
-    """Silences the Google SDK's warning about two API-key variables; the key is passed explicitly."""
+    """Silences the Google SDK's warning about two API-key variables; the key is passed
+    explicitly."""
     return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()

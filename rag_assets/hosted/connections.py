@@ -1,6 +1,8 @@
-"""The connections of one run, the models that are asked through them, and when to stop asking one that fails.
+"""The connections of one run, the models that are asked through them, and when to stop asking one
+that fails.
 
-Nothing here opens anything or imports an SDK before the first prompt; `connection` and `structured` do.
+Nothing here opens anything or imports an SDK before the first prompt; `connection` and `structured`
+do.
 """
 
 import logging
@@ -17,7 +19,13 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from pydantic import BaseModel
 
 from rag_assets.core.domain import Usage
-from rag_assets.core.errors import AccessDenied, BudgetExhausted, ModelFault, QuestionBudgetExhausted, RequestRejected
+from rag_assets.core.errors import (
+    AccessDenied,
+    BudgetExhausted,
+    ModelFault,
+    QuestionBudgetExhausted,
+    RequestRejected,
+)
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import Kept
 from rag_assets.core.settings import ModelAccessSettings
@@ -36,8 +44,9 @@ Result = TypeVar("Result")
 
 
 class Connections:
-    """Opens a provider's connection when it is first asked for: one per provider, so that its limits hold for all
-    requests, and one budget for all. A context manager that closes them and cancels the requests under way."""
+    """Opens a provider's connection when it is first asked for: one per provider, so that its
+    limits hold for all requests, and one budget for all. A context manager that closes them and
+    cancels the requests under way."""
 
     def __init__(self, settings: ModelAccessSettings) -> None:
         self.settings = settings
@@ -52,7 +61,9 @@ class Connections:
             if access.provider not in self._open:
                 from rag_assets.hosted.connection import open_connection
 
-                connection = self._to_close.enter_context(open_connection(access, self.settings, self.budget))
+                connection = self._to_close.enter_context(
+                    open_connection(access, self.settings, self.budget)
+                )
                 self._open[access.provider] = connection
             return self._open[access.provider]
 
@@ -71,8 +82,8 @@ class Connections:
 
 @dataclass
 class LazyModel(Generic[Output]):
-    """A `StructuredModel` that its first prompt opens. Making it raises MissingKey and InvalidSettings as
-    `require_access` does. Safe to use from several threads."""
+    """A `StructuredModel` that its first prompt opens. Making it raises MissingKey and
+    InvalidSettings as `require_access` does. Safe to use from several threads."""
 
     name: ModelName
     connections: Connections
@@ -107,13 +118,18 @@ class LazyModel(Generic[Output]):
 
 
 class KeptReplies(Generic[Reply]):
-    """A model whose replies are kept on disk. Safe to use from several threads, which ask the same prompt once."""
+    """A model whose replies are kept on disk. Safe to use from several threads, which ask the same
+    prompt once."""
 
     def __init__(
-        self, model: LazyModel[Reply], kept: Kept[Reply], nothing: Reply, timeout_s: float | None = None
+        self,
+        model: LazyModel[Reply],
+        kept: Kept[Reply],
+        nothing: Reply,
+        timeout_s: float | None = None,
     ) -> None:
-        """nothing: kept in place of an unreadable reply, which would else be paid for in every run. timeout_s: how long
-        to wait for a reply; None for no limit of its own."""
+        """nothing: kept in place of an unreadable reply, which would else be paid for in every run.
+        timeout_s: how long to wait for a reply; None for no limit of its own."""
         self._model = model
         self._kept = kept
         self._nothing = nothing
@@ -130,7 +146,9 @@ class KeptReplies(Generic[Reply]):
             if reply.output is None and reply.fault is not None:
                 raise reply.fault
             if reply.output is None:
-                logger.warning("The reply of %s cannot be read and is left out.", self._model.model_id)
+                logger.warning(
+                    "The reply of %s cannot be read and is left out.", self._model.model_id
+                )
             usage = reply.usage
             return reply.output or self._nothing
 
@@ -139,22 +157,28 @@ class KeptReplies(Generic[Reply]):
 
 Fault = ModelFault | BudgetExhausted
 PAUSE_S = 300.0
-"""Pause after an optional model failed: an engine may be open for days, and each request may wait for time-outs."""
+"""Pause after an optional model failed: an engine may be open for days, and each request may wait
+for time-outs."""
 _MOST_FAILURES_IN_A_ROW = 3
 """Stop after this many consecutive unanswered requests."""
 
 
 class FaultPause:
-    """Stops requests for a while after faults that concern more than one, and for good once the budget is spent.
+    """Stops requests for a while after faults that concern more than one, and for good once the
+    budget is spent.
 
     Safe to use from several threads.
     """
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, *, pause_s: float = PAUSE_S, n_in_a_row: int = 1
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        pause_s: float = PAUSE_S,
+        n_in_a_row: int = 1,
     ) -> None:
-        """n_in_a_row: number of consecutive faults that begin the pause; refused access and a spent budget begin it at
-        once."""
+        """n_in_a_row: number of consecutive faults that begin the pause; refused access and a spent
+        budget begin it at once."""
         self._clock = clock
         self._pause_s = pause_s
         self._n_in_a_row = n_in_a_row
@@ -174,11 +198,14 @@ class FaultPause:
             self._n_faults = 0
 
     def failed(self, fault: Exception) -> bool:
-        """Note a fault; False if it is the one that `check` raised, so that it is reported only once."""
+        """Note a fault; False if it is the one that `check` raised, so that it is reported only
+        once."""
         with self._lock:
             if fault is self._fault:
                 return False
-            if isinstance(fault, (RequestRejected, QuestionBudgetExhausted)):  # others may be answered
+            if isinstance(
+                fault, (RequestRejected, QuestionBudgetExhausted)
+            ):  # others may be answered
                 return True
             self._n_faults += 1
             is_final = isinstance(fault, (AccessDenied, BudgetExhausted))
@@ -196,8 +223,9 @@ def ask_each(
 ) -> tuple[dict[str, Result], dict[str, Fault]]:
     """Replies by key, and faults by key for the things without a reply.
 
-    things: pairs of key and thing. report: called with the number of replies after each one. If one thing fails, it is
-    skipped. If the budget is spent, access is denied or the provider is down, all remaining things are skipped.
+    things: pairs of key and thing. report: called with the number of replies after each one. If one
+    thing fails, it is skipped. If the budget is spent, access is denied or the provider is down,
+    all remaining things are skipped.
     """
     pause, lock = FaultPause(pause_s=math.inf, n_in_a_row=_MOST_FAILURES_IN_A_ROW), Lock()
     replies: dict[str, Result] = {}

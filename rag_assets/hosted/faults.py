@@ -1,7 +1,8 @@
 """Translates the errors of pydantic-ai and the SDKs below it to ours.
 
-The text of a provider's error may echo the key or the prompt. A refused key is reported without that text, any other
-error with a short, redacted part of it. The original is not kept as cause or context, which Dagster would store.
+The text of a provider's error may echo the key or the prompt. A refused key is reported without
+that text, any other error with a short, redacted part of it. The original is not kept as cause or
+context, which Dagster would store.
 """
 
 import re
@@ -33,7 +34,9 @@ _FOR_NOW = (
 )
 _OLLAMA_TOO_LONG = "exceeds the context length"
 _SERVER_ERROR = 500
-_SCHEMA_REFUSED = re.compile(r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE)
+_SCHEMA_REFUSED = re.compile(
+    r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE
+)
 """Names of structured output in the errors of servers that refuse it."""
 
 
@@ -45,13 +48,16 @@ class Redirected(Exception):
     """A server redirects to the address in the message: scheme, host, port and path."""
 
 
-async def answered(make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float) -> Result:
+async def answered(
+    make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float
+) -> Result:
     """The result of a request, which may take `timeout_s`.
 
-    Raises ModelUnavailable (with `retry_after_s` where the provider said it), RequestRejected, ContextTooLong or
-    AccessDenied. Any other exception counts as ModelUnavailable, which is retried: SDKs raise arbitrary errors on
-    malformed replies (`choices: []` is an IndexError in pydantic-ai 2.68). UserError (pydantic-ai used wrongly) and
-    ContentFilterError are raised as they are.
+    Raises ModelUnavailable (with `retry_after_s` where the provider said it), RequestRejected,
+    ContextTooLong or AccessDenied. Any other exception counts as ModelUnavailable, which is
+    retried: SDKs raise arbitrary errors on malformed replies (`choices: []` is an IndexError in
+    pydantic-ai 2.68). UserError (pydantic-ai used wrongly) and ContentFilterError are raised as
+    they are.
     """
     try:
         with anyio.fail_after(timeout_s):
@@ -93,8 +99,13 @@ def _fault(error: Exception, access: Access) -> ModelFault:
             + PROVIDERS[name].when_not_found.format(variable=_variable(access))
         )
     if isinstance(error, Redirected):
-        return AccessDenied(f"{name} redirects to {_detail(error, access)}. Let {_variable(access)} lead there.")
-    is_final = isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge)) or 0 < _code(error) < _SERVER_ERROR
+        return AccessDenied(
+            f"{name} redirects to {_detail(error, access)}. Let {_variable(access)} lead there."
+        )
+    is_final = (
+        isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge))
+        or 0 < _code(error) < _SERVER_ERROR
+    )
     if is_final and not isinstance(error, _FOR_NOW):
         knows_no_schema = access.server and _SCHEMA_REFUSED.search(_said(error))
         rejected = SchemaRefused if knows_no_schema else RequestRejected
@@ -104,7 +115,11 @@ def _fault(error: Exception, access: Access) -> ModelFault:
 
 def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
     check = PROVIDERS[access.provider].when_down or ("Check {variable}" if access.server else "")
-    remedy = f"{check.format(variable=_variable(access))}, or run again later" if check else "Run again later"
+    remedy = (
+        f"{check.format(variable=_variable(access))}, or run again later"
+        if check
+        else "Run again later"
+    )
     what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
     fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
     fault.what = what
@@ -132,10 +147,13 @@ def _detail(error: Exception, access: Access) -> str:
 
 
 def _said(error: Exception) -> str:
-    """The message of an error body in any of the shapes that providers use, else the text of the exception."""
+    """The message of an error body in any of the shapes that providers use, else the text of the
+    exception."""
     said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
     for name in ("error", "message", "detail"):
         said = said.get(name, said) if isinstance(said, dict) else said
     if isinstance(said, list):  # from FastAPI, whose errors repeat the request
-        said = "; ".join(f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict))
+        said = "; ".join(
+            f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict)
+        )
     return said if isinstance(said, str) else str(error)

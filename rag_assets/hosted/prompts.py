@@ -1,9 +1,11 @@
-"""Prompts: texts from files beside the code that uses them, and the fenced sources that are filled into them.
+"""Prompts: texts from files beside the code that uses them, and the fenced sources that are filled
+into them.
 
-A marker, a tag or a chat token in a source gets an invisible word joiner after its first character: a model no longer
-reads it as a token, and a quote copied from it still verifies, with the joiner or without, because
-`rag_assets.core.text.folding` drops it. Sentences that give orders to a model stay: no list of wordings finds all.
-The fence, a model without tools and the verification of quotes protect the answer.
+A marker, a tag or a chat token in a source gets an invisible word joiner after its first character:
+a model no longer reads it as a token, and a quote copied from it still verifies, with the joiner or
+without, because `rag_assets.core.text.folding` drops it. Sentences that give orders to a model
+stay: no list of wordings finds all. The fence, a model without tools and the verification of quotes
+protect the answer.
 """
 
 import re
@@ -54,11 +56,14 @@ class Prompt:
 
 
 def load_prompt(package: str, name: str, places: frozenset[str]) -> Prompt:
-    """The prompt in prompts/`name`.md of a package. Raises ValueError unless its places are exactly `places`."""
+    """The prompt in prompts/`name`.md of a package. Raises ValueError unless its places are exactly
+    `places`."""
     text = files(package).joinpath("prompts", f"{name}.md").read_text("utf-8")
     found = {place for _, place, _, _ in Formatter().parse(text) if place is not None}
     if found != places:
-        raise ValueError(f"prompts/{name}.md has the places {sorted(found)}, wanted are {sorted(places)}")
+        raise ValueError(
+            f"prompts/{name}.md has the places {sorted(found)}, wanted are {sorted(places)}"
+        )
     return Prompt(text)
 
 
@@ -72,8 +77,8 @@ class SourcesBlock:
 def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
     """Number and fence `contexts` in the order given.
 
-    The fence carries a nonce that no document can know, because it is made from the content of all of them. The same
-    contexts give the same text, so that replies can be cached by their prompt.
+    The fence carries a nonce that no document can know, because it is made from the content of all
+    of them. The same contexts give the same text, so that replies can be cached by their prompt.
     """
     nonce = fingerprint([asdict(context.words()) for context in contexts])[:_NONCE_CHARS]
     sources = dict(enumerate(contexts, start=1))
@@ -85,7 +90,8 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
 
 
 def neutral(text: str) -> str:
-    """A text of a paper as a source of a prompt would show it, for replies that another model reads."""
+    """A text of a paper as a source of a prompt would show it, for replies that another model
+    reads."""
     return _defused(_visible(text), fingerprint(text)[:_NONCE_CHARS])
 
 
@@ -93,7 +99,13 @@ def _header(context: Context, nonce: str) -> str:
     """The paper, authors, section and pages of a source."""
     title, section = _label(context.paper.title, nonce), _label(context.section_title, nonce)
     first, last = context.page_start, context.page_end
-    pages = "" if first is None else f"page {first}" if last in (None, first) else f"pages {first}-{last}"
+    pages = (
+        ""
+        if first is None
+        else f"page {first}"
+        if last in (None, first)
+        else f"pages {first}-{last}"
+    )
     facts = [
         f"paper {_label(context.paper_id, nonce)}",
         f'"{title}"' if title else "",
@@ -107,7 +119,9 @@ def _header(context: Context, nonce: str) -> str:
 
 def _written_by(paper: PaperFacts) -> str:
     """ "by A. Lund, B. Moe and others, 2021", "2021"; empty if neither is known."""
-    shown = ", ".join(paper.authors[:_MOST_AUTHORS]) + (" and others" if len(paper.authors) > _MOST_AUTHORS else "")
+    shown = ", ".join(paper.authors[:_MOST_AUTHORS]) + (
+        " and others" if len(paper.authors) > _MOST_AUTHORS else ""
+    )
     return ", ".join(fact for fact in (f"by {shown}" if shown else "", paper.year) if fact)
 
 
@@ -123,13 +137,23 @@ def _label(text: str, nonce: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Removes invisible characters in which text could be hidden, and ends every line with a line feed.
+    """Removes invisible characters in which text could be hidden, and ends every line with a line
+    feed.
 
-    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and a quote must still be
-    found in its source.
+    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and a
+    quote must still be found in its source.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    return "".join(" " if c.isspace() and c not in "\n\t" else c for c in lines if c in "\n\t" or not _is_hidden(c))
+    lines = (
+        text.replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .replace("\u2028", "\n")
+        .replace("\u2029", "\n")
+    )
+    return "".join(
+        " " if c.isspace() and c not in "\n\t" else c
+        for c in lines
+        if c in "\n\t" or not _is_hidden(c)
+    )
 
 
 def _is_hidden(character: str) -> bool:

@@ -1,7 +1,8 @@
 """Asks a model behind an API for output of one type; `str` is plain text, without a schema.
 
-pydantic-ai writes the schema into the request where the provider enforces schemas, else into the prompt, and asks once
-more when a reply does not fit. The model is given no tools, whatever a prompt contains.
+pydantic-ai writes the schema into the request where the provider enforces schemas, else into the
+prompt, and asks once more when a reply does not fit. The model is given no tools, whatever a prompt
+contains.
 """
 
 import logging
@@ -57,7 +58,8 @@ class StructuredReply(Generic[Output]):
     seconds: float
     """Time that the provider took for the answered requests, without waiting between them."""
     fault: RagAssetsError | None = None
-    """Error that interrupted the repair of a malformed reply and is worth retrying; None if the repair was rejected."""
+    """Error that interrupted the repair of a malformed reply and is worth retrying; None if the
+    repair was rejected."""
 
 
 class StructuredModel(Generic[Output]):
@@ -111,7 +113,9 @@ class StructuredModel(Generic[Output]):
                 if not _responses(messages):
                     raise
                 passes = not isinstance(fault, RequestRejected)
-                return replace(self._reply(messages), fault=fault if passes else None)  # the reply was paid for
+                return replace(
+                    self._reply(messages), fault=fault if passes else None
+                )  # the reply was paid for
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
@@ -121,14 +125,21 @@ class StructuredModel(Generic[Output]):
             output=None,
             texts=tuple(response.text or "" for response in responses),
             is_withheld=False,
-            usage=summed([usage_of(self._name, self._connection.access, response.usage) for response in responses]),
-            seconds=round(sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses), 3),
+            usage=summed(
+                [
+                    usage_of(self._name, self._connection.access, response.usage)
+                    for response in responses
+                ]
+            ),
+            seconds=round(
+                sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses), 3
+            ),
         )
 
 
 class _Guarded(WrapperModel):
-    """Sends every request of a model, repairs included, through `Connection.guarded`, and removes the key from
-    replies."""
+    """Sends every request of a model, repairs included, through `Connection.guarded`, and removes
+    the key from replies."""
 
     def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
         super().__init__(wrapped)
@@ -176,7 +187,9 @@ class _Guarded(WrapperModel):
         return replace(
             response,
             parts=[
-                replace(part, content=self._clean(part.content)) if isinstance(part, TextPart) else part
+                replace(part, content=self._clean(part.content))
+                if isinstance(part, TextPart)
+                else part
                 for part in response.parts
             ],
         )
@@ -184,7 +197,8 @@ class _Guarded(WrapperModel):
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
         """Warn once if fewer tokens were read than the prompt has words.
 
-        This is not an error: if a prompt resembles the one before, old versions of Ollama count only the new part.
+        This is not an error: if a prompt resembles the one before, old versions of Ollama count
+        only the new part.
         """
         n_sent = sum(len(text.split()) for text in _texts(messages))
         if 0 < n_read < n_sent and not self._is_known_to_cut:
@@ -208,19 +222,23 @@ def _chat_model(name: str, connection: Connection) -> Model:
     model_class = resolve_name(sdk.chat_model)
     model: Model = model_class(name, provider=connection.sdk_provider)
     if sdk.profile is not None:
-        model = model_class(name, provider=connection.sdk_provider, profile=sdk.profile(model.profile))
+        model = model_class(
+            name, provider=connection.sdk_provider, profile=sdk.profile(model.profile)
+        )
     return model
 
 
 def _sampling(model: Model) -> ModelSettings:
-    """Temperature 0 where the model takes one: providers' own goes up to 1 (Ollama's is .8), and sources are to be
-    quoted, not varied. OpenAI's reasoning models and newer ones of Anthropic reject it, as pydantic-ai knows."""
+    """Temperature 0 where the model takes one: providers' own goes up to 1 (Ollama's is .8), and
+    sources are to be quoted, not varied. OpenAI's reasoning models and newer ones of Anthropic
+    reject it, as pydantic-ai knows."""
     rejects = any(model.profile.get(name) for name in _REJECT_TEMPERATURE)
     return ModelSettings() if rejects else ModelSettings(temperature=0.0)
 
 
 def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
-    """The reported tokens, or tokens counted here, so that budgets hold for servers that report none."""
+    """The reported tokens, or tokens counted here, so that budgets hold for servers that report
+    none."""
     if response.usage.input_tokens:
         return response.usage
     counter = token_counter("wordpiece")
@@ -232,8 +250,14 @@ def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> Reque
 
 def _texts(messages: Sequence[ModelMessage]) -> list[str]:
     """The texts that a request gives the model to read."""
-    instructions = next((message.instructions or "" for message in messages if isinstance(message, ModelRequest)), "")
-    return [instructions, *(str(part.content) for m in messages for part in m.parts if hasattr(part, "content"))]
+    instructions = next(
+        (message.instructions or "" for message in messages if isinstance(message, ModelRequest)),
+        "",
+    )
+    return [
+        instructions,
+        *(str(part.content) for m in messages for part in m.parts if hasattr(part, "content")),
+    ]
 
 
 def _responses(messages: Sequence[ModelMessage]) -> list[ModelResponse]:

@@ -1,9 +1,9 @@
 """Compares every byte of a data folder with the checksums that were kept when it was made.
 
-Runs trust a file whose size and time of change are as they left it; a disk that loses bytes changes neither.
-Each made file has a witness: tables, indexes and models have a manifest, answers and reports a record beside
-them. JSON files, lines of logs and entries of databases hold their own checksum. A witness that is missing or
-does not fit is damage, too.
+Runs trust a file whose size and time of change are as they left it; a disk that loses bytes changes
+neither. Each made file has a witness: tables, indexes and models have a manifest, answers and
+reports a record beside them. JSON files, lines of logs and entries of databases hold their own
+checksum. A witness that is missing or does not fit is damage, too.
 """
 
 import sqlite3
@@ -79,7 +79,9 @@ def _seeming_damages(settings: Settings) -> Iterator[Damage]:
             yield Damage(file, problem, ask)
     for log in sorted((paths.evaluation / "runs").glob("*.jsonl")):
         for file, problem in _damaged_lines(log, damaged_lines):
-            yield Damage(file, problem, "Its lost answers are asked again by the same rag-assets eval run.")
+            yield Damage(
+                file, problem, "Its lost answers are asked again by the same rag-assets eval run."
+            )
     for paper in KnownFiles.kept_at(paths.known_files).altered():
         problem = "cannot be read, or has other bytes than when it was read"
         yield Damage(paper, problem, "Put the paper there again, or touch it.")
@@ -179,7 +181,9 @@ def _damaged_databases(paths: Paths) -> Iterator[Found]:
         if not file.exists():
             continue
         try:
-            with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)) as database:
+            with closing(
+                sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True)
+            ) as database:
                 n_damaged = drop_damaged(database)
                 (state,) = database.execute("PRAGMA integrity_check(1)").fetchone()
         except sqlite3.DatabaseError as error:

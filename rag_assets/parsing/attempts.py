@@ -1,7 +1,7 @@
 """Parsing papers: the best file of each paper first, the next one when that fails.
 
-`parse_papers` sends the files of each attempt to a worker, round by round, and keeps every document at once, so that a
-killed run repeats none. The work of a worker is in `one_attempt`.
+`parse_papers` sends the files of each attempt to a worker, round by round, and keeps every document
+at once, so that a killed run repeats none. The work of a worker is in `one_attempt`.
 """
 
 from collections import Counter
@@ -18,7 +18,13 @@ from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, MadeDocument, kinds_of, parse_files
+from rag_assets.parsing.one_attempt import (
+    Attempt,
+    FilesOfAttempt,
+    MadeDocument,
+    kinds_of,
+    parse_files,
+)
 from rag_assets.parsing.registry import installed_extras
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
 from rag_assets.parsing.store import DocumentStore
@@ -37,8 +43,8 @@ class ParseJob:
     known: KnownFiles = field(default_factory=KnownFiles)
 
     def after_failure(self, paper: Paper) -> str:
-        """Fingerprint of a paper when one of its files, or a page, cannot be read: it includes the limits and the
-        installed extras, because with others that may succeed."""
+        """Fingerprint of a paper when one of its files, or a page, cannot be read: it includes the
+        limits and the installed extras, because with others that may succeed."""
         return fingerprint(paper.fingerprint, self._may_let_it_succeed)
 
     @cached_property
@@ -46,8 +52,16 @@ class ParseJob:
         return self.settings.limits.fingerprint(), installed_extras()
 
     def kept_as(self, paper: Paper) -> str | None:
-        """The fingerprint under which a run that was killed kept the document of a paper; None if it kept none."""
-        return next((known for known in (paper.fingerprint, self.after_failure(paper)) if self.store.has(known)), None)
+        """The fingerprint under which a run that was killed kept the document of a paper; None if
+        it kept none."""
+        return next(
+            (
+                known
+                for known in (paper.fingerprint, self.after_failure(paper))
+                if self.store.has(known)
+            ),
+            None,
+        )
 
 
 @dataclass(frozen=True)
@@ -61,11 +75,13 @@ class Parsed:
     """How many blocks it has of each kind."""
 
 
-def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
+def parse_papers(
+    papers: Sequence[Paper], job: ParseJob, report: Report
+) -> list[tuple[Attempt, Parsed | None]]:
     """Parse each examined paper from the best of its files that can be parsed.
 
-    Returns the last attempt of each paper with what came of it, None when all files failed; in the order of the
-    papers. `report(n_done, n_total)` counts papers.
+    Returns the last attempt of each paper with what came of it, None when all files failed; in the
+    order of the papers. `report(n_done, n_total)` counts papers.
     """
     done: dict[str, tuple[Attempt, Parsed | None]] = {}
 
@@ -77,7 +93,9 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
     for paper in papers:
         if kept_as := job.kept_as(paper):
             document = job.store.get(kept_as)
-            settle(Attempt(paper), Parsed(kept_as, replace(document, blocks=()), kinds_of(document)))
+            settle(
+                Attempt(paper), Parsed(kept_as, replace(document, blocks=()), kinds_of(document))
+            )
         else:
             following.append(Attempt(paper))
     while following:
@@ -98,9 +116,11 @@ def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list
     return [done[paper.paper_id] for paper in papers]
 
 
-def _files_of(attempts: Sequence[Attempt], job: ParseJob, following: list[Attempt]) -> Iterator[FilesOfAttempt]:
-    """The files of the attempts, read one attempt after the other. Where one cannot be read any more, the attempt after
-    it is added to `following`."""
+def _files_of(
+    attempts: Sequence[Attempt], job: ParseJob, following: list[Attempt]
+) -> Iterator[FilesOfAttempt]:
+    """The files of the attempts, read one attempt after the other. Where one cannot be read any
+    more, the attempt after it is added to `following`."""
     for attempt in attempts:
         try:
             yield read_files(attempt, job)
@@ -109,8 +129,8 @@ def _files_of(attempts: Sequence[Attempt], job: ParseJob, following: list[Attemp
 
 
 def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
-    """The files of an attempt that has one; without a PDF that cannot be read any more. Raises UnreadableDocument when
-    the file itself is not as it was examined."""
+    """The files of an attempt that has one; without a PDF that cannot be read any more. Raises
+    UnreadableDocument when the file itself is not as it was examined."""
     if attempt.file is None:
         raise UnreadableDocument("No file is left to be parsed.")
     file, pdf = _content_of(attempt.file, job, attempt.paper), None
@@ -131,7 +151,11 @@ def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:
     if file.problem:
         raise UnreadableDocument(file.problem)
-    content = job.store.readings.get(file.sha256) if file.read_by else hashed_content(file.path, file.sha256)
+    content = (
+        job.store.readings.get(file.sha256)
+        if file.read_by
+        else hashed_content(file.path, file.sha256)
+    )
     if content is None:
         raise UnreadableDocument("is not kept any more. Run again.")
     return RawFile(paper.paper_id, file.relative, content)

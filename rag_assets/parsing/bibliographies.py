@@ -1,6 +1,7 @@
 """Bibliographies in BibTeX, RIS and CSL-JSON, as Zotero and others export them.
 
-The files are untrusted: an entry that cannot be read is told with its place, and the others are used.
+The files are untrusted: an entry that cannot be read is told with its place, and the others are
+used.
 """
 
 import json
@@ -101,20 +102,26 @@ _Entries = Iterator[tuple[str, Record, tuple[str, ...]] | str]
 def _bibtex(text: str) -> _Entries:
     from bibtexparser.entrypoint import parse_string
 
-    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # it logs each entry that it cannot read
+    logging.getLogger("bibtexparser").setLevel(
+        logging.CRITICAL
+    )  # it logs each entry that it cannot read
     library = parse_string(text)
     for block in library.failed_blocks:
         reason = " ".join(str(block.error).split("\n")[-1].split())[:200]
         yield f"Line {(block.start_line or 0) + 1}: the entry cannot be read ({reason})."
     for entry in library.entries:
         fields = {field.key.lower(): str(field.value)[:_MAX_VALUE_CHARS] for field in entry.fields}
-        files = tuple(path.replace("\\:", ":").strip() for path in _FILE.findall(fields.get("file", "")))
+        files = tuple(
+            path.replace("\\:", ":").strip() for path in _FILE.findall(fields.get("file", ""))
+        )
         yield entry.key, _of_bibtex(entry.entry_type.lower(), fields), files
 
 
 def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
     def plain(*names: str) -> str | None:
-        return next((text for name in names if (text := _without_latex(fields.get(name, "")))), None)
+        return next(
+            (text for name in names if (text := _without_latex(fields.get(name, "")))), None
+        )
 
     is_arxiv = fields.get("archiveprefix", fields.get("eprinttype", "arxiv")).lower() == "arxiv"
     eprint = fields.get("eprint") if is_arxiv else None
@@ -138,7 +145,10 @@ def _of_bibtex(kind: str, fields: Mapping[str, str]) -> Record:
 
 
 def _bibtex_persons(text: str) -> tuple[Person, ...]:
-    from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
+    from bibtexparser.middlewares.names import (
+        parse_single_name_into_parts,
+        split_multiple_persons_names,
+    )
 
     found = []
     for name in split_multiple_persons_names(text):
@@ -152,7 +162,9 @@ def _bibtex_persons(text: str) -> tuple[Person, ...]:
         except ValueError:  # more commas than a name may have
             found.append(Person(_without_latex(name)))
             continue
-        given, family = (_without_latex(" ".join(words)) for words in (parts.first, (*parts.von, *parts.last)))
+        given, family = (
+            _without_latex(" ".join(words)) for words in (parts.first, (*parts.von, *parts.last))
+        )
         found.append(Person(family or given, given if family else ""))
     return tuple(one for one in found if one.family)
 
@@ -162,10 +174,17 @@ def _without_latex(text: str) -> str:
 
     plain = text
     if _LATEX.search(text):
-        logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # it logs each macro that lacks its argument
+        logging.getLogger("pylatexenc").setLevel(
+            logging.CRITICAL
+        )  # it logs each macro that lacks its argument
         try:
             plain = LatexNodes2Text(math_mode="verbatim").latex_to_text(text)
-        except (RecursionError, ValueError, KeyError, IndexError):  # as pylatexenc reports broken LaTeX
+        except (
+            RecursionError,
+            ValueError,
+            KeyError,
+            IndexError,
+        ):  # as pylatexenc reports broken LaTeX
             plain = text
     return _one_line(plain.replace("{", "").replace("}", ""))
 
@@ -180,11 +199,15 @@ def _ris(text: str) -> _Entries:
         return
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         try:
-            (fields,) = rispy.loads("\n".join([*lines[start:end], "ER  - "]) + "\n", skip_unknown_tags=True)[:1]
+            (fields,) = rispy.loads(
+                "\n".join([*lines[start:end], "ER  - "]) + "\n", skip_unknown_tags=True
+            )[:1]
         except (rispy.parser.ParseError, ValueError, KeyError, IndexError) as error:
             yield f"Line {start + 1}: the entry cannot be read ({' '.join(str(error).split())[:200]})."
             continue
-        files = tuple(str(value) for name, value in fields.items() if name.startswith("file_attachments"))
+        files = tuple(
+            str(value) for name, value in fields.items() if name.startswith("file_attachments")
+        )
         yield str(fields.get("id", "")), _of_ris(fields), files
 
 
@@ -224,13 +247,18 @@ def _csl_json(text: str) -> _Entries:
 
 
 def record_of_csl(item: Mapping[str, Any]) -> Record:
-    """The record that an item of CSL-JSON states; values of other types than theirs are left out."""
+    """The record that an item of CSL-JSON states; values of other types than theirs are left
+    out."""
 
     def stated(name: str) -> str | None:
         return _text(item.get(name))
 
     issued = item.get("issued")
-    parts = issued.get("date-parts") or issued.get("raw") or issued.get("literal") if isinstance(issued, dict) else None
+    parts = (
+        issued.get("date-parts") or issued.get("raw") or issued.get("literal")
+        if isinstance(issued, dict)
+        else None
+    )
     authors = item.get("author")
     return Record(
         title=stated("title"),
@@ -275,7 +303,9 @@ def _text(value: object) -> str | None:
 
 
 def _one_line(text: str) -> str:
-    return legible(" ".join(text.split()))  # line ends first: legible takes "\r" for a control character
+    return legible(
+        " ".join(text.split())
+    )  # line ends first: legible takes "\r" for a control character
 
 
 def _year(text: str | None) -> int | None:
@@ -283,4 +313,8 @@ def _year(text: str | None) -> int | None:
     return int(found[0]) if found else None
 
 
-_READERS: dict[str, Callable[[str], _Entries]] = {".bib": _bibtex, ".ris": _ris, ".csl.json": _csl_json}
+_READERS: dict[str, Callable[[str], _Entries]] = {
+    ".bib": _bibtex,
+    ".ris": _ris,
+    ".csl.json": _csl_json,
+}

@@ -1,7 +1,7 @@
 """The parsed index and the blocks: changed papers are parsed, the other rows are kept.
 
-Plans and makes the rows; nothing is published here. `store` checks each single document, `promises` what must hold of
-the tables.
+Plans and makes the rows; nothing is published here. `store` checks each single document, `promises`
+what must hold of the tables.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -16,7 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core import tables
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Block, BlockKind, Document, Source, Span, Zone
+from rag_assets.core.domain import (
+    TITLE_PAGE_HEADING,
+    Block,
+    BlockKind,
+    Document,
+    Source,
+    Span,
+    Zone,
+)
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_drafts import in_file_order
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
@@ -38,13 +46,18 @@ def update_parsed_index(
 ) -> tuple[pa.Table, UpdatePlan]:
     """The parsed index of `papers`; rows of unchanged papers are taken over from `published`.
 
-    A paper is unchanged when its files are, the settings, and the versions of their formats; then nothing of it is
-    parsed, unless its document is gone from the store or damaged. Returns a table of schema PARSED_INDEX sorted by
-    paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
-    Raises InvalidSettings and ServiceUnavailable for a GROBID server that cannot be asked.
+    A paper is unchanged when its files are, the settings, and the versions of their formats; then
+    nothing of it is parsed, unless its document is gone from the store or damaged. Returns a table
+    of schema PARSED_INDEX sorted by paper_id, and the plan. `report(n_done, n_total)` counts the
+    papers to be parsed. Raises InvalidSettings and ServiceUnavailable for a GROBID server that
+    cannot be asked.
     """
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        found = list(chain.from_iterable(pool.map(partial(examined, settings=job.settings, known=job.known), papers)))
+        found = list(
+            chain.from_iterable(
+                pool.map(partial(examined, settings=job.settings, known=job.known), papers)
+            )
+        )
     if job.settings.grobid:
         from rag_assets.parsing.grobid import with_readings  # loads the HTTP client
 
@@ -53,7 +66,8 @@ def update_parsed_index(
     before = tables.fingerprints_by(published, "paper_id")
     wanted = {
         paper_id: kept
-        if (kept := before.get(paper_id)) not in (None, paper.fingerprint) and kept == job.after_failure(paper)
+        if (kept := before.get(paper_id)) not in (None, paper.fingerprint)
+        and kept == job.after_failure(paper)
         else paper.fingerprint
         for paper_id, paper in current.items()
     }
@@ -74,8 +88,9 @@ def update_blocks(
 ) -> PapersUpdate:
     """Bring the blocks up to date with the parsed papers.
 
-    published: schema BLOCKS. kept_as: under which fingerprint the store has the document of each parsed paper.
-    title_pages: texts that open papers, by id. `made` raises MissingInput when a document is not in the store.
+    published: schema BLOCKS. kept_as: under which fingerprint the store has the document of each
+    parsed paper. title_pages: texts that open papers, by id. `made` raises MissingInput when a
+    document is not in the store.
     """
     wanted = {
         paper: fingerprint(mark, title_pages[paper]) if paper in title_pages else mark
@@ -98,11 +113,14 @@ def update_blocks(
 
 
 def _opened_by(title_page: str, document: Document) -> Document:
-    """The document with a title page before it. It has no page: what it says may come from another file."""
+    """The document with a title page before it. It has no page: what it says may come from another
+    file."""
     if not title_page:
         return document
     unplaced = (Span(0, len(title_page), None, None),)
-    block = Block(BlockKind.LIST, title_page, (TITLE_PAGE_HEADING,), Zone.TITLE_PAGE, spans=unplaced)
+    block = Block(
+        BlockKind.LIST, title_page, (TITLE_PAGE_HEADING,), Zone.TITLE_PAGE, spans=unplaced
+    )
     return replace(document, blocks=(block, *document.blocks))
 
 
@@ -121,11 +139,14 @@ def _row(attempt: Attempt, parsed: Parsed | None, job: ParseJob) -> dict[str, An
         "parsed_txt_path": _path_of(paper, Source.TEXT),
         "pdf_path": _path_of(paper, Source.PDF),
     }
-    return common | (_parsed_columns(paper, parsed) if parsed else _quarantine_columns(attempt, job))
+    return common | (
+        _parsed_columns(paper, parsed) if parsed else _quarantine_columns(attempt, job)
+    )
 
 
 def _path_of(paper: Paper, source: Source) -> str | None:
-    """The paper's file of that format by content, or by suffix where the content could not be told."""
+    """The paper's file of that format by content, or by suffix where the content could not be
+    told."""
     for file in (file for file in paper.files if not file.read_by):
         known = (file.format.source,) if file.format else expected_sources(file.path.name)
         if source in known:
@@ -214,7 +235,9 @@ def labelled_blocks(document: Document) -> tuple[Block, ...]:
         return document.blocks
     return tuple(
         replace(
-            block, spans=_labelled_spans(block.spans, labels), title_spans=_labelled_spans(block.title_spans, labels)
+            block,
+            spans=_labelled_spans(block.spans, labels),
+            title_spans=_labelled_spans(block.title_spans, labels),
         )
         for block in document.blocks
     )
@@ -222,7 +245,11 @@ def labelled_blocks(document: Document) -> tuple[Block, ...]:
 
 def _labelled_spans(spans: Sequence[Span], labels: Sequence[str | None]) -> tuple[Span, ...]:
     return tuple(
-        replace(span, label_start=_label(span.page_start, labels), label_end=_label(span.page_end, labels))
+        replace(
+            span,
+            label_start=_label(span.page_start, labels),
+            label_end=_label(span.page_end, labels),
+        )
         for span in spans
     )
 

@@ -1,7 +1,7 @@
 """Which papers there are, by a sweep of the papers folder.
 
-Files are grouped into papers by folder and stem; no file is opened. A file that cannot be used keeps its problem, so
-that it ends as a quarantined row that names the file and the remedy.
+Files are grouped into papers by folder and stem; no file is opened. A file that cannot be used
+keeps its problem, so that it ends as a quarantined row that names the file and the remedy.
 """
 
 import hashlib
@@ -35,9 +35,11 @@ _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
 _MAX_NAMED = 5
 _PATH_SEPARATOR = "__"
-"""Separates the folders and the stem in an id by path; file names and URLs cannot contain "/" there."""
+"""Separates the folders and the stem in an id by path; file names and URLs cannot contain "/"
+there."""
 _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
-"""Not in an id: path separators, what Windows forbids, control characters, and "#", which parts passage ids."""
+"""Not in an id: path separators, what Windows forbids, control characters, and "#", which parts
+passage ids."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,15 @@ class PaperFile:
     relative: str
     """From the papers folder, with forward slashes."""
     problem: str = ""
-    """Why it cannot be parsed, as a phrase that can follow its name; empty when nothing is known against it."""
+    """Why it cannot be parsed, as a phrase that can follow its name; empty when nothing is known
+    against it."""
     sha256: str = ""
     """SHA-256 of its bytes; empty until they are read."""
     format: Format | None = None
     """Its format by content; None until that is read, and when it cannot be parsed."""
     read_by: str = ""
-    """Set if this stands for what a service makes of the PDF at `path`: the service, with its version unless it failed.
-    Then `sha256` is the key under which the reading is kept."""
+    """Set if this stands for what a service makes of the PDF at `path`: the service, with its
+    version unless it failed. Then `sha256` is the key under which the reading is kept."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,11 @@ class Paper:
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
-    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix too, with a warning.
-    Files are one paper when they have the same folder and the same stem. The id of a paper is its stem; papers whose
-    stem occurs in several folders get ids by path, `2301.00001/main.pdf` becomes `2301.00001__main`. Raises
-    MissingInput when the folder is not there: an unmounted disk must not read as "all papers were deleted".
+    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix
+    too, with a warning. Files are one paper when they have the same folder and the same stem. The
+    id of a paper is its stem; papers whose stem occurs in several folders get ids by path,
+    `2301.00001/main.pdf` becomes `2301.00001__main`. Raises MissingInput when the folder is not
+    there: an unmounted disk must not read as "all papers were deleted".
     """
     demand_folder(papers)
     root = papers.resolve()
@@ -84,11 +88,18 @@ def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     candidates, unknown = _sweep(papers)
     for relative in candidates:
         path = unicodedata.normalize("NFC", relative)
-        groups.setdefault(stem_of(path) or path, []).append(_candidate(papers, relative, root, limits))
+        groups.setdefault(stem_of(path) or path, []).append(
+            _candidate(papers, relative, root, limits)
+        )
     ids = _unique_ids(groups)
     if unknown:
         known = ", ".join(known_suffixes())
-        logger.warning("Passed over in %s, of no known suffix: %s. Known are %s.", papers, _some(unknown, ", "), known)
+        logger.warning(
+            "Passed over in %s, of no known suffix: %s. Known are %s.",
+            papers,
+            _some(unknown, ", "),
+            known,
+        )
     if split := list(_split_papers(groups, ids)):
         logger.warning(
             "Taken for different papers, because their files lie in different folders: %s. Put the files of one paper "
@@ -106,14 +117,16 @@ def demand_folder(papers: Path) -> None:
             "or set data_dir in rag_assets.toml. Nothing was changed."
         )
     if not os.access(papers, os.R_OK | os.X_OK):
-        raise MissingInput(f"The papers folder {papers} cannot be listed. Give this user the right to read it.")
+        raise MissingInput(
+            f"The papers folder {papers} cannot be listed. Give this user the right to read it."
+        )
 
 
 def manifest_hash(papers: Path) -> str:
     """Fingerprint of path, size and time of change of every candidate file and every bibliography.
 
-    Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at. Raises
-    MissingInput when the folder is not there.
+    Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at.
+    Raises MissingInput when the folder is not there.
     """
     demand_folder(papers)
     return fingerprint(
@@ -126,7 +139,9 @@ def manifest_hash(papers: Path) -> str:
 
 def manifest_of(files: Iterable[Path]) -> str:
     """The same for a list of files."""
-    return fingerprint([_manifest_entry(str(path), str(path)) for path in sorted(file.resolve() for file in files)])
+    return fingerprint(
+        [_manifest_entry(str(path), str(path)) for path in sorted(file.resolve() for file in files)]
+    )
 
 
 def _manifest_entry(path: str, name: str) -> tuple[str, int, int]:
@@ -138,9 +153,11 @@ def _manifest_entry(path: str, name: str) -> tuple[str, int, int]:
 
 
 def _sweep(papers: Path) -> tuple[list[str], list[str]]:
-    """Sorted relative paths of candidates, and of files that a user may have meant but of no known suffix.
+    """Sorted relative paths of candidates, and of files that a user may have meant but of no known
+    suffix.
 
-    Candidates are files of known suffixes, links to folders outside, and folders that cannot be listed.
+    Candidates are files of known suffixes, links to folders outside, and folders that cannot be
+    listed.
     """
     root = papers.resolve()
     found: list[str] = []
@@ -162,13 +179,20 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
 
 
 def library_files(papers: Path) -> list[str]:
-    """Relative paths of bibliographies and lists of retracted papers, sorted; links that lead out are left out."""
+    """Relative paths of bibliographies and lists of retracted papers, sorted; links that lead out
+    are left out."""
     root = papers.resolve()
     found = []
     for folder, subfolders, names in os.walk(papers):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        paths = (Path(folder, name) for name in names if is_library(name) and not is_passed_over(name))
-        found += [path.relative_to(papers).as_posix() for path in paths if path.resolve().is_relative_to(root)]
+        paths = (
+            Path(folder, name) for name in names if is_library(name) and not is_passed_over(name)
+        )
+        found += [
+            path.relative_to(papers).as_posix()
+            for path in paths
+            if path.resolve().is_relative_to(root)
+        ]
     return sorted(found)
 
 
@@ -180,7 +204,11 @@ def is_library(name: str) -> bool:
 def is_passed_over(name: str) -> bool:
     """Whether a file of that name is ignored: hidden, half written, a backup or a README."""
     lowered = name.lower()
-    return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
+    return (
+        name.startswith((".", "~"))
+        or lowered.endswith(("~", STAGED_SUFFIX))
+        or lowered in _IGNORED_NAMES
+    )
 
 
 def _some(names: Sequence[str], separator: str) -> str:
@@ -230,9 +258,11 @@ def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
 
 
 def _unique_ids(paths: Collection[str]) -> dict[str, str]:
-    """The id of each paper: by stem, by path where papers share the stem, with a hash where these are equal too.
+    """The id of each paper: by stem, by path where papers share the stem, with a hash where these
+    are equal too.
 
-    paths: without suffixes. Depends on which papers there are, not on their order or on earlier sweeps.
+    paths: without suffixes. Depends on which papers there are, not on their order or on earlier
+    sweeps.
     """
     by_stem = {path: safe_id(path.rpartition("/")[2]) for path in paths}
     n_with_stem = Counter(by_stem.values())
@@ -242,13 +272,18 @@ def _unique_ids(paths: Collection[str]) -> dict[str, str]:
     }
     n_with_id = Counter(ids.values())
     return {
-        path: paper_id if n_with_id[paper_id] == 1 or "/" not in path else f"{paper_id}-{_short_hash(path)}"
+        path: paper_id
+        if n_with_id[paper_id] == 1 or "/" not in path
+        else f"{paper_id}-{_short_hash(path)}"
         for path, paper_id in ids.items()
     }
 
 
-def _split_papers(groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, str]) -> Iterator[str]:
-    """Stems whose files have different suffixes and lie in different folders: they may be meant as one paper."""
+def _split_papers(
+    groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, str]
+) -> Iterator[str]:
+    """Stems whose files have different suffixes and lie in different folders: they may be meant as
+    one paper."""
     by_stem: dict[str, list[str]] = {}
     for path in groups:
         by_stem.setdefault(path.rpartition("/")[2], []).append(path)
@@ -263,7 +298,8 @@ def _split_papers(groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, s
 def safe_id(stem: str) -> str:
     """A readable id without characters that file names, urls or ids here cannot have.
 
-    A stem that needed a replacement gets a short hash of the original, so two stems never share an id because of it.
+    A stem that needed a replacement gets a short hash of the original, so two stems never share an
+    id because of it.
     """
     normal = unicodedata.normalize("NFC", stem)
     safe = _UNSAFE.sub("_", normal).strip(" .")[:_MAX_ID_CHARS]

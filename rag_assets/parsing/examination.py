@@ -1,4 +1,5 @@
-"""What the files of a paper are before they are parsed: formats, hashes and order, and the fingerprint of the paper."""
+"""What the files of a paper are before they are parsed: formats, hashes and order, and the
+fingerprint of the paper."""
 
 from dataclasses import replace
 
@@ -16,10 +17,12 @@ _TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "services"
 
 
 def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list[Paper]:
-    """The paper with its fingerprint and the format and hash of each file, best file first by `settings.source_order`.
+    """The paper with its fingerprint and the format and hash of each file, best file first by
+    `settings.source_order`.
 
-    A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second file of one format
-    becomes a paper of its own with a problem, because only one of them can be read. known: files that were read before.
+    A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second
+    file of one format becomes a paper of its own with a problem, because only one of them can be
+    read. known: files that were read before.
     """
     if paper.problem:
         return [fingerprinted(paper, settings)]
@@ -27,7 +30,9 @@ def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list
 
     def rank(file: PaperFile) -> tuple[int, str]:
         sources = (file.format.source,) if file.format else expected_sources(file.path.name)
-        best = min((order.index(source) for source in sources if source in order), default=len(order))
+        best = min(
+            (order.index(source) for source in sources if source in order), default=len(order)
+        )
         return best, file.relative
 
     first_of: dict[Format, PaperFile] = {}
@@ -46,14 +51,21 @@ def examined(paper: Paper, settings: ParsingSettings, known: KnownFiles) -> list
 
 
 def fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The limits count only for papers of which a file failed; why GROBID failed does not count, since it may word
-    the same failure in another way each time."""
+    """The limits count only for papers of which a file failed; why GROBID failed does not count,
+    since it may word the same failure in another way each time."""
     files = [
-        (one.relative, one.sha256, one.read_by or one.problem, one.format and (one.format.parse, one.format.version))
+        (
+            one.relative,
+            one.sha256,
+            one.read_by or one.problem,
+            one.format and (one.format.parse, one.format.version),
+        )
         for one in paper.files
     ]
     values = settings.model_dump(mode="json", exclude=_TOLD_BY_FILES)
-    made_from = fingerprint(PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files)
+    made_from = fingerprint(
+        PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files
+    )
     return replace(paper, fingerprint=made_from)
 
 

@@ -1,9 +1,11 @@
-"""A GROBID server reads the PDFs that have no better file beside them; its TEI becomes a further file of each paper.
+"""A GROBID server reads the PDFs that have no better file beside them; its TEI becomes a further
+file of each paper.
 
-A reading stands before its PDF: the reader of TEI reads it, pages that it lacks come from the PDF, and where it fails,
-the PDF is read. It is kept at once, by the content of the PDF, the version of the server and what it was asked for. A
-failure is not kept: the next run asks again. A PDF goes to the address of the setting only: no redirect is followed,
-and no proxy or password of the environment is used. Source: GROBID's manual (0.9.1), "GROBID Service API".
+A reading stands before its PDF: the reader of TEI reads it, pages that it lacks come from the PDF,
+and where it fails, the PDF is read. It is kept at once, by the content of the PDF, the version of
+the server and what it was asked for. A failure is not kept: the next run asks again. A PDF goes to
+the address of the setting only: no redirect is followed, and no proxy or password of the
+environment is used. Source: GROBID's manual (0.9.1), "GROBID Service API".
 """
 
 import logging
@@ -44,19 +46,25 @@ _FILE_NAME = "paper.pdf"
 _CHECK_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_S = 10.0
 _WAIT_S = 5.0
-"""Between two attempts at a full server; GROBID's manual suggests 5 to 10 s, and its Python client waits 5."""
+"""Between two attempts at a full server; GROBID's manual suggests 5 to 10 s, and its Python client
+waits 5."""
 _GIVE_UP_AFTER = 5
-"""PDFs in a row that were not answered: a server that is gone must not cost the time limit of every paper."""
+"""PDFs in a row that were not answered: a server that is gone must not cost the time limit of every
+paper."""
 _BYTES_PER_MB = 1_000_000
 _SHOWN_BYTES = 200
-_NUMBER = re.compile(r"\d[\w.+-]{0,40}")  # the first one in what a server tells: JSON, or the number alone
+_NUMBER = re.compile(
+    r"\d[\w.+-]{0,40}"
+)  # the first one in what a server tells: JSON, or the number alone
 
 
 def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
-    """The examined papers with the readings of the server that the settings name; a failed one has a problem.
+    """The examined papers with the readings of the server that the settings name; a failed one has
+    a problem.
 
-    Asked for are PDFs that are the best file of their paper, if TEI stands before PDFs in `parsing.source_order`.
-    Raises InvalidSettings for an invalid address, ServiceUnavailable for a server that does not answer and is needed.
+    Asked for are PDFs that are the best file of their paper, if TEI stands before PDFs in
+    `parsing.source_order`. Raises InvalidSettings for an invalid address, ServiceUnavailable for a
+    server that does not answer and is needed.
     """
     order = [*job.settings.source_order, Source.PDF]
     if Source.TEI not in order[: order.index(Source.PDF)]:
@@ -71,7 +79,9 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
             return paper
         at = paper.files.index(pdf)
         reading = replace(found[pdf.sha256], path=pdf.path, relative=pdf.relative)
-        return fingerprinted(replace(paper, files=(*paper.files[:at], reading, *paper.files[at:])), job.settings)
+        return fingerprinted(
+            replace(paper, files=(*paper.files[:at], reading, *paper.files[at:])), job.settings
+        )
 
     return [completed(paper) for paper in papers]
 
@@ -111,7 +121,8 @@ class _Asked:
         return done | {pdf.sha256: self._reading(pdf) for pdf in pdfs if pdf.sha256 not in done}
 
     async def _learn_version(self, server: "_Server", address: str) -> str:
-        """Why the server does not tell its version, else ""; then the one that it told last is taken."""
+        """Why the server does not tell its version, else ""; then the one that it told last is
+        taken."""
         where = fingerprint(NAME, address)
         try:
             with anyio.fail_after(_CHECK_TIMEOUT_S):
@@ -133,15 +144,27 @@ class _Asked:
         timeout_s = self._settings.services.timeout_s
         async with self._slots:
             if self._n_unanswered >= _GIVE_UP_AFTER:
-                return self._failed(pdf, f"it did not answer for {_GIVE_UP_AFTER} papers before this one")
+                return self._failed(
+                    pdf, f"it did not answer for {_GIVE_UP_AFTER} papers before this one"
+                )
             try:
                 with anyio.fail_after(timeout_s):
-                    files = {"input": (_FILE_NAME, hashed_content(pdf.path, pdf.sha256), "application/pdf")}
-                    reading = await server.patiently("POST", "/api/processFulltextDocument", data=FORM, files=files)
+                    files = {
+                        "input": (
+                            _FILE_NAME,
+                            hashed_content(pdf.path, pdf.sha256),
+                            "application/pdf",
+                        )
+                    }
+                    reading = await server.patiently(
+                        "POST", "/api/processFulltextDocument", data=FORM, files=files
+                    )
                 if not looks_like(self._tei, reading[:65_536]):
                     raise UnreadableDocument(f"its reply is no {self._tei.source}")
             except (_Unanswered, TimeoutError, UnreadableDocument) as fault:
-                self._n_unanswered = 0 if isinstance(fault, UnreadableDocument) else self._n_unanswered + 1
+                self._n_unanswered = (
+                    0 if isinstance(fault, UnreadableDocument) else self._n_unanswered + 1
+                )
                 too_late = f"it did not answer within {timeout_s:g} s (parsing.services.timeout_s)"
                 return self._failed(pdf, str(fault) or too_late)
             self._n_unanswered = 0
@@ -167,8 +190,9 @@ class _NotNow(_Unanswered):
 
 
 class _Server:
-    """Sends requests to one address; the caller bounds their time. Raises _Unanswered, and UnreadableDocument for an
-    error or a reply that is too large, with a phrase that can follow "a.pdf was not read by GROBID: "."""
+    """Sends requests to one address; the caller bounds their time. Raises _Unanswered, and
+    UnreadableDocument for an error or a reply that is too large, with a phrase that can follow
+    "a.pdf was not read by GROBID: "."""
 
     def __init__(self, client: httpx2.AsyncClient, max_reply_mb: float) -> None:
         self._client, self._max_reply_mb = client, max_reply_mb
@@ -185,25 +209,33 @@ class _Server:
         body, most = bytearray(), self._max_reply_mb
         try:
             async with self._client.stream(method, path, **parts) as reply:
-                if reply.status_code in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+                if reply.status_code in (
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                ):
                     raise _NotNow(f"it is full or not ready (HTTP {reply.status_code})")
                 async for part in reply.aiter_bytes():
                     body += part
                     if len(body) > most * _BYTES_PER_MB:
-                        raise UnreadableDocument(f"its reply has more than {most:g} MB (parsing.limits.max_file_mb)")
+                        raise UnreadableDocument(
+                            f"its reply has more than {most:g} MB (parsing.limits.max_file_mb)"
+                        )
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _NotNow("it cannot be reached") from error
         except httpx2.HTTPError as error:
             raise _Unanswered("the connection broke before it had answered") from error
         if reply.status_code == HTTPStatus.OK:
             return bytes(body)
-        said = "".join(f" {word}" for word in body[:_SHOWN_BYTES].decode("utf-8", "replace").split())
+        said = "".join(
+            f" {word}" for word in body[:_SHOWN_BYTES].decode("utf-8", "replace").split()
+        )
         raise UnreadableDocument(f"it answered with HTTP {reply.status_code}{said and ':'}{said}")
 
 
 @asynccontextmanager
 async def _connected(settings: ParsingSettings) -> AsyncIterator[_Server]:
-    """The server of the settings. Raises InvalidSettings unless its address is one without a password."""
+    """The server of the settings. Raises InvalidSettings unless its address is one without a
+    password."""
     if not is_address(settings.grobid) or "@" in urlsplit(settings.grobid).netloc:
         raise InvalidSettings(
             "parsing.grobid is not an address. Write it as http://host:port or https://host, without a password."
@@ -211,7 +243,9 @@ async def _connected(settings: ParsingSettings) -> AsyncIterator[_Server]:
     async with httpx2.AsyncClient(
         base_url=settings.grobid,
         timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
-        headers={"Accept-Encoding": "identity"},  # a small compressed reply could fill the memory at once
+        headers={
+            "Accept-Encoding": "identity"
+        },  # a small compressed reply could fill the memory at once
         trust_env=False,
     ) as client:
         yield _Server(client, settings.limits.max_file_mb)

@@ -1,7 +1,8 @@
 """What was found in the files of papers, so that a file is read again only when it changed.
 
-A file is the one that was read while its inode, size and both times of change are the same. One that changed within
-moments of being read is not kept: another change in the same tick of the clock would leave no trace.
+A file is the one that was read while its inode, size and both times of change are the same. One
+that changed within moments of being read is not kept: another change in the same tick of the clock
+would leave no trace.
 """
 
 import json
@@ -54,10 +55,15 @@ class KnownFiles:
 
     @classmethod
     def kept_at(cls, path: Path) -> Self:
-        """The entries of the run before; empty if they are of another version or the file is damaged."""
+        """The entries of the run before; empty if they are of another version or the file is
+        damaged."""
         try:
             kept = unsealed(path.read_bytes()) or {}
-            return cls(_adapter().validate_python(kept["files"]) if kept.get("version") == _version() else None)
+            return cls(
+                _adapter().validate_python(kept["files"])
+                if kept.get("version") == _version()
+                else None
+            )
         except (OSError, ValidationError):
             return cls()
 
@@ -80,8 +86,8 @@ class KnownFiles:
         write_atomically(path, json.dumps(sealed({"version": _version(), "files": files})).encode())
 
     def altered(self) -> Iterator[Path]:
-        """Files that cannot be read any more, or whose bytes are others than those that were read, though nothing else
-        of them changed."""
+        """Files that cannot be read any more, or whose bytes are others than those that were read,
+        though nothing else of them changed."""
         for name, known in self._earlier.items():
             path = Path(name)
             try:
@@ -99,7 +105,9 @@ def _stands(path: Path) -> Stands:
 
 
 def _version() -> str:
-    return fingerprint(registry.PARSER_VERSION, [(known.parse, known.version) for known in registry.FORMATS])
+    return fingerprint(
+        registry.PARSER_VERSION, [(known.parse, known.version) for known in registry.FORMATS]
+    )
 
 
 def _adapter() -> TypeAdapter[dict[str, KnownFile]]:

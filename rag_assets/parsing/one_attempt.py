@@ -18,8 +18,8 @@ from rag_assets.parsing.store import demand_promises, packed_document
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
 _STRETCH, _N_STRETCHES, _LEAST_PRINTED = 20, 200, 200
 _LEAST_SHARED = 0.1
-"""The least share of stretches of 20 letters. Measured on 13 pairs of TEI and PDF: .78 or more of a paper's own, .03
-or less of any other's."""
+"""The least share of stretches of 20 letters. Measured on 13 pairs of TEI and PDF: .78 or more of a
+paper's own, .03 or less of any other's."""
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
 
@@ -41,7 +41,8 @@ class Attempt:
 
     @property
     def pdf(self) -> PaperFile | None:
-        """The PDF beside the file, which can give pages to its document; None where the file is the PDF."""
+        """The PDF beside the file, which can give pages to its document; None where the file is the
+        PDF."""
         if self.is_pdf_given_up or self.file is None or is_pdf(self.file):
             return None
         return next(filter(is_pdf, self.paper.files), None)
@@ -52,7 +53,8 @@ class Attempt:
         return self.paper.problem or " ".join(self.failures)
 
     def after(self, failure: Failure) -> "Attempt":
-        """The next attempt. A lost worker may be due to the PDF, so the file is tried once without it."""
+        """The next attempt. A lost worker may be due to the PDF, so the file is tried once without
+        it."""
         if self.file is None:
             return self
         if failure.is_worker_lost and self.pdf:
@@ -62,7 +64,9 @@ class Attempt:
 
     def without(self, pdf: PaperFile, reason: str) -> "Attempt":
         """The attempt at the same file without its PDF."""
-        return replace(self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True)
+        return replace(
+            self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True
+        )
 
     def past_unusable(self) -> "Attempt":
         """The attempt at the next file that has no known problem."""
@@ -131,7 +135,11 @@ def kinds_of(document: Document) -> Counter[BlockKind]:
 
 def _sentence(file: PaperFile, reason: str) -> str:
     """The reason behind the name of the file, or of what GROBID made of it."""
-    name = f"{file.read_by}'s reading of {file.relative}" if file.read_by and file.format else file.relative
+    name = (
+        f"{file.read_by}'s reading of {file.relative}"
+        if file.read_by and file.format
+        else file.relative
+    )
     return reason if reason.startswith(file.relative) else f"{name} {reason}"
 
 
@@ -141,7 +149,9 @@ def _no_pages_from(pdf: PaperFile, reason: str) -> str:
 
 def _demand_text(document: Document) -> None:
     has_text = any(
-        block.text.strip() and block.kind is not BlockKind.HEADING and block.zone not in _WITHOUT_SUBJECT
+        block.text.strip()
+        and block.kind is not BlockKind.HEADING
+        and block.zone not in _WITHOUT_SUBJECT
         for block in document.blocks
     )
     if not has_text:
@@ -151,7 +161,8 @@ def _demand_text(document: Document) -> None:
 
 
 def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettings) -> None:
-    """Raise UnreadableDocument where almost no stretch of a server's reading is in the PDF: it is another paper's."""
+    """Raise UnreadableDocument where almost no stretch of a server's reading is in the PDF: it is
+    another paper's."""
     from rag_assets.parsing.formats.pdf.file import text_layer  # loads the PDF engine
 
     try:
@@ -176,10 +187,13 @@ def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> 
 
 
 def _page_work(document: Document) -> PageWork | None:
-    """The function that adds pages from the paper's PDF: all of them, or those not proved; None if none are missing."""
+    """The function that adds pages from the paper's PDF: all of them, or those not proved; None if
+    none are missing."""
     from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf, has_gaps
 
     if document.page_source is PageSource.NONE:
         return align_to_pdf
-    is_partial = document.page_source is PageSource.COORDS and any(has_gaps(block.spans) for block in document.blocks)
+    is_partial = document.page_source is PageSource.COORDS and any(
+        has_gaps(block.spans) for block in document.blocks
+    )
     return fill_from_pdf if is_partial else None

@@ -1,8 +1,9 @@
-"""A parquet file that names the papers, instead of a sweep: one row per paper with the paths of its files.
+"""A parquet file that names the papers, instead of a sweep: one row per paper with the paths of its
+files.
 
-A user names it in the settings, puts it into the papers folder, or puts it at data/cache/parsed_index.parquet, where
-the pipeline publishes its own index. From there it is moved into the papers folder, so that later runs work from the
-same list.
+A user names it in the settings, puts it into the papers folder, or puts it at
+data/cache/parsed_index.parquet, where the pipeline publishes its own index. From there it is moved
+into the papers folder, so that later runs work from the same list.
 """
 
 import logging
@@ -42,10 +43,12 @@ _MOVED = {"list_of_papers": "moved from data/cache"}
 
 
 def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> list[Paper]:
-    """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a sweep finds.
+    """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a
+    sweep finds.
 
-    paper_list: such a table, or the library of a reference manager, as `reference_libraries` reads it.
-    Raises MissingInput when the folder or the named file is not there, or the file is not such a table.
+    paper_list: such a table, or the library of a reference manager, as `reference_libraries` reads
+    it. Raises MissingInput when the folder or the named file is not there, or the file is not such
+    a table.
     """
     if paper_list is not None and is_reference_library(paper_list):
         return papers_in(paper_list, papers, limits)
@@ -53,7 +56,11 @@ def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> l
         return _listed_papers(paper_list, papers, limits)
     demand_folder(papers)
     in_papers = papers / INDEX_NAME
-    return _listed_papers(in_papers, papers, limits) if in_papers.exists() else discover(papers, limits)
+    return (
+        _listed_papers(in_papers, papers, limits)
+        if in_papers.exists()
+        else discover(papers, limits)
+    )
 
 
 def demand_papers(found: Sequence[Paper], papers: Path) -> None:
@@ -71,8 +78,9 @@ def demand_papers(found: Sequence[Paper], papers: Path) -> None:
 def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | None:
     """The list of papers at `published`, the place of the published index; None when there is none.
 
-    `named` is the list that the settings name. Raises MissingInput when that or a list of the user in the folder
-    `papers` names the papers as well: it is not known which one is meant, and the one at `published` would be lost.
+    `named` is the list that the settings name. Raises MissingInput when that or a list of the user
+    in the folder `papers` names the papers as well: it is not known which one is meant, and the one
+    at `published` would be lost.
     """
     if not _is_list_of_papers(published):
         return None
@@ -89,8 +97,8 @@ def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | N
 def adopt_list(published: Path, papers: Path) -> None:
     """Move the list of papers at `published` to parsed_index.parquet in the folder `papers`.
 
-    Relative paths in it count from its own folder, the data folder or the folder that holds the data folder, wherever
-    the file is. Raises MissingInput when it cannot be written there.
+    Relative paths in it count from its own folder, the data folder or the folder that holds the
+    data folder, wherever the file is. Raises MissingInput when it cannot be written there.
     """
     kept = papers / INDEX_NAME
     table = pq.read_table(published)
@@ -98,7 +106,9 @@ def adopt_list(published: Path, papers: Path) -> None:
     for column in _PATH_COLUMNS:
         if column in table.schema.names:
             moved = [_from(papers, value, published.parent) for value in table[column].to_pylist()]
-            table = table.set_column(table.schema.get_field_index(column), column, pa.array(moved, pa.string()))
+            table = table.set_column(
+                table.schema.get_field_index(column), column, pa.array(moved, pa.string())
+            )
     try:
         papers.mkdir(parents=True, exist_ok=True)
         with staging() as staged:
@@ -119,23 +129,25 @@ def adopt_list(published: Path, papers: Path) -> None:
 
 
 def _listed_papers(listing: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
-    """The papers of a table with `paper_id`, `parsed_xml_path`, `parsed_txt_path` and perhaps `pdf_path`.
+    """The papers of a table with `paper_id`, `parsed_xml_path`, `parsed_txt_path` and perhaps
+    `pdf_path`.
 
-    Relative paths count from the folder of the table; null or empty ones are fine. A row whose files are missing, or
-    whose paper_id was there before, becomes a paper with a problem. Raises MissingInput when it is not such a table.
+    Relative paths count from the folder of the table; null or empty ones are fine. A row whose
+    files are missing, or whose paper_id was there before, becomes a paper with a problem. Raises
+    MissingInput when it is not such a table.
     """
     found: dict[str, Paper] = {}
     n_before: Counter[str] = Counter()
     for row in _rows_of(listing):
         given = str(row["paper_id"] if row["paper_id"] is not None else "").strip()
         paper_id = safe_id(given)
-        files = tuple(_listed_file(listing.parent / path, papers, limits) for path in _paths_of(row))
+        files = tuple(
+            _listed_file(listing.parent / path, papers, limits) for path in _paths_of(row)
+        )
         n_before[paper_id] += 1
         problem = _row_problem(listing, given, files)
         if (nth := n_before[paper_id]) > 1:
-            problem = (
-                f"{listing.name} names paper_id {paper_id} {nth} times; the first row is used. Give each paper one row."
-            )
+            problem = f"{listing.name} names paper_id {paper_id} {nth} times; the first row is used. Give each paper one row."
             paper_id = safe_id(f"{given}/{nth}")
         found[paper_id] = Paper(paper_id, files, problem)
     return list(found.values())
@@ -150,9 +162,13 @@ def _rows_of(listing: Path) -> list[dict[str, object]]:
         columns = _known_columns(pq.read_schema(listing))
         table = pq.read_table(listing, columns=columns)
     except (OSError, pa.ArrowException) as error:
-        raise MissingInput(f"{listing} cannot be read as a parquet file. Write it again.") from error
+        raise MissingInput(
+            f"{listing} cannot be read as a parquet file. Write it again."
+        ) from error
     if missing := [name for name in _REQUIRED_COLUMNS if name not in columns]:
-        raise MissingInput(f"{listing} has no column {', '.join(missing)}. Needed are {', '.join(_REQUIRED_COLUMNS)}.")
+        raise MissingInput(
+            f"{listing} has no column {', '.join(missing)}. Needed are {', '.join(_REQUIRED_COLUMNS)}."
+        )
     rows: list[dict[str, object]] = table.to_pylist()
     return rows
 
@@ -176,7 +192,9 @@ def _row_problem(listing: Path, given: str, files: Sequence[PaperFile]) -> str:
     if not given:
         return f"{listing.name} has a row without paper_id. Give it one."
     if not files:
-        return f"{listing.name} names no file for {given}. Fill in parsed_xml_path or parsed_txt_path."
+        return (
+            f"{listing.name} names no file for {given}. Fill in parsed_xml_path or parsed_txt_path."
+        )
     return ""
 
 
@@ -196,4 +214,6 @@ def _from(papers: Path, value: object, folder: Path) -> str | None:
     data = papers.parent
     places = [place / value for place in (folder, data, data.parent)]
     found = next((place for place in places if place.exists()), places[0])
-    return str(found) if Path(value).is_absolute() else Path(os.path.relpath(found, papers)).as_posix()
+    return (
+        str(found) if Path(value).is_absolute() else Path(os.path.relpath(found, papers)).as_posix()
+    )

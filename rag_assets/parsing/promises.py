@@ -15,7 +15,11 @@ QUARANTINED = "quarantined"
 
 def repeated_paper_ids(index: pa.Table) -> pa.Table:
     """(paper_id, n_rows) of each paper_id that is there more than once."""
-    counts = index.group_by("paper_id").aggregate([([], "count_all")]).rename_columns(["paper_id", "n_rows"])
+    counts = (
+        index.group_by("paper_id")
+        .aggregate([([], "count_all")])
+        .rename_columns(["paper_id", "n_rows"])
+    )
     return counts.filter(pc.greater(counts["n_rows"], 1)).sort_by("paper_id")
 
 
@@ -25,11 +29,14 @@ def quarantined(index: pa.Table) -> pa.Table:
 
 
 def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
-    """(paper_id, ordinal, page_start, page_end, n_pages) of blocks on pages that their document does not have."""
+    """(paper_id, ordinal, page_start, page_end, n_pages) of blocks on pages that their document
+    does not have."""
     placed = blocks.select(["paper_id", "ordinal", "page_start", "page_end"])
     joined = placed.join(index.select(["paper_id", "n_pages"]), "paper_id")
     is_outside = pc.or_kleene(
-        pc.or_kleene(pc.less(joined["page_start"], 1), pc.less(joined["page_end"], joined["page_start"])),
+        pc.or_kleene(
+            pc.less(joined["page_start"], 1), pc.less(joined["page_end"], joined["page_start"])
+        ),
         pc.greater(joined["page_end"], joined["n_pages"]),
     )
     return joined.filter(pc.fill_null(is_outside, fill_value=False)).sort_by(
@@ -46,20 +53,30 @@ class BlocksCandidate:
 
 
 def is_doubtful(row: Mapping[str, Any]) -> bool:
-    """Whether a paper (a row of the parsed index) was not read from its best file, or has pages without text or with
-    words cut in two."""
+    """Whether a paper (a row of the parsed index) was not read from its best file, or has pages
+    without text or with words cut in two."""
     return bool(row["used_fallback"] or row["n_pages_unread"] or row["n_pages_cut"])
 
 
 def how_bad(row: Mapping[str, Any]) -> tuple[bool, bool, float, bool]:
-    """Sorts papers (rows of the parsed index) by how badly they were read: whether one is quarantined, whether it is
-    doubtful, the share of its pages without text or with words cut in two, whether it has no heading."""
+    """Sorts papers (rows of the parsed index) by how badly they were read: whether one is
+    quarantined, whether it is doubtful, the share of its pages without text or with words cut in
+    two, whether it has no heading."""
     n_bad = (row["n_pages_unread"] or 0) + (row["n_pages_cut"] or 0)
-    return row["status"] != PARSED, is_doubtful(row), n_bad / max(row["n_pages"] or 0, 1), not row["n_headings"]
+    return (
+        row["status"] != PARSED,
+        is_doubtful(row),
+        n_bad / max(row["n_pages"] or 0, 1),
+        not row["n_headings"],
+    )
 
 
 PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
-    Promise("ids_unique", "Every paper_id occurs once.", lambda index: repeated_paper_ids(index).to_pylist()),
+    Promise(
+        "ids_unique",
+        "Every paper_id occurs once.",
+        lambda index: repeated_paper_ids(index).to_pylist(),
+    ),
     Promise(
         "none_quarantined",
         "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",

@@ -1,5 +1,6 @@
-"""The library of a reference manager as a list of papers: a BibTeX file with attachments, as Zotero and Better BibTeX
-export it. Nothing is written there, and no file outside of its folder is opened."""
+"""The library of a reference manager as a list of papers: a BibTeX file with attachments, as Zotero
+and Better BibTeX export it. Nothing is written there, and no file outside of its folder is
+opened."""
 
 import os
 import unicodedata
@@ -29,13 +30,17 @@ def is_reference_library(listing: Path) -> bool:
 
 
 def entries_of(library: Path, papers: Path, limits: ParseLimits) -> tuple[list[Entry], list[str]]:
-    """The items of a library with their attachments relative to the papers folder, and what could not be read of it.
+    """The items of a library with their attachments relative to the papers folder, and what could
+    not be read of it.
 
     Raises MissingInput when nothing of it can be read.
     """
     entries, problems = _read(library, limits)
     folder = library.parent
-    named = [replace(one, files=tuple(_name_of(folder / path, papers) for path in one.files)) for one in entries]
+    named = [
+        replace(one, files=tuple(_name_of(folder / path, papers) for path in one.files))
+        for one in entries
+    ]
     return named, problems
 
 
@@ -45,9 +50,13 @@ def _read(library: Path, limits: ParseLimits) -> Read:
             f"{library}, which the setting paper_list names, does not exist. Export it again or unset the setting."
         )
     content = content_of(library)
-    entries, problems = ([], [content]) if isinstance(content, str) else _taken_apart(library.name, content, limits)
+    entries, problems = (
+        ([], [content]) if isinstance(content, str) else _taken_apart(library.name, content, limits)
+    )
     if problems and not entries:
-        raise MissingInput(f"{library}, which the setting paper_list names, cannot be read. {problems[0]}")
+        raise MissingInput(
+            f"{library}, which the setting paper_list names, cannot be read. {problems[0]}"
+        )
     return entries, problems
 
 
@@ -60,8 +69,9 @@ def _taken_apart(name: str, content: bytes, limits: ParseLimits) -> Read:
 
 
 def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
-    """The papers of a library: attachments of one item with the same stem are one paper. Its id is the stem, with the
-    key of the item where two items share it. A file that cannot be used keeps its problem. Raises as `entries_of`."""
+    """The papers of a library: attachments of one item with the same stem are one paper. Its id is
+    the stem, with the key of the item where two items share it. A file that cannot be used keeps
+    its problem. Raises as `entries_of`."""
     folder = library.parent
     root = folder.resolve()
     found: list[tuple[str, str, list[PaperFile]]] = []
@@ -72,12 +82,16 @@ def papers_in(library: Path, papers: Path, limits: ParseLimits) -> list[Paper]:
             by_stem.setdefault(_stem(file), []).append(file)
         found += ((stem, entry.key, own) for stem, own in by_stem.items())
     n_with = Counter(safe_id(stem) for stem, _, _ in found)
-    named = {safe_id(stem if n_with[safe_id(stem)] == 1 else f"{stem}-{key}"): tuple(own) for stem, key, own in found}
+    named = {
+        safe_id(stem if n_with[safe_id(stem)] == 1 else f"{stem}-{key}"): tuple(own)
+        for stem, key, own in found
+    }
     return [Paper(paper_id, files) for paper_id, files in named.items()]
 
 
 def _meant(files: Sequence[PaperFile]) -> Iterable[PaperFile]:
-    """The files of a known suffix, without web pages if there is any other; all files, if none has a known suffix."""
+    """The files of a known suffix, without web pages if there is any other; all files, if none has
+    a known suffix."""
     known = [file for file in files if stem_of(file.relative)] or files
     return [file for file in known if not file.relative.lower().endswith(_WEB_PAGES)] or known
 
@@ -88,7 +102,9 @@ def _stem(file: PaperFile) -> str:
 
 
 def _name_of(path: Path, papers: Path) -> str:
-    return unicodedata.normalize("NFC", Path(os.path.relpath(path.absolute(), papers.absolute())).as_posix())
+    return unicodedata.normalize(
+        "NFC", Path(os.path.relpath(path.absolute(), papers.absolute())).as_posix()
+    )
 
 
 def _file(path: Path, papers: Path, root: Path, limits: ParseLimits) -> PaperFile:

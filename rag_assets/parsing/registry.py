@@ -1,7 +1,8 @@
-"""The formats: one table of suffixes, sniffers and parsers; the content of a file decides before its suffix.
+"""The formats: one table of suffixes, sniffers and parsers; the content of a file decides before
+its suffix.
 
-A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are first needed: a worker
-that reads TEI does not load the PDF engine.
+A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are
+first needed: a worker that reads TEI does not load the PDF engine.
 """
 
 import importlib
@@ -20,8 +21,8 @@ Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
 PARSER_VERSION = 20
-"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
-version of its format below."""
+"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one
+parser raises the version of its format below."""
 _PACKAGE = "rag_assets.parsing.formats"
 _OCR = "rapidocr"
 """Reads the pages of PDFs that have no text layer."""
@@ -39,14 +40,18 @@ class Format:
     parse: str
     """`module:function`."""
     sniff: str | None
-    """`module:function` that knows the format by its first bytes; None: any text with its suffix."""
+    """`module:function` that knows the format by its first bytes; None: any text with its
+    suffix."""
     opening: bytes = b""
-    """What the content starts with, white space aside: only then is the sniffer imported and asked."""
+    """What the content starts with, white space aside: only then is the sniffer imported and
+    asked."""
     needs: str = ""
-    """The optional dependency, and the package, without which its files cannot be read. The content of such a file is
-    not enough, its suffix must fit: a web page named .pdf is a failed download, not a paper."""
+    """The optional dependency, and the package, without which its files cannot be read. The content
+    of such a file is not enough, its suffix must fit: a web page named .pdf is a failed download,
+    not a paper."""
     version: int = 1
-    """Raise it when the parser makes something else of the same file; papers of other formats are left alone."""
+    """Raise it when the parser makes something else of the same file; papers of other formats are
+    left alone."""
 
 
 FORMATS = (
@@ -92,11 +97,14 @@ FORMATS = (
         b"{",
         version=5,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=8),
+    Format(
+        Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=8
+    ),
     Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=7),
 )
 _SUFFIXES = sorted(
-    {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)
+    {suffix for known in FORMATS for suffix in known.suffixes},
+    key=lambda suffix: (-len(suffix), suffix),
 )
 _OTHER_FILES = (
     (b"PK\x03\x04", "a ZIP archive or an Office file", "Export the paper as PDF."),
@@ -115,9 +123,12 @@ _XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|!--|[A-Za-z_])")
 
 
 def suffix_of(name: str) -> str | None:
-    """The longest known suffix of a file name, in lower case; None when it has none or nothing before it."""
+    """The longest known suffix of a file name, in lower case; None when it has none or nothing
+    before it."""
     lowered = name.lower()
-    for suffix in _SUFFIXES:  # a generator takes three times as long, and each run asks of each file
+    for (
+        suffix
+    ) in _SUFFIXES:  # a generator takes three times as long, and each run asks of each file
         if lowered.endswith(suffix) and len(name) > len(suffix):
             return suffix
     return None
@@ -145,15 +156,18 @@ def parser_of(known: Format) -> Parse:
 
 
 def installed_extras() -> list[str]:
-    """The optional dependencies of parsers that are installed; what failed for want of one is tried again with it."""
+    """The optional dependencies of parsers that are installed; what failed for want of one is tried
+    again with it."""
     wanted = {_OCR, *(known.needs for known in FORMATS if known.needs)}
     return sorted(name for name in wanted if importlib.util.find_spec(name))
 
 
 def sniff(name: str, head: bytes) -> Format:
-    """The format of a file by its first bytes (64 KB are enough); its suffix only decides between texts.
+    """The format of a file by its first bytes (64 KB are enough); its suffix only decides between
+    texts.
 
-    Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow its name.
+    Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow
+    its name.
     """
     for known in FORMATS:
         if not looks_like(known, head):

@@ -1,7 +1,7 @@
 """Papers that are gone from the papers folder, and when they are too many to be taken for deleted.
 
-A disk that is not mounted leaves an empty folder, one that fails leaves files that cannot be read. Read as "all papers
-were deleted", it would empty every table and index and change every answer.
+A disk that is not mounted leaves an empty folder, one that fails leaves files that cannot be read.
+Read as "all papers were deleted", it would empty every table and index and change every answer.
 """
 
 import time
@@ -22,9 +22,11 @@ class Removal:
     """What would be removed from the published index."""
 
     before: Collection[str]
-    """Papers that are published and were read, without those that were deleted over HTTP and lie in the trash."""
+    """Papers that are published and were read, without those that were deleted over HTTP and lie in
+    the trash."""
     now: Mapping[str, str | None]
-    """Papers that have files, also under another id, with the reason why they cannot be read, if so."""
+    """Papers that have files, also under another id, with the reason why they cannot be read, if
+    so."""
     is_allowed: bool
     """Whether the user has confirmed it: `execution.allow_removal`."""
 
@@ -47,15 +49,17 @@ def note_removal(paths: Paths) -> None:
 
 
 def is_recent(paths: Paths) -> bool:
-    """Whether that was within a week. So long nothing that was paid for is forgotten: it may have been confirmed in
-    error."""
+    """Whether that was within a week. So long nothing that was paid for is forgotten: it may have
+    been confirmed in error."""
     return paths.removal.exists() and time.time() - paths.removal.stat().st_mtime < _RECENT_S
 
 
 def _unconfirmed(removal: Removal) -> Offenders:
     if removal.is_allowed or not removal.is_most:
         return []
-    return [{"paper_id": one, "problem": removal.now.get(one, _NO_FILE)} for one in removal.vanished]
+    return [
+        {"paper_id": one, "problem": removal.now.get(one, _NO_FILE)} for one in removal.vanished
+    ]
 
 
 def _question(removal: Removal, offenders: Offenders) -> str:

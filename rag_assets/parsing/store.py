@@ -1,6 +1,8 @@
-"""Parsed documents by fingerprint: checked and kept as soon as they are parsed, so that a killed run repeats no file.
+"""Parsed documents by fingerprint: checked and kept as soon as they are parsed, so that a killed
+run repeats no file.
 
-Workers may write at the same time. A document that breaks a promise is quarantined, and the other papers go on.
+Workers may write at the same time. A document that breaks a promise is quarantined, and the other
+papers go on.
 """
 
 import gzip
@@ -48,8 +50,8 @@ class DocumentStore:
         return unpacked_document(document)
 
     def each_packed(self, fingerprints: Iterable[str]) -> Iterator[bytes]:
-        """The documents of those fingerprints in that order, packed; the file is opened once for some of them. Raises
-        MissingInput for one that is not there or damaged."""
+        """The documents of those fingerprints in that order, packed; the file is opened once for
+        some of them. Raises MissingInput for one that is not there or damaged."""
         left = iter(fingerprints)
         while some := list(islice(left, _AT_ONCE)):
             found = self._packed.get_all(some)
@@ -62,7 +64,8 @@ class DocumentStore:
                 yield found[fingerprint]
 
     def prune(self, used: Collection[str]) -> None:
-        """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""
+        """Delete the documents of other fingerprints; call it after the index that names the used
+        ones is published."""
         self._packed.drop(self._packed.keys() - set(used))
 
     def forget_readings_but(self, sha256s: Collection[str | None]) -> None:
@@ -72,7 +75,8 @@ class DocumentStore:
 
     @property
     def readings(self) -> Kept[bytes]:
-        """What GROBID made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash of who read it."""
+        """What GROBID made of PDFs, in the same file: by the SHA-256 of the PDF, a dot, and a hash
+        of who read it."""
         return Kept(KeptFile(self.path), "readings", gzip.compress, gzip.decompress)
 
     @property
@@ -97,8 +101,12 @@ def _adapter() -> TypeAdapter[Document]:
 
 def demand_promises(document: Document) -> None:
     """Raise UnreadableDocument with the promise that the document breaks, if it breaks one."""
-    for problem in chain(_page_problems(document), _box_problems(document), _storage_problems(document)):
-        raise UnreadableDocument(f"{problem}. Write the file again with the tool that made it, or remove it.")
+    for problem in chain(
+        _page_problems(document), _box_problems(document), _storage_problems(document)
+    ):
+        raise UnreadableDocument(
+            f"{problem}. Write the file again with the tool that made it, or remove it."
+        )
 
 
 def _page_problems(document: Document) -> Iterator[str]:
@@ -127,7 +135,11 @@ def _span_problems(text: str, spans: Sequence[Span], n_pages: int | None) -> Ite
 
 def _box_problems(document: Document) -> Iterator[str]:
     for block in document.blocks:
-        boxes = [*block.boxes, *all_boxes(block.title_spans), *(box for cell in block.cells for box in cell.boxes)]
+        boxes = [
+            *block.boxes,
+            *all_boxes(block.title_spans),
+            *(box for cell in block.cells for box in cell.boxes),
+        ]
         edges = (edge for box in boxes for edge in (box.left, box.top, box.right, box.bottom))
         if not all(map(math.isfinite, edges)):
             yield "gives a box whose edge is no number"
@@ -144,6 +156,8 @@ def _storage_problems(document: Document) -> Iterator[str]:
     }
     try:
         tables.to_table([row], tables.PARSED_INDEX)
-        tables.to_table(tables.block_rows(document.blocks, {}, document.block_starts), tables.BLOCKS)
+        tables.to_table(
+            tables.block_rows(document.blocks, {}, document.block_starts), tables.BLOCKS
+        )
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         yield f"holds a number or a text that no table can hold ({error})"

@@ -107,7 +107,11 @@ def answer_file(
 def audit(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, is_published: bool) -> None:
     """Append the answers of an update to the audit, and keep replies that could not be read."""
     rows = [
-        audit_row(trace, run, verdict="published" if is_published and not trace.result.withheld else "withheld")
+        audit_row(
+            trace,
+            run,
+            verdict="published" if is_published and not trace.result.withheld else "withheld",
+        )
         for trace in update.news
     ]
     append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])

@@ -8,7 +8,12 @@ import dagster as dg
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule, weekly_verification
+from rag_assets.pipeline.assets.automation import (
+    JOBS,
+    corpus_sensor,
+    nightly_schedule,
+    weekly_verification,
+)
 from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
 from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
@@ -47,7 +52,8 @@ ASSETS = [
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The project's definitions; `overrides` are settings that win over file and environment.
 
-    They load even with wrong settings: a run, the sensor and the schedule read the settings again when they need them.
+    They load even with wrong settings: a run, the sensor and the schedule read the settings again
+    when they need them.
     """
     now = _settings_now(overrides)
     verification, weekly = weekly_verification(overrides)

@@ -1,6 +1,8 @@
-"""Sensors of Dagster that tell people of runs that fail, by email or in Slack, as `automation.notify` says.
+"""Sensors of Dagster that tell people of runs that fail, by email or in Slack, as
+`automation.notify` says.
 
-The settings are read when the definitions load. Passwords and tokens are secrets, in the environment or `.env`.
+The settings are read when the definitions load. Passwords and tokens are secrets, in the
+environment or `.env`.
 """
 
 from collections.abc import Sequence
@@ -19,12 +21,14 @@ _TYPES = {"smtp": "STARTTLS", "smtps": "SSL"}
 def failure_sensors(targets: Sequence[str]) -> list[dg.SensorDefinition]:
     """One sensor for all email addresses and one for each channel of Slack.
 
-    Raises InvalidSettings for an unknown target, or one whose secret is not set; MissingExtra for Slack without
-    dagster-slack.
+    Raises InvalidSettings for an unknown target, or one whose secret is not set; MissingExtra for
+    Slack without dagster-slack.
     """
     named = [target.partition(":")[::2] for target in targets]
     if wrong := [kind for kind, place in named if kind not in ("email", "slack") or not place]:
-        raise InvalidSettings(f"automation.notify: {wrong[0]!r} is neither email:NAME@HOST nor slack:CHANNEL.")
+        raise InvalidSettings(
+            f"automation.notify: {wrong[0]!r} is neither email:NAME@HOST nor slack:CHANNEL."
+        )
     addresses = [place for kind, place in named if kind == "email"]
     channels = [place for kind, place in named if kind == "slack"]
     return [*([_email_sensor(addresses)] if addresses else []), *map(_slack_sensor, channels)]
@@ -59,7 +63,9 @@ def _slack_sensor(channel: str) -> dg.SensorDefinition:
         raise MissingExtra.named("slack", purpose=f"automation.notify = slack:{channel}") from None
     token = environment().get(SLACK_VARIABLE, "")
     if not token:
-        raise InvalidSettings(f"automation.notify names slack:{channel}: set {SLACK_VARIABLE} to the token of a bot.")
+        raise InvalidSettings(
+            f"automation.notify names slack:{channel}: set {SLACK_VARIABLE} to the token of a bot."
+        )
     named = "".join(char if char.isalnum() else "_" for char in channel.strip("#"))
     sensor: dg.SensorDefinition = make_slack_on_run_failure_sensor(
         channel=channel,

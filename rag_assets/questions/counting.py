@@ -17,8 +17,12 @@ _ASKS_WHICH = re.compile(
     rf"(?:do|are there) any)(?: [\w-]+)?? ?\b{_PAPERS}\b(?! {_BY_OTHERS})(?: that\b)?",
     re.IGNORECASE,
 )
-_HOW_MANY = re.compile(rf"\bhow many (?:of (?:the|these|my|our) )?(?P<papers>(?:[\w-]+ )??{_PAPERS})\b", re.IGNORECASE)
-_PREDICATE = re.compile(r"\s+(?!(?:do|did|can|could|was|is|does|there)\b)(?P<said>\w.*?)[\s?.!]*$", re.DOTALL)
+_HOW_MANY = re.compile(
+    rf"\bhow many (?:of (?:the|these|my|our) )?(?P<papers>(?:[\w-]+ )??{_PAPERS})\b", re.IGNORECASE
+)
+_PREDICATE = re.compile(
+    r"\s+(?!(?:do|did|can|could|was|is|does|there)\b)(?P<said>\w.*?)[\s?.!]*$", re.DOTALL
+)
 _IN_WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 
@@ -28,7 +32,8 @@ def asks_which_papers(question: str) -> bool:
 
 
 def asked_of_each(question: str) -> str:
-    """What is looked for in each paper: "the Veldt library" for "Which papers use the Veldt library?"."""
+    """What is looked for in each paper: "the Veldt library" for "Which papers use the Veldt
+    library?"."""
     words = _ASKS_WHICH.sub(" ", question, count=1).strip(" ?.!").split()
     telling = [nth for nth, word in enumerate(words) if word.lower() not in QUESTION_WORDS]
     return " ".join(words[telling[0] : telling[-1] + 1] if telling else words)
@@ -43,6 +48,10 @@ def counted(question: str, n_papers: int) -> str:
     if asked is None:
         return ""
     number = _IN_WORDS[n_papers] if n_papers < len(_IN_WORDS) else str(n_papers)
-    said = _PREDICATE.match(question, asked.end()) if not question[: asked.start()].strip() else None
+    said = (
+        _PREDICATE.match(question, asked.end()) if not question[: asked.start()].strip() else None
+    )
     papers = asked["papers"] if n_papers > 1 else "paper"
-    return f"At least {number} {papers} " + (f"{said['said']}." if said else f"(“{asked_of_each(question)}”).")
+    return f"At least {number} {papers} " + (
+        f"{said['said']}." if said else f"(“{asked_of_each(question)}”)."
+    )

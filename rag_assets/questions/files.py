@@ -1,8 +1,9 @@
 """Question files and the files that the answers to them go to.
 
-A question file holds JSON Lines with `id`, `question` and, optionally, filters and what a right answer holds. The file
-that the setting `questions` names is answered in `data/output/qa.jsonl`. The answers to any other file go to
-`data/output/<stem>/`, so that trying out questions does not touch the published ones.
+A question file holds JSON Lines with `id`, `question` and, optionally, filters and what a right
+answer holds. The file that the setting `questions` names is answered in `data/output/qa.jsonl`. The
+answers to any other file go to `data/output/<stem>/`, so that trying out questions does not touch
+the published ones.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,9 @@ def _as_filter(value: object) -> object:
 FilterText = Annotated[InstanceOf[Filter], BeforeValidator(_as_filter), PlainSerializer(str)]
 """A filter, written in its syntax."""
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Turned = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARS)]
+Turned = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARS)
+]
 
 
 class ExpectedPaper(BaseModel):
@@ -65,10 +68,14 @@ class ExpectedPaper(BaseModel):
 class Question(BaseModel):
     """One line of a question file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", coerce_numbers_to_str=True, hide_input_in_errors=True
+    )
 
     id: NonEmpty
-    question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
+    question: Annotated[
+        str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)
+    ]
     """May have no words: then it is refused, and the others go on."""
     paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
@@ -76,13 +83,21 @@ class Question(BaseModel):
     key_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
         (), description="Facts of a right answer, each a list of accepted spellings."
     )
-    answerable: bool | None = Field(None, description="False: no paper of the corpus answers it. Empty: not said.")
+    answerable: bool | None = Field(
+        None, description="False: no paper of the corpus answers it. Empty: not said."
+    )
     forbidden_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
         (), description="What a right answer never says, each a list of spellings."
     )
-    reference: NonEmpty | None = Field(None, description="A right answer in words, for a model that judges.")
-    tags: tuple[NonEmpty, ...] = Field((), description="Slices of an evaluation that the question belongs to.")
-    conversation: tuple[Turned, ...] = Field((), description="Questions asked before this one, oldest first.")
+    reference: NonEmpty | None = Field(
+        None, description="A right answer in words, for a model that judges."
+    )
+    tags: tuple[NonEmpty, ...] = Field(
+        (), description="Slices of an evaluation that the question belongs to."
+    )
+    conversation: tuple[Turned, ...] = Field(
+        (), description="Questions asked before this one, oldest first."
+    )
 
     @property
     def filter(self) -> Filter:
@@ -98,8 +113,8 @@ class Question(BaseModel):
 
 
 def asked(text: str) -> Question:
-    """A question that comes from no file and no conversation. Raises InvalidQuestions as `said`, and when it has no
-    words."""
+    """A question that comes from no file and no conversation. Raises InvalidQuestions as `said`,
+    and when it has no words."""
     question = said(text)
     if not has_words(text):
         raise InvalidQuestions(NO_WORDS)
@@ -107,26 +122,31 @@ def asked(text: str) -> Question:
 
 
 def said(text: str) -> Question:
-    """What a user says in a conversation: "Why?" needs no words of its own. It may have several lines.
+    """What a user says in a conversation: "Why?" needs no words of its own. It may have several
+    lines.
 
     Raises InvalidQuestions when it is blank, too long or holds characters that are no text.
     """
     if not text.strip():
         raise InvalidQuestions(NO_WORDS)
     if len(text.strip()) > MAX_QUESTION_CHARS:
-        raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
+        raise InvalidQuestions(
+            f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}."
+        )
     if not text.translate(_LINE_BREAKS).isprintable():
         raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8.")
     return Question(id=text, question=text)
 
 
-def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse") -> list[Question]:
+def load_questions(
+    path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse"
+) -> list[Question]:
     """Read a question file in its order; blank lines are skipped.
 
-    unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
-    MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming all lines that cannot
-    be used or whose id occurred before. The errors quote no values, except ids and filters, since any file may
-    be named as one of questions.
+    unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other
+    tools. Raises MissingInput when there is no such file, InvalidQuestions when it holds no
+    question, or naming all lines that cannot be used or whose id occurred before. The errors quote
+    no values, except ids and filters, since any file may be named as one of questions.
     """
     questions: list[Question] = []
     problems: dict[int, str] = {}
@@ -135,9 +155,13 @@ def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "r
         if not line.strip():
             continue
         try:
-            question = Question.model_validate_json(line, extra="forbid" if unknown_keys == "refuse" else "ignore")
+            question = Question.model_validate_json(
+                line, extra="forbid" if unknown_keys == "refuse" else "ignore"
+            )
         except ValidationError as error:
-            problems[number] = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors())
+            problems[number] = "; ".join(
+                _problem(item["loc"], item["type"], item["msg"]) for item in error.errors()
+            )
             continue
         if question.id in seen:
             problems[number] = f'the id "{question.id}" occurred before'
@@ -156,7 +180,8 @@ class QuestionSet:
 
     file: Path
     label: str
-    """The file as it is recorded: from the data folder if it lies inside, else absolute; with forward slashes."""
+    """The file as it is recorded: from the data folder if it lies inside, else absolute; with
+    forward slashes."""
     answers: Path
     meta: Path
     """What the published answers were made from."""
@@ -169,14 +194,20 @@ def configured_set(settings: Settings) -> QuestionSet:
 
 
 def question_set(settings: Settings, file: Path) -> QuestionSet:
-    """The configured set, or that of another file. Raises InvalidQuestions when the folder for its answers is not
-    free."""
+    """The configured set, or that of another file. Raises InvalidQuestions when the folder for its
+    answers is not free."""
     configured = configured_set(settings)
     if file.resolve() == configured.file.resolve():
         return configured
     folder = settings.paths.answers_to(file.stem)
-    if file.stem.startswith(".") or file.stem.casefold().startswith(_TAKEN_PREFIX) or file.stem.casefold() == "eval":
-        raise InvalidQuestions(f"The answers to {file} cannot go to {folder}: the name is taken. Rename the file.")
+    if (
+        file.stem.startswith(".")
+        or file.stem.casefold().startswith(_TAKEN_PREFIX)
+        or file.stem.casefold() == "eval"
+    ):
+        raise InvalidQuestions(
+            f"The answers to {file} cannot go to {folder}: the name is taken. Rename the file."
+        )
     label, meta = _label(file, settings.data_dir), folder / "qa_meta.json"
     owner = _owner(meta)
     if owner not in {None, label} and (settings.data_dir / str(owner)).exists():
@@ -188,16 +219,19 @@ def question_set(settings: Settings, file: Path) -> QuestionSet:
 
 
 def configured_questions(settings: Settings) -> list[Question] | None:
-    """The questions of the configured file; None when no file was named and the default one does not exist.
+    """The questions of the configured file; None when no file was named and the default one does
+    not exist.
 
-    Raises MissingInput when a file that was named does not exist, InvalidQuestions when it cannot be used.
+    Raises MissingInput when a file that was named does not exist, InvalidQuestions when it cannot
+    be used.
     """
     file = settings.question_file
     return None if settings.questions is None and not file.exists() else load_questions(file)
 
 
 def unasked_files(settings: Settings) -> list[Path]:
-    """The question files in the questions folder that the runs do not ask and that were never asked by name."""
+    """The question files in the questions folder that the runs do not ask and that were never asked
+    by name."""
     files = sorted(settings.paths.questions.glob("*.jsonl"))
     others = [file for file in files if file.resolve() != settings.question_file.resolve()]
     return [file for file in others if not settings.paths.answers_to(file.stem).exists()]
@@ -230,9 +264,13 @@ def _lines(path: Path) -> list[str]:
     except FileNotFoundError as error:
         raise MissingInput(f"The question file {path} does not exist. {_EXAMPLE}") from error
     except UnicodeDecodeError as error:
-        raise InvalidQuestions(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+        raise InvalidQuestions(
+            f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8."
+        ) from error
     except OSError as error:
-        raise InvalidQuestions(f"{path} cannot be read as a question file: {error.strerror}.") from error
+        raise InvalidQuestions(
+            f"{path} cannot be read as a question file: {error.strerror}."
+        ) from error
 
 
 def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:

@@ -1,7 +1,8 @@
 """Reads what a question asks: its parts, and the kinds of things it asks for.
 
-"Why is X scaled, and who proposed Y?" asks twice: each part is searched and answered by itself. The wordings are
-English; a question in other words is one part of no kind, which is searched as it stands.
+"Why is X scaled, and who proposed Y?" asks twice: each part is searched and answered by itself. The
+wordings are English; a question in other words is one part of no kind, which is searched as it
+stands.
 """
 
 import re
@@ -17,7 +18,8 @@ MIN_PART_WORDS = 4
 MOST_PARTS = 8
 """Each part costs a search and its time; with more of them it is one question."""
 _MOST_READ = 400
-"""Longer sentences are not looked through for wordings: the time of patterns grows with the square of their length."""
+"""Longer sentences are not looked through for wordings: the time of patterns grows with the square
+of their length."""
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
@@ -52,9 +54,12 @@ _AROUND = re.compile(
 """A bullet, the number of a question, or a whole question in quotation marks."""
 _WORDS_BEFORE = re.compile(r"([^\n\t.:,!?]{1,60})[\n\t.:,!]+\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE
+)
 _LEAST_ALONE, _LEAST_POINTING_BACK = 2, 5
-"""Content words that a part must have to mean something without the rest, and one that points back."""
+"""Content words that a part must have to mean something without the rest, and one that points
+back."""
 STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
     r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
@@ -124,7 +129,8 @@ class Kind(Enum):
     PUBLICATION = "publication"
     """What title pages say: who wrote a paper, where and when it appeared."""
     STATEMENTS = "statements"
-    """What papers state beside their subject: funding, interests, data and code, registration, who did what."""
+    """What papers state beside their subject: funding, interests, data and code, registration, who
+    did what."""
     SUMMARY = "summary"
     """What a paper says as a whole."""
 
@@ -152,30 +158,37 @@ class QuestionReading:
 
 
 def has_words(question: str) -> bool:
-    """Whether a question has a word that can be searched for, or asks about papers: "it" and "---" do not. Whatever
-    is found for such a text answers nothing, so nothing is searched."""
+    """Whether a question has a word that can be searched for, or asks about papers: "it" and "---"
+    do not. Whatever is found for such a text answers nothing, so nothing is searched."""
     return bool(terms_of(question)) or _A_STUDY.search(question) is not None
 
 
 def asked_text(question: str) -> str:
-    """The question without what only stands around it: bullets, numbers ("1) ", "Question 3"), quotation marks, and
-    words before it that say nothing: "Hi, ", "Please tell me: "."""
+    """The question without what only stands around it: bullets, numbers ("1) ", "Question 3"),
+    quotation marks, and words before it that say nothing: "Hi, ", "Please tell me: "."""
     text = unicodedata.normalize("NFC", question).strip()
     while match := _AROUND.match(text):
         text = (match["quoted"] or text[match.end() :]).strip()
     before = _WORDS_BEFORE.match(text)
-    if before and not _is_named(before[1]) and not _ASKS.search(before[1]) and has_words(text[before.end() :]):
+    if (
+        before
+        and not _is_named(before[1])
+        and not _ASKS.search(before[1])
+        and has_words(text[before.end() :])
+    ):
         return asked_text(text[before.end() :])
     return text if has_words(text) else question
 
 
 def _is_named(before: str) -> bool:
-    """Whether words in front of a question name what it is about, as "IT" and the "A" of "A. fumigatus" do."""
+    """Whether words in front of a question name what it is about, as "IT" and the "A" of "A.
+    fumigatus" do."""
     return bool(terms_of(before)) or before.isupper()
 
 
 def points_at_papers(question: str) -> bool:
-    """Whether a question is about papers that are not named in it: "Who wrote it?", "When was the study published?"."""
+    """Whether a question is about papers that are not named in it: "Who wrote it?", "When was the
+    study published?"."""
     return _POINTS_BACK.search(question) is not None or _A_STUDY.search(question) is not None
 
 
@@ -187,8 +200,13 @@ def read(question: str) -> QuestionReading:
     if Kind.SUMMARY in kinds:
         return QuestionReading((whole,), kinds)
     texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
-    parts = [QuestionPart(text, text if _means_something(text) else question, _kinds(text)) for text in texts]
-    is_compound = 1 < len(parts) <= MOST_PARTS and all(_is_long_enough(part.searched) for part in parts)
+    parts = [
+        QuestionPart(text, text if _means_something(text) else question, _kinds(text))
+        for text in texts
+    ]
+    is_compound = 1 < len(parts) <= MOST_PARTS and all(
+        _is_long_enough(part.searched) for part in parts
+    )
     is_compound = is_compound and any(part.searched != question for part in parts)
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
 
@@ -199,11 +217,15 @@ def _kinds(text: str) -> frozenset[Kind]:
 
 
 def _asked_in(question: str) -> list[str]:
-    """The texts of the parts. What asks nothing belongs to the part before it: "Use what the table shows."."""
+    """The texts of the parts. What asks nothing belongs to the part before it: "Use what the table
+    shows."."""
     found: list[str] = []
     for sentence in _SENTENCE_END.split(question):
         for text in _NEW_QUESTION.split(sentence):
-            if found and (not (_BEGINS.match(text) and _ASKS.search(found[-1])) or _is_of_title(found[-1], text)):
+            if found and (
+                not (_BEGINS.match(text) and _ASKS.search(found[-1]))
+                or _is_of_title(found[-1], text)
+            ):
                 found[-1] = f"{found[-1]} {text}"
             else:
                 found.append(text)
@@ -211,9 +233,14 @@ def _asked_in(question: str) -> list[str]:
 
 
 def _is_of_title(asked: str, text: str) -> bool:
-    """Whether a text goes on with the title that a question asks about: "When was Is iron good? A trial published?"."""
+    """Whether a text goes on with the title that a question asks about: "When was Is iron good? A
+    trial published?"."""
     joined = f"{asked} {text}"
-    return len(joined) <= _MOST_READ and not _OPENS.match(text) and Kind.PUBLICATION in kinds_of(joined)
+    return (
+        len(joined) <= _MOST_READ
+        and not _OPENS.match(text)
+        and Kind.PUBLICATION in kinds_of(joined)
+    )
 
 
 def _is_long_enough(part: str) -> bool:
@@ -233,7 +260,8 @@ def _means_something(part: str) -> bool:
 def kinds_of(question: str) -> frozenset[Kind]:
     """question: one sentence, of bounded length."""
     asked = {
-        Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question)) is not None,
+        Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question))
+        is not None,
         Kind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
         Kind.SUMMARY: _SUMMARY.search(question) is not None,
     }

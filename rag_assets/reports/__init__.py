@@ -1,7 +1,8 @@
-"""Reports: a template's sections asked of the corpus as questions, and written as verified claims with their evidence.
+"""Reports: a template's sections asked of the corpus as questions, and written as verified claims
+with their evidence.
 
-A template says what is asked (`templates`, `plan`), answers come from the engine as for any question, and a report is a
-view of both (`report`, `markdown`, `spreadsheet`).
+A template says what is asked (`templates`, `plan`), answers come from the engine as for any
+question, and a report is a view of both (`report`, `markdown`, `spreadsheet`).
 """
 
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan, plan_report

@@ -1,7 +1,7 @@
 """A report as Markdown, and as one HTML file without scripts that is made from the Markdown.
 
-Text of papers, templates and models is escaped: it makes no heading, link, image or HTML. The only links of the web
-page lead from the number of a quote to the quote.
+Text of papers, templates and models is escaped: it makes no heading, link, image or HTML. The only
+links of the web page lead from the number of a quote to the quote.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,9 @@ def as_markdown(report: Report) -> str:
 def as_web_page(report: Report) -> str:
     """A complete HTML document. A policy in its head lets nothing in it run or be loaded."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(_markdown(report, lambda quote, text: f"[{markdown_text(text)}](#evidence-{quote.number})"))
+    tokens = parser.parse(
+        _markdown(report, lambda quote, text: f"[{markdown_text(text)}](#evidence-{quote.number})")
+    )
     in_gaps = False
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "list_item_open" and token.info:  # only the evidence is a numbered list
@@ -95,14 +97,16 @@ def searched_in_vain(gap: Gap) -> str:
 
 def counts_sentence(written: WrittenSection) -> str:
     """How many papers of a table have an answer in each column."""
-    columns = zip(written.labels, zip(*(row.cells for row in written.rows), strict=True), strict=True)
+    columns = zip(
+        written.labels, zip(*(row.cells for row in written.rows), strict=True), strict=True
+    )
     counts = "; ".join(f"{label}: {sum(map(bool, cells))}" for label, cells in columns)
     return f"Papers with an answer, of {len(written.rows)}: {counts}."
 
 
 def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> str:
-    """What follows a claim: "[7]", the number of its quote, in a table with its page; or the place of the quote, as the
-    style cites it."""
+    """What follows a claim: "[7]", the number of its quote, in a table with its page; or the place
+    of the quote, as the style cites it."""
     if report.references:
         return place if (place := place_of(one.citation)).endswith((")", "]")) else f"[{place}]"
     pages = one.citation.page_words if in_table else ""
@@ -112,7 +116,9 @@ def mark_of(one: NumberedQuote, report: Report, *, in_table: bool = False) -> st
 def papers_listed(report: Report) -> Sequence[str]:
     """The papers that are cited: the list of references of the style, or each id with its title."""
     titles = ((paper, report.titles[paper]) for paper in report.papers)
-    return report.references or [f"{paper}: {title}" if title != paper else paper for paper, title in titles]
+    return report.references or [
+        f"{paper}: {title}" if title != paper else paper for paper, title in titles
+    ]
 
 
 def made_by(report: Report) -> str:
@@ -128,7 +134,9 @@ def _read(gap: Gap) -> str:
 
 
 def _listed(papers: Sequence[str]) -> str:
-    more = f" and {len(papers) - _MOST_PAPERS_NAMED} more" if len(papers) > _MOST_PAPERS_NAMED else ""
+    more = (
+        f" and {len(papers) - _MOST_PAPERS_NAMED} more" if len(papers) > _MOST_PAPERS_NAMED else ""
+    )
     return f"{', '.join(papers[:_MOST_PAPERS_NAMED])}{more}"
 
 
@@ -139,7 +147,10 @@ def _markdown(report: Report, mark: Mark) -> str:
     parts += [part for section in report.sections for part in _section(section, report, mark)]
     if report.evidence:
         parts += [f"## {EVIDENCE}", "\n".join(map(_evidence, report.evidence))]
-        parts += [f"## {PAPERS}", "\n".join(f"- {markdown_text(one)}" for one in papers_listed(report))]
+        parts += [
+            f"## {PAPERS}",
+            "\n".join(f"- {markdown_text(one)}" for one in papers_listed(report)),
+        ]
     parts.append(f"*{markdown_text(made_by(report))}*")
     return "\n\n".join(parts) + "\n"
 
@@ -180,9 +191,15 @@ def _cell(claims: Sequence[CitedClaim], report: Report, mark: Mark) -> str:
 
 
 def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
-    lines = [_line("Paper", *map(markdown_text, written.labels)), _line(*["---"] * (len(written.labels) + 1))]
+    lines = [
+        _line("Paper", *map(markdown_text, written.labels)),
+        _line(*["---"] * (len(written.labels) + 1)),
+    ]
     lines += [
-        _line(_title(row.paper_id, report), *(_cell(cell, report, mark) or _NOTHING for cell in row.cells))
+        _line(
+            _title(row.paper_id, report),
+            *(_cell(cell, report, mark) or _NOTHING for cell in row.cells),
+        )
         for row in written.rows
     ]
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""What a template asks: its questions, how each is to be answered, and the place of each in the report."""
+"""What a template asks: its questions, how each is to be answered, and the place of each in the
+report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,19 +39,26 @@ class ReportPlan:
 
 def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
     """Everything that a template asks."""
-    planned = [one for section in template.sections for one in _planned(section, template, find_papers)]
+    planned = [
+        one for section in template.sections for one in _planned(section, template, find_papers)
+    ]
     return ReportPlan(template, tuple(planned))
 
 
-def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
+def _planned(
+    section: Section, template: Template, find_papers: FindPapers
+) -> Iterator[PlannedQuestion]:
     settings = section.settings
     manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
     if settings.columns:
         for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):
             yield from _about_paper(section, paper_id, manner)
         return
-    # A question of a list is asked unchanged, because the words of the heading would be searched for, too.
-    for number, item in enumerate(section.items or ((section.guidance,) if section.guidance else ()), start=1):
+    # A question of a list is asked unchanged, because the words of the heading would be searched
+    # for, too.
+    for number, item in enumerate(
+        section.items or ((section.guidance,) if section.guidance else ()), start=1
+    ):
         is_alone = bool(section.items) and item.endswith("?")
         question = Question(
             id=f"{section.key}/{number}",
@@ -69,13 +77,18 @@ def _part(section: Section, template: Template) -> str:
 def subject_of(section: Section) -> Question:
     """What papers are searched for that a section is about."""
     return Question(
-        id=section.key, question=f"{section.heading}: {section.guidance}".strip(": "), where=section.settings.where
+        id=section.key,
+        question=f"{section.heading}: {section.guidance}".strip(": "),
+        where=section.settings.where,
     )
 
 
 def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[PlannedQuestion]:
     for column, text in section.settings.columns.items():
         question = Question(
-            id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
+            id=f"{section.key}/{paper_id}/{column}",
+            question=text,
+            paper_ids=(paper_id,),
+            where=section.settings.where,
         )
         yield PlannedQuestion(section.key, column, question, manner, paper_id, column)

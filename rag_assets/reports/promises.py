@@ -1,4 +1,5 @@
-"""What must hold before reports are published. What breaks it costs one claim, one answer or one report."""
+"""What must hold before reports are published. What breaks it costs one claim, one answer or one
+report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,11 @@ def uncited_sentences(update: ReportUpdate) -> list[Offender]:
     """Statements in text and tables without a quote in the evidence of their report."""
     report = update.report
     return [
-        {"report": report.template.name, "section": written.section.heading, "sentence": one.text[:200]}
+        {
+            "report": report.template.name,
+            "section": written.section.heading,
+            "sentence": one.text[:200],
+        }
         for written in report.sections
         for one in written.statements
         if not one.evidence or not set(one.evidence) <= set(report.evidence)
@@ -63,18 +68,28 @@ def is_sound(update: ReportUpdate) -> bool:
     return not (uncited_sentences(update) or unnamed_gaps(update) or silent_sections(update))
 
 
-def _of_each(name: str, sentence: str, broken: Callable[[ReportUpdate], Offenders]) -> Promise[ReportsCandidate]:
+def _of_each(
+    name: str, sentence: str, broken: Callable[[ReportUpdate], Offenders]
+) -> Promise[ReportsCandidate]:
     """The promise that warns of the reports that are not published."""
 
     def found(candidate: ReportsCandidate) -> Offenders:
         return [row for update in candidate.updates for row in broken(update)]
 
-    return Promise(name, f"{sentence} A report that breaks it stays as it was; the others go on.", found, "warning")
+    return Promise(
+        name,
+        f"{sentence} A report that breaks it stays as it was; the others go on.",
+        found,
+        "warning",
+    )
 
 
 def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[ReportsCandidate]:
     return Promise(
-        promise.name, promise.sentence, lambda candidate: promise.offenders(candidate.answers), promise.severity
+        promise.name,
+        promise.sentence,
+        lambda candidate: promise.offenders(candidate.answers),
+        promise.severity,
     )
 
 
@@ -87,13 +102,21 @@ def _of_updates(promise: Promise[AnswerUpdate]) -> Promise[ReportsCandidate]:
 
 REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
     *map(_of_answers, ANSWER_PROMISES),
-    _of_each("sentences_cited", "Every sentence of a report has its quote in the evidence.", uncited_sentences),
-    _of_each("gaps_named", "What a section asks and no paper answers is named below it.", unnamed_gaps),
+    _of_each(
+        "sentences_cited",
+        "Every sentence of a report has its quote in the evidence.",
+        uncited_sentences,
+    ),
+    _of_each(
+        "gaps_named", "What a section asks and no paper answers is named below it.", unnamed_gaps
+    ),
     _of_each("no_silent_section", "A section says something, or what it lacks.", silent_sections),
     Promise(
         "templates_usable",
         "Every template can be read. The report of one that cannot stays as it was; mend the line that is named.",
-        lambda candidate: [{"template": name, "problem": why} for name, why in candidate.unusable.items()],
+        lambda candidate: [
+            {"template": name, "problem": why} for name, why in candidate.unusable.items()
+        ],
         "warning",
     ),
     *map(_of_updates, UPDATE_PROMISES),

@@ -1,4 +1,5 @@
-"""A report as a view of a template and the answers to its questions: claims, tables, gaps, and the evidence of all."""
+"""A report as a view of a template and the answers to its questions: claims, tables, gaps, and the
+evidence of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,13 +43,15 @@ class Gap:
     searched: str
     """The question that was asked of the corpus."""
     where: str
-    """What was searched: the papers named and the filter; empty for the whole corpus and for whole papers."""
+    """What was searched: the papers named and the filter; empty for the whole corpus and for whole
+    papers."""
     n_chunks: int
     """How many chunks were read in vain."""
     papers: tuple[str, ...]
     """Ids of the papers that those belong to."""
     about: tuple[str, ...] = ()
-    """Ids of the papers it is missing for, of those that were to say it; empty where no papers were named."""
+    """Ids of the papers it is missing for, of those that were to say it; empty where no papers were
+    named."""
     is_withheld: bool = False
     """There was an answer, which did not keep the promises about answers: the papers may say it."""
 
@@ -105,12 +108,13 @@ class Report:
     papers: tuple[str, ...]
     """Ids of the papers that are cited, in order of first use."""
     titles: Mapping[str, str]
-    """By paper id, of the papers that are cited or have a row; the id where a paper has no title."""
+    """By paper id, of the papers that are cited or have a row; the id where a paper has no
+    title."""
     models: tuple[str, ...]
     """What wrote or chose the claims."""
     references: tuple[str, ...] = ()
-    """The papers that are cited, in a style with a list of references; there a claim is followed by the place of its
-    quotes, not by their numbers."""
+    """The papers that are cited, in a style with a list of references; there a claim is followed by
+    the place of its quotes, not by their numbers."""
 
 
 class _Numbering:
@@ -121,7 +125,8 @@ class _Numbering:
 
     def statements(self, claims: Iterable[Claim]) -> tuple[CitedClaim, ...]:
         return tuple(
-            CitedClaim(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
+            CitedClaim(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim))
+            for claim in claims
         )
 
     def _numbered(self, citation: Citation) -> NumberedQuote:
@@ -130,16 +135,21 @@ class _Numbering:
 
 
 def assembled(
-    plan: ReportPlan, answers: Sequence[QAResult], titles: Mapping[str, str], paper_of: Mapping[str, str]
+    plan: ReportPlan,
+    answers: Sequence[QAResult],
+    titles: Mapping[str, str],
+    paper_of: Mapping[str, str],
 ) -> Report:
-    """The report of a plan. titles: of papers by id. paper_of: the paper of each chunk that was read.
+    """The report of a plan. titles: of papers by id. paper_of: the paper of each chunk that was
+    read.
 
     A question without an answer is a gap, as one that was refused.
     """
     by_id = {answer.question_id: answer for answer in answers}
     numbering = _Numbering()
     sections = tuple(
-        _written(section, plan.of(section), by_id, numbering, paper_of) for section in plan.template.sections
+        _written(section, plan.of(section), by_id, numbering, paper_of)
+        for section in plan.template.sections
     )
     evidence = tuple(numbering.evidence.values())
     cited = tuple(dict.fromkeys(one.citation.paper_id for one in evidence))
@@ -169,7 +179,11 @@ def _written(
     rows = tuple(
         Row(
             paper,
-            tuple(numbering.statements(_claims(one, answers, section)) for one in planned if one.paper_id == paper),
+            tuple(
+                numbering.statements(_claims(one, answers, section))
+                for one in planned
+                if one.paper_id == paper
+            ),
         )
         for paper in papers
     )
@@ -177,14 +191,20 @@ def _written(
     gaps = [
         gap
         for one in planned
-        for gap in _gaps(one, answers.get(one.question.id), _claims(one, answers, section), paper_of)
+        for gap in _gaps(
+            one, answers.get(one.question.id), _claims(one, answers, section), paper_of
+        )
     ]
     return WrittenSection(section, said, tuple(labels), rows, tuple(_together(gaps)))
 
 
-def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Section) -> Sequence[Claim]:
+def _claims(
+    one: PlannedQuestion, answers: Mapping[str, QAResult], section: Section
+) -> Sequence[Claim]:
     answer = answers.get(one.question.id)
-    most = 1 if one.column is not None and section.settings.length is None else section.settings.length
+    most = (
+        1 if one.column is not None and section.settings.length is None else section.settings.length
+    )
     return answer.claims[:most] if answer else ()
 
 
@@ -193,9 +213,13 @@ def _remarks(answer: QAResult | None) -> tuple[str, ...]:
 
 
 def _gaps(
-    one: PlannedQuestion, answer: QAResult | None, claims: Sequence[Claim], paper_of: Mapping[str, str]
+    one: PlannedQuestion,
+    answer: QAResult | None,
+    claims: Sequence[Claim],
+    paper_of: Mapping[str, str],
 ) -> list[Gap]:
-    """What no claim answers, and the papers that no claim cites though the section or the question names them.
+    """What no claim answers, and the papers that no claim cites though the section or the question
+    names them.
 
     claims: those of the answer that are shown.
     """
@@ -211,22 +235,35 @@ def _gaps(
     )
     if one.paper_id is None:
         cited = {citation.paper_id for claim in claims for citation in claim.citations}
-        silent = tuple(paper for paper in _named_papers(one, answer) if is_answered and paper not in cited)
+        silent = tuple(
+            paper for paper in _named_papers(one, answer) if is_answered and paper not in cited
+        )
         n_silent = sum(paper_of.get(chunk) in silent for chunk in read)
         return [
             *(
-                Gap(what, question.question, str(question.filter), len(read), papers, is_withheld=is_withheld)
+                Gap(
+                    what,
+                    question.question,
+                    str(question.filter),
+                    len(read),
+                    papers,
+                    is_withheld=is_withheld,
+                )
                 for what in missing
             ),
             *([Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []),
         ]
     where = str(question.where) if question.where else ""
     about = (one.paper_id,)
-    return [Gap(what, question.question, where, len(read), papers, about, is_withheld) for what in missing]
+    return [
+        Gap(what, question.question, where, len(read), papers, about, is_withheld)
+        for what in missing
+    ]
 
 
 def _named_papers(one: PlannedQuestion, answer: QAResult | None) -> Sequence[str]:
-    """The papers that a question in text was put to: those of its section, else those that it names."""
+    """The papers that a question in text was put to: those of its section, else those that it
+    names."""
     named = answer.named_papers if answer else ()
     return one.question.paper_ids or named
 

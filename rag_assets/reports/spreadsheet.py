@@ -1,4 +1,5 @@
-"""The tables of a report for spreadsheets: one row per paper; beside each answer its page and the quote it rests on."""
+"""The tables of a report for spreadsheets: one row per paper; beside each answer its page and the
+quote it rests on."""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -39,8 +40,13 @@ def _tables(report: Report) -> list[WrittenSection]:
 
 
 def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
-    """A header, then the papers. An answer that is missing has the reason in the column of its quote."""
-    beside = (name for label in section.labels for name in (label, f"{label}: page", f"{label}: quote, or why none"))
+    """A header, then the papers. An answer that is missing has the reason in the column of its
+    quote."""
+    beside = (
+        name
+        for label in section.labels
+        for name in (label, f"{label}: page", f"{label}: quote, or why none")
+    )
     yield [*map(_text, ("paper", "title", *beside))]
     for row in section.rows:
         cells = zip(row.cells, reasons_of(row, section), strict=True)
@@ -50,14 +56,20 @@ def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
 
 def reasons_of(row: Row, section: WrittenSection) -> list[str]:
     """Why each cell of a row has no answer; empty for those that have one."""
-    reasons = {gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about}
+    reasons = {
+        gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about
+    }
     return [reasons.get(label, "") for label in section.labels]
 
 
 def _answer(claims: Sequence[CitedClaim], reason: str) -> tuple[str, str, str]:
     quotes = [one.citation for claim in claims for one in claim.evidence]
     pages = "; ".join(dict.fromkeys(one.page_words for one in quotes if one.page_words))
-    return " ".join(claim.said for claim in claims), pages, " | ".join(one.quote for one in quotes) or reason
+    return (
+        " ".join(claim.said for claim in claims),
+        pages,
+        " | ".join(one.quote for one in quotes) or reason,
+    )
 
 
 def _text(value: str) -> str:

@@ -1,4 +1,5 @@
-"""Templates of reports: Markdown whose headings are sections, each with its guidance and, optionally, its settings.
+"""Templates of reports: Markdown whose headings are sections, each with its guidance and,
+optionally, its settings.
 
 # Title
 What the report is for.
@@ -42,11 +43,16 @@ class SectionSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     papers: Literal["all"] | Annotated[tuple[NonEmpty, ...], Field(max_length=1000)] | None = Field(
-        None, description="Only these papers are searched; rows of a table. all: every paper that passes the filter."
+        None,
+        description="Only these papers are searched; rows of a table. all: every paper that passes the filter.",
     )
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
-    k: Annotated[int, Field(ge=1, le=100)] | None = Field(None, description="Chunks read; default: answering.k.")
-    length: Annotated[int, Field(ge=1, le=50)] | None = Field(None, description="Most claims per question.")
+    k: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        None, description="Chunks read; default: answering.k."
+    )
+    length: Annotated[int, Field(ge=1, le=50)] | None = Field(
+        None, description="Most claims per question."
+    )
     columns: dict[NonEmpty, NonEmpty] = Field(
         {}, max_length=20, description="Columns of a table, one row per paper: the question."
     )
@@ -61,7 +67,8 @@ class Section:
     """One heading of a template and the text below it."""
 
     key: str
-    """Stays the same while the heading does: "methods", or "methods-2" for the second of that name."""
+    """Stays the same while the heading does: "methods", or "methods-2" for the second of that
+    name."""
     heading: str
     level: int
     """2 to 6."""
@@ -88,7 +95,9 @@ class Template:
     @property
     def outline(self) -> str:
         """The headings, for the model that answers one section."""
-        return "\n".join(f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections)
+        return "\n".join(
+            f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections
+        )
 
 
 @dataclass
@@ -104,8 +113,13 @@ class _SectionDraft:
 
 
 def template_files(folder: Path) -> list[Path]:
-    """The templates of a folder, by name, without hidden files; empty when there is no such folder."""
-    return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file() and not path.name.startswith("."))
+    """The templates of a folder, by name, without hidden files; empty when there is no such
+    folder."""
+    return sorted(
+        path
+        for path in folder.glob(f"*{_SUFFIX}")
+        if path.is_file() and not path.name.startswith(".")
+    )
 
 
 def load_template(path: Path) -> Template:
@@ -113,27 +127,32 @@ def load_template(path: Path) -> Template:
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidTemplate(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+        raise InvalidTemplate(
+            f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8."
+        ) from error
     except OSError as error:
         raise MissingInput(f"The template {path} cannot be read: {error.strerror}.") from error
     return parse_template(text, path)
 
 
 def template_of_table(columns: Mapping[str, str], where: str | None = None) -> Template:
-    """A report that is one table of all papers. columns: question by name. where: a filter; the papers that pass it.
-    Raises InvalidTemplate."""
+    """A report that is one table of all papers. columns: question by name. where: a filter; the
+    papers that pass it. Raises InvalidTemplate."""
     try:
         settings = SectionSettings(papers="all", where=where, columns=dict(columns))
     except ValidationError as error:
         raise InvalidTemplate("; ".join(one["msg"] for one in error.errors())) from error
-    return Template("table", "Papers", "", (Section("table", "Answers by paper", 2, "", (), settings),))
+    return Template(
+        "table", "Papers", "", (Section("table", "Answers by paper", 2, "", (), settings),)
+    )
 
 
 def columns_of(asked: Iterable[str]) -> dict[str, str]:
-    """The question by the name of its column, of "Sample=How many took part?" or of a question alone, its own name.
+    """The question by the name of its column, of "Sample=How many took part?" or of a question
+    alone, its own name.
 
-    A name ends at a = before a capital letter, so "Is k=60 used?" is all question. Raises InvalidTemplate when two
-    columns have one name, or one has none.
+    A name ends at a = before a capital letter, so "Is k=60 used?" is all question. Raises
+    InvalidTemplate when two columns have one name, or one has none.
     """
     columns: dict[str, str] = {}
     for line in asked:
@@ -151,25 +170,40 @@ def columns_of(asked: Iterable[str]) -> dict[str, str]:
 
 
 def parse_template(text: str, path: Path) -> Template:
-    """The template written in `text`; path: its file, for messages and its name. Raises InvalidTemplate."""
+    """The template written in `text`; path: its file, for messages and its name. Raises
+    InvalidTemplate."""
     if len(text) > MAX_TEMPLATE_CHARS:
-        raise InvalidTemplate(f"{path} has {len(text)} characters; a template has at most {MAX_TEMPLATE_CHARS}.")
+        raise InvalidTemplate(
+            f"{path} has {len(text)} characters; a template has at most {MAX_TEMPLATE_CHARS}."
+        )
     drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
     if not drafts or drafts[0].level != 1:
         raise InvalidTemplate.at(path, 1, "a template begins with its title: # Title")
     title, *sections = drafts
     if title.items:
-        raise InvalidTemplate.at(path, title.line, "the list stands below the title; put it below a ## heading")
+        raise InvalidTemplate.at(
+            path, title.line, "the list stands below the title; put it below a ## heading"
+        )
     if extra := next((one for one in sections if one.level == 1), None):
-        raise InvalidTemplate.at(path, extra.line, "there is a second title; sections are headed ##")
+        raise InvalidTemplate.at(
+            path, extra.line, "there is a second title; sections are headed ##"
+        )
     if not 0 < len(sections) <= MAX_SECTIONS:
-        raise InvalidTemplate(f"{path} has {len(sections)} sections (##); a report has 1 to {MAX_SECTIONS}.")
+        raise InvalidTemplate(
+            f"{path} has {len(sections)} sections (##); a report has 1 to {MAX_SECTIONS}."
+        )
     if (n_items := sum(len(one.items) for one in sections)) > MAX_ITEMS:
-        raise InvalidTemplate(f"{path} asks {n_items} questions in lists; a report has at most {MAX_ITEMS}.")
-    keyed = [_section(draft, key, path) for draft, key in zip(sections, _keys(sections), strict=True)]
+        raise InvalidTemplate(
+            f"{path} asks {n_items} questions in lists; a report has at most {MAX_ITEMS}."
+        )
+    keyed = [
+        _section(draft, key, path) for draft, key in zip(sections, _keys(sections), strict=True)
+    ]
     for section, draft, following in zip(keyed, sections, [*sections[1:], None], strict=True):
         if not section.asks and (following is None or following.level <= section.level):
-            raise InvalidTemplate.at(path, draft.line, f'the section "{section.heading}" does not say what it is about')
+            raise InvalidTemplate.at(
+                path, draft.line, f'the section "{section.heading}" does not say what it is about'
+            )
     return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
 
 
@@ -179,7 +213,9 @@ def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
         line = token.map[0] + 1 if token.map else 1
         if token.type == "heading_open":
             level = int(token.tag.removeprefix("h"))
-            drafts.append(_SectionDraft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings()))
+            drafts.append(
+                _SectionDraft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings())
+            )
         elif token.type == "paragraph_open":
             if not drafts:
                 raise InvalidTemplate.at(path, line, "a template begins with its title: # Title")
@@ -192,22 +228,30 @@ def _drafts(tokens: list[Token], path: Path) -> list[_SectionDraft]:
 
 def _settings(token: Token, path: Path, line: int) -> SectionSettings:
     if token.info.strip() != "toml":
-        raise InvalidTemplate.at(path, line, "a fenced block holds the settings of a section and begins with ```toml")
+        raise InvalidTemplate.at(
+            path, line, "a fenced block holds the settings of a section and begins with ```toml"
+        )
     try:
         return SectionSettings.model_validate(tomllib.loads(token.content))
     except tomllib.TOMLDecodeError as error:
         raise InvalidTemplate.at(path, line, f"the settings are no TOML: {error}") from error
     except ValidationError as error:
         known = ", ".join(SectionSettings.model_fields)
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise InvalidTemplate.at(path, line, f"{problems}. Settings of a section are {known}") from error
+        problems = "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        )
+        raise InvalidTemplate.at(
+            path, line, f"{problems}. Settings of a section are {known}"
+        ) from error
 
 
 def _section(draft: _SectionDraft, key: str, path: Path) -> Section:
     guidance = " ".join(draft.paragraphs)
     if not draft.heading:
         raise InvalidTemplate.at(path, draft.line, "the heading is empty")
-    longest = max([len(guidance), *map(len, draft.items), *map(len, draft.settings.columns.values())])
+    longest = max(
+        [len(guidance), *map(len, draft.items), *map(len, draft.settings.columns.values())]
+    )
     if len(draft.heading) + longest + 2 > MAX_QUESTION_CHARS:
         raise InvalidTemplate.at(
             path,
@@ -220,7 +264,9 @@ def _section(draft: _SectionDraft, key: str, path: Path) -> Section:
 def _keys(drafts: list[_SectionDraft]) -> list[str]:
     keys: list[str] = []
     for draft in drafts:
-        slug = "-".join("".join(char if char.isalnum() else " " for char in draft.heading.casefold()).split())
+        slug = "-".join(
+            "".join(char if char.isalnum() else " " for char in draft.heading.casefold()).split()
+        )
         key, n = slug, 1
         while key in keys:
             n += 1

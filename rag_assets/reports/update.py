@@ -1,5 +1,5 @@
-"""Bringing the report of a template up to date: which of its questions are asked again, and what is written. What must
-hold before that is published is in `promises`."""
+"""Bringing the report of a template up to date: which of its questions are asked again, and what is
+written. What must hold before that is published is in `promises`."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,8 @@ from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import Section, Template
 
 REPORTS_VERSION = 4
-"""Raise it when the code asks other questions of the same template, or writes the same answers in another way."""
+"""Raise it when the code asks other questions of the same template, or writes the same answers in
+another way."""
 Progress = Callable[[int, int], None]
 
 
@@ -75,7 +76,10 @@ class ReportUpdate:
             rows = staged.path(self.files.answers)
             write_results(self.answers.results, rows)
         label = self.files.template.name
-        staged.put(self.files.meta, meta_of(rows, self.inputs, self.answers, question_file=label, text=text))
+        staged.put(
+            self.files.meta,
+            meta_of(rows, self.inputs, self.answers, question_file=label, text=text),
+        )
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,16 @@ class ReportWriter:
     settings: Settings
 
     def updated(self, template: Template, files: ReportFiles, progress: Progress) -> ReportUpdate:
-        """The report as it should be published. While template, corpus, settings and code are the same, nothing is
-        asked.
+        """The report as it should be published. While template, corpus, settings and code are the
+        same, nothing is asked.
 
-        progress: called with (done, total) questions. A question that a model cannot answer for now keeps its published
-        answer. Raises as `answered`.
+        progress: called with (done, total) questions. A question that a model cannot answer for now
+        keeps its published answer. Raises as `answered`.
         """
         plan, published = self._published(template, files)
-        inputs = fingerprint(file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION)
+        inputs = fingerprint(
+            file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION
+        )
         if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
@@ -104,13 +110,14 @@ class ReportWriter:
         return self._assembled(*self._published(template, files))
 
     def written(self, template: Template, progress: Progress) -> Report:
-        """The report from nothing, which is not published. progress: as above. Raises as `answered`."""
+        """The report from nothing, which is not published. progress: as above. Raises as
+        `answered`."""
         plan, answers = self._answered(template, [], progress)
         return self._assembled(plan, answers.results)
 
     def in_steps(self, template: Template) -> Iterator[tuple[int, int] | Report]:
-        """The report from nothing, question by question: (done, total) before each, then the report. Closing it ends
-        the work. Raises as `Engine.answer`."""
+        """The report from nothing, question by question: (done, total) before each, then the
+        report. Closing it ends the work. Raises as `Engine.answer`."""
         plan = plan_report(template, self._papers_about)
         answers: list[QAResult] = []
         for one in plan.questions:
@@ -118,9 +125,13 @@ class ReportWriter:
             answers.append(self.engine.trace(one.question, manner=one.manner).result)
         yield self._assembled(plan, answers)
 
-    def _published(self, template: Template, files: ReportFiles) -> tuple[ReportPlan, Sequence[QAResult]]:
+    def _published(
+        self, template: Template, files: ReportFiles
+    ) -> tuple[ReportPlan, Sequence[QAResult]]:
         published = read_results(files.answers)
-        return plan_report(template, _found_before([row.question_id for row in published])), published
+        return plan_report(
+            template, _found_before([row.question_id for row in published])
+        ), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
@@ -148,7 +159,9 @@ class ReportWriter:
         sources = self.engine.style.sources(report.papers)
         if not sources.references:
             return report
-        cited = assembled(plan, [renamed(one, sources.names) for one in answers], self._titles, self._paper_of)
+        cited = assembled(
+            plan, [renamed(one, sources.names) for one in answers], self._titles, self._paper_of
+        )
         return replace(cited, references=sources.references)
 
     @cached_property
@@ -158,7 +171,9 @@ class ReportWriter:
     @cached_property
     def _paper_of(self) -> dict[str, str]:
         chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"])
-        return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
+        return dict(
+            zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True)
+        )
 
 
 def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:

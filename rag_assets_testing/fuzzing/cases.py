@@ -1,4 +1,5 @@
-"""One fuzzed paper through parser, chunker and passages, as the pipeline runs them, with every promise looked at."""
+"""One fuzzed paper through parser, chunker and passages, as the pipeline runs them, with every
+promise looked at."""
 
 import json
 import random
@@ -14,7 +15,12 @@ import pyarrow as pa
 
 from rag_assets.core import tables
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.core.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
+from rag_assets.core.settings import (
+    ChunkingSettings,
+    EmbeddingSettings,
+    ParsingSettings,
+    PassageSettings,
+)
 from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.corpus.chunking import promises
 from rag_assets.corpus.chunking.updates import update_chunks, update_passages
@@ -42,7 +48,8 @@ _MARKS = ("# ", "", "| a | b |\n|---|---|\n| ", "## 1. ", "* ", "> ", "```\n", "
 
 @dataclass(frozen=True)
 class Case:
-    """One file to be made: a mutation of `source`, or random text in its format; the same whenever it is made."""
+    """One file to be made: a mutation of `source`, or random text in its format; the same whenever
+    it is made."""
 
     source: Path
     seed: str
@@ -51,7 +58,11 @@ class Case:
 
     @property
     def suffix(self) -> str:
-        return "".join(self.source.suffixes[-2:]) if self.source.suffix in (".xml", ".json") else self.source.suffix
+        return (
+            "".join(self.source.suffixes[-2:])
+            if self.source.suffix in (".xml", ".json")
+            else self.source.suffix
+        )
 
     def content(self) -> bytes:
         rng = random.Random(self.seed)
@@ -80,7 +91,8 @@ class Ending:
 
 
 def run_case(case: Case) -> Ending:
-    """Run a case in this process. Raises what the code under test raises, and AssertionError for a broken promise."""
+    """Run a case in this process. Raises what the code under test raises, and AssertionError for a
+    broken promise."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{_PAPER}{case.suffix}"
         path.write_bytes(case.content())
@@ -105,17 +117,23 @@ def run_file(path: Path) -> Ending:
 
 def _cut(blocks: pa.Table) -> Ending:
     rows = InMemory(blocks)
-    chunks = updated(lambda empty: update_chunks(empty, rows, _CHUNKING, _counter(), in_place), tables.CHUNKS)
+    chunks = updated(
+        lambda empty: update_chunks(empty, rows, _CHUNKING, _counter(), in_place), tables.CHUNKS
+    )
     for paper in chunks.quarantined:
         raise AssertionError(f"quarantined by the chunker: {paper.error}")
     _demand(len(chunks.table) > 0, "a parsed paper has a chunk")
     _demand(not len(promises.outside_token_bounds(chunks.table, _CHUNKING)), "token_bounds")
     passages = updated(
-        lambda empty: update_passages(empty, chunks.rows, _PASSAGES, _window(), in_place), tables.PASSAGES
+        lambda empty: update_passages(empty, chunks.rows, _PASSAGES, _window(), in_place),
+        tables.PASSAGES,
     )
     for paper in passages.quarantined:
         raise AssertionError(f"quarantined by the passages: {paper.error}")
-    _demand(not len(promises.longer_than_model_reads(passages.table, _window().max_tokens)), "fit_the_model")
+    _demand(
+        not len(promises.longer_than_model_reads(passages.table, _window().max_tokens)),
+        "fit_the_model",
+    )
     return Ending(PARSED, n_chunks=len(chunks.table), n_passages=len(passages.table))
 
 
@@ -133,7 +151,9 @@ def _counter() -> TokenCounter:
 def _window() -> ReadingWindow:
     folder = Path(tempfile.gettempdir()) / "fuzz_models"
     embedder = open_embedder(EmbeddingSettings(), folder)
-    return ReadingWindow(embedder.facts.tokenizer_id, embedder.count_tokens, embedder.facts.max_tokens)
+    return ReadingWindow(
+        embedder.facts.tokenizer_id, embedder.count_tokens, embedder.facts.max_tokens
+    )
 
 
 def _random_paper(suffix: str, original: bytes, texts: Sequence[str]) -> bytes | None:
@@ -141,9 +161,14 @@ def _random_paper(suffix: str, original: bytes, texts: Sequence[str]) -> bytes |
     if suffix == ".txt":
         return "\n\n".join(texts).encode()
     if suffix == ".md":
-        return "\n\n".join(mark + text for mark, text in zip(cycle(_MARKS), texts, strict=False)).encode()
+        return "\n\n".join(
+            mark + text for mark, text in zip(cycle(_MARKS), texts, strict=False)
+        ).encode()
     if suffix == ".xml":
-        body = "".join(f"<div><head>{_escaped(text[:60])}</head><p>{_escaped(text)}</p></div>" for text in texts)
+        body = "".join(
+            f"<div><head>{_escaped(text[:60])}</head><p>{_escaped(text)}</p></div>"
+            for text in texts
+        )
         return f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{body}</body></text></TEI>'.encode()
     if suffix == ".json":
         return _with_random_texts(original, texts)

@@ -1,4 +1,5 @@
-"""Damage to files, by a seeded random generator: what editors, tools, disks and attackers do to them."""
+"""Damage to files, by a seeded random generator: what editors, tools, disks and attackers do to
+them."""
 
 import copy
 import json
@@ -11,7 +12,25 @@ from lxml import etree
 
 from rag_assets_testing.fuzzing.texts import random_text
 
-_NUMBERS = (0, -1, 1, 2, 9, 117, 2**15, 2**31 - 1, 2**31, 2**32, 2**63, -(2**63), 10**30, 0.5, -0.0, 1e-9, 1e308)
+_NUMBERS = (
+    0,
+    -1,
+    1,
+    2,
+    9,
+    117,
+    2**15,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**63,
+    -(2**63),
+    10**30,
+    0.5,
+    -0.0,
+    1e-9,
+    1e308,
+)
 _VALUES: tuple[Any, ...] = (None, True, "", " ", [], {}, "0", "nan", *_NUMBERS)
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 _MARKUP = re.compile(rb"<[^<>]{1,200}>")
@@ -20,7 +39,8 @@ Mutate = Callable[[bytes, random.Random], bytes]
 
 
 def mutated(content: bytes, suffix: str, rng: random.Random) -> bytes:
-    """One to four mutations of a file's content; of JSON and XML, mostly of values, so that it stays JSON or XML."""
+    """One to four mutations of a file's content; of JSON and XML, mostly of values, so that it
+    stays JSON or XML."""
     if suffix == ".json" and rng.random() < 0.7:
         return _mutated_json(content, rng)
     if suffix == ".xml" and rng.random() < 0.7:
@@ -70,12 +90,19 @@ def _with_other_number(content: bytes, rng: random.Random) -> bytes:
 
 
 def _without_markup(content: bytes, rng: random.Random) -> bytes:
-    return _replaced(content, _MARKUP, lambda found: rng.choice([b"", found * 2, found.replace(b"<", b"</")]), rng)
+    return _replaced(
+        content,
+        _MARKUP,
+        lambda found: rng.choice([b"", found * 2, found.replace(b"<", b"</")]),
+        rng,
+    )
 
 
 def _nested(content: bytes, rng: random.Random) -> bytes:
     """One tag, or one bracket, opened a hundred times."""
-    opened = rng.choice([b"<div>", b"<p>", b"[", b"{", b"> ", b"* ", b"<table><tr><td>", b"((", b"**"])
+    opened = rng.choice(
+        [b"<div>", b"<p>", b"[", b"{", b"> ", b"* ", b"<table><tr><td>", b"((", b"**"]
+    )
     at = rng.randrange(len(content) + 1)
     return content[:at] + opened * rng.choice([10, 100, 1000]) + content[at:]
 
@@ -91,7 +118,9 @@ def _with_lines_swapped(content: bytes, rng: random.Random) -> bytes:
 
 def _recoded(content: bytes, rng: random.Random) -> bytes:
     text = content.decode("utf-8", "replace")
-    return text.encode(rng.choice(["utf-16", "utf-16-be", "latin-1", "cp1252", "utf-8-sig"]), "replace")
+    return text.encode(
+        rng.choice(["utf-16", "utf-16-be", "latin-1", "cp1252", "utf-8-sig"]), "replace"
+    )
 
 
 _MUTATIONS: tuple[Mutate, ...] = (
@@ -158,7 +187,9 @@ def _mutate_element(element: Any, other: Any, rng: random.Random) -> None:
 
 def legal(text: str) -> str:
     """The characters of a text that may stand in XML."""
-    return "".join(char for char in text if char in "\t\n\r" or " " <= char < "\ufffe" or char > "\uffff")
+    return "".join(
+        char for char in text if char in "\t\n\r" or " " <= char < "\ufffe" or char > "\uffff"
+    )
 
 
 def _mutate_place(holder: Any, key: Any, places: list[tuple[Any, Any]], rng: random.Random) -> None:
@@ -170,7 +201,9 @@ def _mutate_place(holder: Any, key: Any, places: list[tuple[Any, Any]], rng: ran
         other, name = rng.choice(places)
         holder[key] = json.loads(json.dumps(other.get(name) if isinstance(other, dict) else None))
     elif isinstance(value, str) and roll < 0.7:
-        holder[key] = rng.choice([value * 3, value[: len(value) // 2], random_text(rng, 60), "\ud800" + value])
+        holder[key] = rng.choice(
+            [value * 3, value[: len(value) // 2], random_text(rng, 60), "\ud800" + value]
+        )
     elif isinstance(value, int | float) and roll < 0.9:
         holder[key] = rng.choice([*_NUMBERS, value + 1, -value])
     else:
@@ -182,14 +215,23 @@ def _places(tree: Any) -> list[tuple[Any, Any]]:
     found, waiting = [], [tree]
     while waiting:
         holder = waiting.pop()
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ()
+        keys = (
+            list(holder)
+            if isinstance(holder, dict)
+            else range(len(holder))
+            if isinstance(holder, list)
+            else ()
+        )
         found += [(holder, key) for key in keys]
         waiting += [holder[key] for key in keys if isinstance(holder[key], dict | list)]
     return found
 
 
 def _replaced(
-    content: bytes, pattern: re.Pattern[bytes], replacement: Callable[[bytes], bytes], rng: random.Random
+    content: bytes,
+    pattern: re.Pattern[bytes],
+    replacement: Callable[[bytes], bytes],
+    rng: random.Random,
 ) -> bytes:
     """One in four of the matches, at most ten, replaced."""
     n_left = 10

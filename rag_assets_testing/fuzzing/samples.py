@@ -1,4 +1,5 @@
-"""One small paper per format, written here, with tables, figures, footnotes, lists, pages and several scripts."""
+"""One small paper per format, written here, with tables, figures, footnotes, lists, pages and
+several scripts."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +16,9 @@ from rag_assets_testing.papers.tei import SURFACES, WORDS, tei
 _TABLE = [["Drug", "Dose (mg)", "Response (%)"], ["BX-11", "20", "38"], ["BX-12", "40", "<0.05"]]
 _SCRIPTS = "Железо убывает зимой. 鉄は冬に減る。 الحديد يقل في الشتاء. लोहा घटता है। เหล็กลดลง e\u0301 \U0001f411."
 
-_TEI_ROWS = "".join(f"<row>{''.join(f'<cell>{text}</cell>' for text in row)}</row>" for row in _TABLE[:2])
+_TEI_ROWS = "".join(
+    f"<row>{''.join(f'<cell>{text}</cell>' for text in row)}</row>" for row in _TABLE[:2]
+)
 _TEI_BODY = f"""<div><head n="1">Introduction</head><p coords="1,72,60,400,120">{WORDS}
 <ref coords="1,80,70,9,9">[1]</ref> {WORDS}</p></div><div><head n="2.1">Methods</head>
 <p coords="2,72,60,400,120;3,72,60,400,20">{WORDS * 12}</p><list><item>One arm.</item><item>Two arms.</item></list>
@@ -27,9 +30,13 @@ _TEI_BACK = """<div type="acknowledgement"><head>Thanks</head><p>We thank the sh
 <listBibl><biblStruct><analytic><title>Sheep</title></analytic></biblStruct></listBibl></div>"""
 TEI = tei(_TEI_BODY, back=_TEI_BACK, abstract=f"<p>{WORDS}</p>", facsimile=SURFACES)
 _TWO_SURFACES = SURFACES.partition('<surface n="3"')[0]
-TEI_BEYOND_ITS_PAGES = tei(_TEI_BODY.replace("3,72,", "2,72,").replace("2,72,700", "9,72,700"), facsimile=_TWO_SURFACES)
+TEI_BEYOND_ITS_PAGES = tei(
+    _TEI_BODY.replace("3,72,", "2,72,").replace("2,72,700", "9,72,700"), facsimile=_TWO_SURFACES
+)
 """Its footnote has a place on page 9; the document has 2."""
-TEI_WITH_BREAKS = tei(f'<div><head>1. Results</head><pb n="117"/><p>{WORDS * 3}<pb n="118"/>{WORDS}</p></div>')
+TEI_WITH_BREAKS = tei(
+    f'<div><head>1. Results</head><pb n="117"/><p>{WORDS * 3}<pb n="118"/>{WORDS}</p></div>'
+)
 MARKDOWN = f"""---
 title: Iron in Winter
 ---
@@ -82,9 +89,14 @@ TEXT = f"""Iron in Winter
 
 
 def ade_v1() -> dict[str, Any]:
-    rows = ["".join(f"<td id='t-{row}{col}'>{text}</td>" for col, text in enumerate(_TABLE[row])) for row in range(3)]
+    rows = [
+        "".join(f"<td id='t-{row}{col}'>{text}</td>" for col, text in enumerate(_TABLE[row]))
+        for row in range(3)
+    ]
     html = "".join(f"<tr>{row}</tr>" for row in rows)
-    cells = {f"t-{row}{col}": v1_cell(1, 0.1 * col, 0.1 * row) for row in range(3) for col in range(3)}
+    cells = {
+        f"t-{row}{col}": v1_cell(1, 0.1 * col, 0.1 * row) for row in range(3) for col in range(3)
+    }
     return v1_file(
         [
             v1_chunk("marginalia", "Journal of Sheep", top=0.01),
@@ -113,19 +125,31 @@ def ade_v2() -> dict[str, Any]:
 
 def docling() -> dict[str, Any]:
     writer = DoclingWriter()
-    writer.text("page_header", "Journal of Sheep", content_layer="furniture", prov=[prov(1, 10, 390, 90, 380)])
+    writer.text(
+        "page_header",
+        "Journal of Sheep",
+        content_layer="furniture",
+        prov=[prov(1, 10, 390, 90, 380)],
+    )
     writer.text("title", "Iron in Winter", prov=[prov(1, 20, 350, 180, 340)])
     writer.text("section_header", "1. Introduction", level=1, prov=[prov(1, 20, 330, 180, 320)])
     writer.text(
         "text",
         WORDS * 2,
-        prov=[prov(1, 20, 300, 180, 40, (0, len(WORDS))), prov(2, 20, 380, 180, 300, (len(WORDS), 2 * len(WORDS)))],
+        prov=[
+            prov(1, 20, 300, 180, 40, (0, len(WORDS))),
+            prov(2, 20, 380, 180, 300, (len(WORDS), 2 * len(WORDS))),
+        ],
     )
     items = writer.add("groups", label="list")
     for text in ("one item", "another"):
-        writer.text("list_item", text, items, marker="-", enumerated=False, prov=[prov(2, 20, 290, 90, 280)])
+        writer.text(
+            "list_item", text, items, marker="-", enumerated=False, prov=[prov(2, 20, 290, 90, 280)]
+        )
     caption = writer.text("caption", "Table 1: Doses.", prov=[prov(2, 20, 250, 90, 240)])
-    grid = [cell(row, col, text) for row, texts in enumerate(_TABLE) for col, text in enumerate(texts)]
+    grid = [
+        cell(row, col, text) for row, texts in enumerate(_TABLE) for col, text in enumerate(texts)
+    ]
     writer.add(
         "tables",
         label="table",

@@ -1,4 +1,5 @@
-"""Random text in many scripts, with what makes splitting and counting go wrong: no spaces, joined emoji, controls."""
+"""Random text in many scripts, with what makes splitting and counting go wrong: no spaces, joined
+emoji, controls."""
 
 import random
 
@@ -15,7 +16,13 @@ _WORDS = {
     "korean": "철분은 겨울에 감소한다. 양".split(),
     "khmer": "ជាតិដែកថយចុះ ចៀម".split(),
     "emoji": ["👩‍👩‍👧‍👦", "🐑", "👍🏽", "🇨🇭", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"],
-    "combining": ["e\u0301\u0302\u0303", "a" + "\u0300" * 60, "o\u0308\u0332", "\u200d\u200d", "x\u20dd"],
+    "combining": [
+        "e\u0301\u0302\u0303",
+        "a" + "\u0300" * 60,
+        "o\u0308\u0332",
+        "\u200d\u200d",
+        "x\u20dd",
+    ],
     "controls": [
         "\u202e",
         "\u2066",
@@ -29,20 +36,59 @@ _WORDS = {
         "\x85",
         "\u0000",
     ],
-    "symbols": ["≤", "±", "∑", "→", "§", "†", "…", "—", "″", "½", "²", "µ", "Å", "ﬁ", "ﬀ", "№", "①", "Ⅳ", "𝒳", "𝟙"],
-    "markup": ["<b>", "</p>", "&amp;", "&#0;", "[1]", "|", "```", "$$", "---", "#", "* ", "1. ", "<td>", "\\", "::"],
+    "symbols": [
+        "≤",
+        "±",
+        "∑",
+        "→",
+        "§",
+        "†",
+        "…",
+        "—",
+        "″",
+        "½",
+        "²",
+        "µ",
+        "Å",
+        "ﬁ",
+        "ﬀ",
+        "№",
+        "①",
+        "Ⅳ",
+        "𝒳",
+        "𝟙",
+    ],
+    "markup": [
+        "<b>",
+        "</p>",
+        "&amp;",
+        "&#0;",
+        "[1]",
+        "|",
+        "```",
+        "$$",
+        "---",
+        "#",
+        "* ",
+        "1. ",
+        "<td>",
+        "\\",
+        "::",
+    ],
     "blanks": [" ", "  ", "\n", "\n\n", "\t", "\r\n", "\f", "\u00a0", "\u3000", "\u2003"],
 }
 _SCRIPTS = tuple(_WORDS)
 
 
 def random_text(rng: random.Random, n_words: int) -> str:
-    """About `n_words` words of one to four kinds; some of them very long, some without any space between them."""
+    """About `n_words` words of one to four kinds; some of them very long, some without any space
+    between them."""
     kinds = rng.sample(_SCRIPTS, rng.randint(1, 4))
     joint = rng.choice([" ", " ", " ", "", "\n", "-"])
     words = [_word(rng, kinds) for _ in range(n_words)]
     return "".join(
-        word + (rng.choice([". ", "! ", "。", ".\n", "; "]) if rng.random() < 0.08 else joint) for word in words
+        word + (rng.choice([". ", "! ", "。", ".\n", "; "]) if rng.random() < 0.08 else joint)
+        for word in words
     )
 
 
@@ -51,5 +97,8 @@ def _word(rng: random.Random, kinds: list[str]) -> str:
     if roll < 0.005:
         return rng.choice(_WORDS[rng.choice(kinds)]) * rng.randint(50, 2000)
     if roll < 0.01:
-        return "".join(chr(rng.choice([rng.randint(0x21, 0xD7FF), rng.randint(0xE000, 0x10FFFF)])) for _ in range(8))
+        return "".join(
+            chr(rng.choice([rng.randint(0x21, 0xD7FF), rng.randint(0xE000, 0x10FFFF)]))
+            for _ in range(8)
+        )
     return rng.choice(_WORDS[rng.choice(kinds)])

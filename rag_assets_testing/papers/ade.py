@@ -79,7 +79,9 @@ class V2Writer:
 
     def page(self) -> None:
         number = len(self.pages) + 1
-        self.pages.append({"type": "page", "status": "ok", "grounding": {"page": number}, "children": []})
+        self.pages.append(
+            {"type": "page", "status": "ok", "grounding": {"page": number}, "children": []}
+        )
 
     def element(self, kind: str, text: str) -> None:
         self.pages[-1]["children"].append(self._node(kind, text, 0.1))
@@ -103,7 +105,11 @@ class V2Writer:
 
     def file(self) -> Json:
         structure = {"type": "document", "children": self.pages}
-        return {"markdown": self.markdown, "structure": structure, "metadata": {"page_count": len(self.pages)}}
+        return {
+            "markdown": self.markdown,
+            "structure": structure,
+            "metadata": {"page_count": len(self.pages)},
+        }
 
     def _node(self, kind: str, text: str, left: float) -> Json:
         start = len(self.markdown)
@@ -120,4 +126,7 @@ class V2Writer:
 def parsed(tmp_path: Path, content: Json, limits: ParseLimits | None = None) -> Document:
     path = tmp_path / "paper.json"
     path.write_text(json.dumps(content), "utf-8")
-    return parse_ade(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))
+    return parse_ade(
+        RawFile("paper", "paper.json", path.read_bytes()),
+        ParsingSettings(limits=limits or ParseLimits()),
+    )

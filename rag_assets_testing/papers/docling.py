@@ -21,7 +21,12 @@ class DoclingWriter:
             "version": "1.10.0",
             "name": "paper",
             "origin": {"mimetype": mimetype, "filename": "paper"},
-            "body": {"self_ref": "#/body", "children": [], "content_layer": "body", "label": "unspecified"},
+            "body": {
+                "self_ref": "#/body",
+                "children": [],
+                "content_layer": "body",
+                "label": "unspecified",
+            },
             "groups": [],
             "texts": [],
             "tables": [],
@@ -47,11 +52,14 @@ class DoclingWriter:
         path = tmp_path / "paper.json"
         path.write_text(json.dumps(self.json), "utf-8")
         return parse_docling(
-            RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+            RawFile("paper", "paper.json", path.read_bytes()),
+            ParsingSettings(limits=limits or ParseLimits()),
         )
 
 
-def prov(page: int, left: float, top: float, right: float, bottom: float, chars: tuple[int, int] = (0, 0)) -> Json:
+def prov(
+    page: int, left: float, top: float, right: float, bottom: float, chars: tuple[int, int] = (0, 0)
+) -> Json:
     """A place with its origin at the bottom left, as docling writes PDFs."""
     box = {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "BOTTOMLEFT"}
     return {"page_no": page, "bbox": box, "charspan": list(chars)}

@@ -1,4 +1,5 @@
-"""One small paper written in each format, with its headings as the format's producers write them."""
+"""One small paper written in each format, with its headings as the format's producers write
+them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,11 +37,15 @@ def from_ade_joined(folder: Path, sections: Sequence[Section]) -> Document:
 
 def from_markdown(folder: Path, sections: Sequence[Section]) -> Document:
     """Markdown with a mark before the title only."""
-    return markdown_of(folder, [text for title, below in sections for text in (title, "\n".join(below))])
+    return markdown_of(
+        folder, [text for title, below in sections for text in (title, "\n".join(below))]
+    )
 
 
 def from_marked_markdown(folder: Path, sections: Sequence[Section]) -> Document:
-    return markdown_of(folder, [text for title, below in sections for text in (f"## {title}", "\n".join(below))])
+    return markdown_of(
+        folder, [text for title, below in sections for text in (f"## {title}", "\n".join(below))]
+    )
 
 
 def from_text(folder: Path, sections: Sequence[Section]) -> Document:
@@ -77,7 +82,9 @@ def from_docling(folder: Path, sections: Sequence[Section]) -> Document:
 def ade_of(folder: Path, texts: Sequence[str]) -> Document:
     """ADE with a title and a region for each text."""
     title = v1_chunk("text", TITLE, top=0.05, height=0.1)
-    regions = [v1_chunk("text", text, top=0.2 + at / 50, height=0.01) for at, text in enumerate(texts)]
+    regions = [
+        v1_chunk("text", text, top=0.2 + at / 50, height=0.01) for at, text in enumerate(texts)
+    ]
     return parsed_ade(folder, v1_file([title, *regions]))
 
 

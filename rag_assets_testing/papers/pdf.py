@@ -12,7 +12,9 @@ BODY_SIZE, LEADING = 10.0, 12.0
 Draw = Callable[[Canvas], None]
 
 
-def write_pdf(path: Path, pages: Sequence[Draw], encryption: StandardEncryption | None = None) -> Path:
+def write_pdf(
+    path: Path, pages: Sequence[Draw], encryption: StandardEncryption | None = None
+) -> Path:
     """A PDF of 600 x 800 points with one page a drawing function."""
     canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), encrypt=encryption, invariant=1)
     for draw in pages:
@@ -31,7 +33,8 @@ def lines(
     font: str = "Helvetica",
     size: float = 10,
 ) -> float:
-    """Draw lines from `top` (points from the top of the page) downwards; returns the top of the next line."""
+    """Draw lines from `top` (points from the top of the page) downwards; returns the top of the
+    next line."""
     canvas.setFont(font, size)
     for line in text:
         canvas.drawString(left, HEIGHT - top, line)
@@ -53,8 +56,11 @@ def heading(canvas: Canvas, text: str, *, left: float = 60, top: float, size: fl
 
 
 def prose(topic: str, n_lines: int) -> list[str]:
-    """Lines of one paragraph that say something different on each, as wide as a column of 230 points."""
-    filled = [f"the {topic} number {index} was measured in the field and" for index in range(1, n_lines)]
+    """Lines of one paragraph that say something different on each, as wide as a column of 230
+    points."""
+    filled = [
+        f"the {topic} number {index} was measured in the field and" for index in range(1, n_lines)
+    ]
     return [filled[0].capitalize(), *filled[1:], f"the {topic} number {n_lines} ended the series."]
 
 

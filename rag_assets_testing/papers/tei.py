@@ -8,10 +8,14 @@ from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.shared.files.raw import RawFile
 
 WORDS = "Ferritin fell in the treated group while the control group kept its level over the whole winter term. "
-SURFACES = "".join(f'<surface n="{page}" ulx="0.0" uly="0.0" lrx="600.0" lry="800.0"/>' for page in range(1, 6))
+SURFACES = "".join(
+    f'<surface n="{page}" ulx="0.0" uly="0.0" lrx="600.0" lry="800.0"/>' for page in range(1, 6)
+)
 
 
-def tei(body: str, *, back: str = "", abstract: str = "", facsimile: str = "", front: str = "") -> str:
+def tei(
+    body: str, *, back: str = "", abstract: str = "", facsimile: str = "", front: str = ""
+) -> str:
     """A whole TEI document with namespace around the parts given."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <TEI xmlns="http://www.tei-c.org/ns/1.0">
@@ -26,7 +30,8 @@ def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None
     path = folder / "paper.tei.xml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return parse_tei(
-        RawFile("paper", "paper.tei.xml", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+        RawFile("paper", "paper.tei.xml", path.read_bytes()),
+        ParsingSettings(limits=limits or ParseLimits()),
     )
 
 
@@ -36,10 +41,14 @@ def texts(document: Document, kind: BlockKind | None = None) -> list[str]:
 
 def pages(block: Block) -> list[tuple[str, int | None, int | None]]:
     """Text and pages of each span."""
-    return [(block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans]
+    return [
+        (block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans
+    ]
 
 
 def page_at(block: Block, words: str) -> tuple[int | None, int | None]:
     """The pages of the span in which `words` begin."""
     at = block.text.index(words)
-    return next((span.page_start, span.page_end) for span in block.spans if span.start <= at < span.end)
+    return next(
+        (span.page_start, span.page_end) for span in block.spans if span.start <= at < span.end
+    )

@@ -1,6 +1,7 @@
 """Local servers that speak the providers' real protocols, for tests through the real SDKs.
 
-`WireServer` is the way in: script it with the steps below, point an SDK at it, look at what it recorded.
+`WireServer` is the way in: script it with the steps below, point an SDK at it, look at what it
+recorded.
 """
 
 from rag_assets_testing.wire.environment import use_wire_environment

@@ -1,6 +1,7 @@
 """Anthropic's Messages API: `/v1/messages`. It has no embeddings.
 
-Not streamed: pydantic-ai streams only where a request sets no `max_tokens`, and the project always sets it.
+Not streamed: pydantic-ai streams only where a request sets no `max_tokens`, and the project always
+sets it.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,10 @@ ERRORS: Mapping[int, tuple[str, str]] = {
     400: ("invalid_request_error", "messages: at least one message is required"),
     401: ("authentication_error", "invalid x-api-key"),
     402: ("billing_error", "There's an issue with your billing or payment information."),
-    403: ("permission_error", "Your API key does not have permission to use the specified resource."),
+    403: (
+        "permission_error",
+        "Your API key does not have permission to use the specified resource.",
+    ),
     413: ("request_too_large", "Request exceeds the maximum size"),
     429: ("rate_limit_error", "Number of request tokens has exceeded your per-minute rate limit."),
     500: ("api_error", "Internal server error"),
@@ -47,21 +51,32 @@ class AnthropicWire:
         """The system text is a field of its own; the schema stands in `output_config`."""
         if raw.path.partition("?")[0] != "/v1/messages":
             raise UnknownPath(f"Only /v1/messages is served here, not {raw.path}.")
-        output_format = raw.body.get("output_config", {}).get("format") or raw.body.get("output_format") or {}
+        output_format = (
+            raw.body.get("output_config", {}).get("format") or raw.body.get("output_format") or {}
+        )
         return WireRequest(
             raw=raw,
             kind="chat",
             model=raw.body["model"],
-            key=raw.headers.get("x-api-key") or bearer_key(raw.headers),  # the service takes both, SDKs differ
+            key=raw.headers.get("x-api-key")
+            or bearer_key(raw.headers),  # the service takes both, SDKs differ
             system=joined_text(raw.body.get("system")),
-            messages=tuple((turn["role"], joined_text(turn["content"])) for turn in raw.body["messages"]),
+            messages=tuple(
+                (turn["role"], joined_text(turn["content"])) for turn in raw.body["messages"]
+            ),
             schema=output_format.get("schema"),
         )
 
     def reply(self, reply: Reply, request: WireRequest) -> Response:
         """One text block."""
         content = [{"type": "text", "text": reply.text}]
-        return _message(content, STOP_REASONS[reply.finish], request, reply.n_input_tokens, reply.n_output_tokens)
+        return _message(
+            content,
+            STOP_REASONS[reply.finish],
+            request,
+            reply.n_input_tokens,
+            reply.n_output_tokens,
+        )
 
     def empty_reply(self, request: WireRequest) -> Response:
         """A turn that ended before it began."""
@@ -84,7 +99,9 @@ class AnthropicWire:
         """Whole seconds in Retry-After."""
         headers = {} if retry_after_s is None else {"retry-after": f"{retry_after_s:.0f}"}
         kind, message = ERRORS[429]
-        return _error(429, kind, message, {"anthropic-ratelimit-requests-remaining": "0", **headers})
+        return _error(
+            429, kind, message, {"anthropic-ratelimit-requests-remaining": "0", **headers}
+        )
 
     def quota_exhausted(self, request: WireRequest) -> Response:
         """A 400, told apart by its wording only."""
@@ -100,7 +117,9 @@ class AnthropicWire:
 
     def context_too_long(self, request: WireRequest) -> Response:
         """A 400, told apart by its wording only."""
-        return _error(400, "invalid_request_error", "prompt is too long: 214308 tokens > 200000 maximum")
+        return _error(
+            400, "invalid_request_error", "prompt is too long: 214308 tokens > 200000 maximum"
+        )
 
     def overloaded(self, request: WireRequest) -> Response:
         """A status of Anthropic's own: 529."""
@@ -137,6 +156,12 @@ def _message(
     return json_response(200, body, REQUEST_ID)
 
 
-def _error(code: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": REQUEST_ID["request-id"]}
+def _error(
+    code: int, kind: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    body = {
+        "type": "error",
+        "error": {"type": kind, "message": message},
+        "request_id": REQUEST_ID["request-id"],
+    }
     return json_response(code, body, {**REQUEST_ID, **(headers or {})})

@@ -1,4 +1,5 @@
-"""What travels between a provider's SDK and a scripted server: the request as recorded, the response as sent."""
+"""What travels between a provider's SDK and a scripted server: the request as recorded, the
+response as sent."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -70,7 +71,8 @@ class Response:
 
 
 class UnknownPath(AssertionError):
-    """An SDK asked for a path this provider does not serve, or that the scripted server does not know."""
+    """An SDK asked for a path this provider does not serve, or that the scripted server does not
+    know."""
 
 
 class UnknownField(AssertionError):
@@ -113,9 +115,13 @@ class WireProtocol(Protocol):
         """Embeddings, or the error with which the provider enforces its limits."""
 
 
-def json_response(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
     """A response with a JSON body."""
-    return Response(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
+    return Response(
+        status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})}
+    )
 
 
 def proxy_page(status: int, reason: str) -> Response:

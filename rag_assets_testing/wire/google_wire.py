@@ -16,12 +16,15 @@ from rag_assets_testing.wire.exchange import (
 from rag_assets_testing.wire.steps import Reply
 from rag_assets_testing.wire.vectors import text_vector
 
-PATH = re.compile(r"^/v1(?:beta)?/models/(?P<model>[^:/]+):(?P<method>generateContent|batchEmbedContents)$")
+PATH = re.compile(
+    r"^/v1(?:beta)?/models/(?P<model>[^:/]+):(?P<method>generateContent|batchEmbedContents)$"
+)
 FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "filtered": "SAFETY"}
 MAX_TEXTS_PER_BATCH = 100
 N_FULL_DIMENSIONS = 3072
 LENGTH_OF_SHORTENED_VECTORS = 0.7
-"""gemini-embedding-001 normalises only its full vectors; shorter ones have to be normalised by the caller."""
+"""gemini-embedding-001 normalises only its full vectors; shorter ones have to be normalised by the
+caller."""
 
 ERRORS: Mapping[int, tuple[str, str]] = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
@@ -54,7 +57,9 @@ class GoogleWire:
         """The model stands in the path, the key in a header of its own."""
         match = PATH.match(raw.path)
         if match is None:
-            raise UnknownPath(f"Only generateContent and batchEmbedContents are served here, not {raw.path}.")
+            raise UnknownPath(
+                f"Only generateContent and batchEmbedContents are served here, not {raw.path}."
+            )
         model, key = match["model"], raw.headers.get("x-goog-api-key")
         if match["method"] == "batchEmbedContents":
             return _embedding_request(raw, model, key)
@@ -65,7 +70,9 @@ class GoogleWire:
             model=model,
             key=key,
             system=joined_text(raw.body.get("systemInstruction", {}).get("parts")),
-            messages=tuple((turn["role"], joined_text(turn["parts"])) for turn in raw.body["contents"]),
+            messages=tuple(
+                (turn["role"], joined_text(turn["parts"])) for turn in raw.body["contents"]
+            ),
             schema=config.get("responseJsonSchema") or config.get("responseSchema"),
         )
 
@@ -84,13 +91,18 @@ class GoogleWire:
 
     def refusal(self, stage: Literal["prompt", "answer"], request: WireRequest) -> Response:
         """A blocked prompt has no candidates; a blocked answer is a candidate without content."""
-        ratings = [{"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": True}]
+        ratings = [
+            {"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": True}
+        ]
         if stage == "prompt":
             return _generated(None, request, 10, 0, {"blockReason": "PROHIBITED_CONTENT"})
-        return _generated([{"finishReason": "SAFETY", "index": 0, "safetyRatings": ratings}], request, 10, 0)
+        return _generated(
+            [{"finishReason": "SAFETY", "index": 0, "safetyRatings": ratings}], request, 10, 0
+        )
 
     def status(self, code: int, request: WireRequest) -> Response:
-        """google.rpc.Status; a body too large and a bad gateway are answered by Google's front end, in HTML."""
+        """google.rpc.Status; a body too large and a bad gateway are answered by Google's front end,
+        in HTML."""
         if code == 413:
             return proxy_page(413, "Request Entity Too Large")
         if code == 502:
@@ -107,11 +119,15 @@ class GoogleWire:
         return _error(code, name, message)
 
     def rate_limited(self, retry_after_s: float | None, request: WireRequest) -> Response:
-        """The wait stands in the body, as google.rpc.RetryInfo: Gemini sends no Retry-After header."""
-        return _quota_error("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", retry_after_s, request)
+        """The wait stands in the body, as google.rpc.RetryInfo: Gemini sends no Retry-After
+        header."""
+        return _quota_error(
+            "GenerateRequestsPerMinutePerProjectPerModel-FreeTier", retry_after_s, request
+        )
 
     def quota_exhausted(self, request: WireRequest) -> Response:
-        """The same message as a rate limit, and a useless retryDelay; only the name of the quota differs."""
+        """The same message as a rate limit, and a useless retryDelay; only the name of the quota
+        differs."""
         return _quota_error("GenerateRequestsPerDayPerProjectPerModel-FreeTier", 30.0, request)
 
     def bad_key(self, request: WireRequest) -> Response:
@@ -124,7 +140,9 @@ class GoogleWire:
                 "metadata": {"service": "generativelanguage.googleapis.com"},
             }
         ]
-        return _error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", details)
+        return _error(
+            400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", details
+        )
 
     def context_too_long(self, request: WireRequest) -> Response:
         """Told apart from other invalid arguments by its wording only."""
@@ -138,15 +156,16 @@ class GoogleWire:
     def vectors(self, request: WireRequest) -> Response:
         """At most 100 texts a batch, none of them empty."""
         if len(request.texts) > MAX_TEXTS_PER_BATCH:
-            message = (
-                f"* BatchEmbedContentsRequest.requests: at most {MAX_TEXTS_PER_BATCH} requests can be in one batch\n"
-            )
+            message = f"* BatchEmbedContentsRequest.requests: at most {MAX_TEXTS_PER_BATCH} requests can be in one batch\n"
             return _error(400, "INVALID_ARGUMENT", message)
         if not all(request.texts):
             return _error(400, "INVALID_ARGUMENT", "The text content is empty.")
         n_dimensions = request.n_dimensions or N_FULL_DIMENSIONS
         length = 1.0 if n_dimensions == N_FULL_DIMENSIONS else LENGTH_OF_SHORTENED_VECTORS
-        embeddings = [{"values": [length * x for x in text_vector(text, n_dimensions)]} for text in request.texts]
+        embeddings = [
+            {"values": [length * x for x in text_vector(text, n_dimensions)]}
+            for text in request.texts
+        ]
         return json_response(200, {"embeddings": embeddings})
 
 
@@ -158,7 +177,9 @@ def _embedding_request(raw: RawRequest, model: str, key: str | None) -> WireRequ
         model=model,
         key=key,
         texts=tuple(joined_text(one["content"]["parts"]) for one in requests),
-        n_dimensions=next((one["outputDimensionality"] for one in requests if "outputDimensionality" in one), None),
+        n_dimensions=next(
+            (one["outputDimensionality"] for one in requests if "outputDimensionality" in one), None
+        ),
     )
 
 
@@ -193,11 +214,18 @@ def _quota_error(quota_id: str, retry_after_s: float | None, request: WireReques
         {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]}
     ]
     if retry_after_s is not None:
-        details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_after_s:g}s"})
+        details.append(
+            {
+                "@type": "type.googleapis.com/google.rpc.RetryInfo",
+                "retryDelay": f"{retry_after_s:g}s",
+            }
+        )
     return _error(429, "RESOURCE_EXHAUSTED", message, details)
 
 
-def _error(code: int, status: str, message: str, details: Sequence[Mapping[str, Any]] = ()) -> Response:
+def _error(
+    code: int, status: str, message: str, details: Sequence[Mapping[str, Any]] = ()
+) -> Response:
     error: dict[str, Any] = {"code": code, "message": message, "status": status}
     if details:
         error["details"] = list(details)

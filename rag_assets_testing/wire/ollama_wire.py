@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from rag_assets_testing.wire.exchange import RawRequest, Response, UnknownField, WireRequest, json_response, proxy_page
+from rag_assets_testing.wire.exchange import (
+    RawRequest,
+    Response,
+    UnknownField,
+    WireRequest,
+    json_response,
+    proxy_page,
+)
 from rag_assets_testing.wire.openai_wire import FINISH, choice, completion, embeddings, read_openai
 from rag_assets_testing.wire.steps import Reply
 from rag_assets_testing.wire.vectors import n_words
@@ -31,15 +38,23 @@ class OllamaWire:
     key = "test-key-ollama-27d8f0"
 
     def read(self, raw: RawRequest) -> WireRequest:
-        """As OpenAI reads it, but for the limit of an answer: Ollama silently ignores the newer name."""
+        """As OpenAI reads it, but for the limit of an answer: Ollama silently ignores the newer
+        name."""
         if "max_completion_tokens" in raw.body:
-            raise UnknownField("Ollama knows no max_completion_tokens: its name there is max_tokens.")
+            raise UnknownField(
+                "Ollama knows no max_completion_tokens: its name there is max_tokens."
+            )
         return read_openai(raw)
 
     def reply(self, reply: Reply, request: WireRequest) -> Response:
         """One choice."""
         message = {"role": "assistant", "content": reply.text}
-        return completion([choice(message, FINISH[reply.finish])], request, reply.n_input_tokens, reply.n_output_tokens)
+        return completion(
+            [choice(message, FINISH[reply.finish])],
+            request,
+            reply.n_input_tokens,
+            reply.n_output_tokens,
+        )
 
     def empty_reply(self, request: WireRequest) -> Response:
         """A choice with an empty text: Ollama always sends one."""
@@ -58,7 +73,8 @@ class OllamaWire:
         return _error(code, MESSAGES[code])
 
     def rate_limited(self, retry_after_s: float | None, request: WireRequest) -> Response:
-        """Ollama's cloud, or a gateway in front of a shared server; a local Ollama knows no rate."""
+        """Ollama's cloud, or a gateway in front of a shared server; a local Ollama knows no
+        rate."""
         headers = {} if retry_after_s is None else {"retry-after": f"{retry_after_s:.0f}"}
         return _error(429, MESSAGES[429], headers)
 

@@ -1,4 +1,5 @@
-"""OpenAI's `/v1/chat/completions` and `/v1/embeddings`, and what compatible servers take over from them."""
+"""OpenAI's `/v1/chat/completions` and `/v1/embeddings`, and what compatible servers take over from
+them."""
 
 import base64
 import struct
@@ -24,7 +25,10 @@ FINISH = {"stop": "stop", "length": "length", "filtered": "content_filter"}
 MAX_TEXTS_PER_REQUEST = 2048
 MAX_TOKENS_PER_TEXT = 8192
 MAX_TOKENS_PER_REQUEST = 300_000
-N_FULL_DIMENSIONS: Mapping[str, int] = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
+N_FULL_DIMENSIONS: Mapping[str, int] = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+}
 
 ErrorFields = tuple[str, str, str | None, str | None]
 """message, type, param, code"""
@@ -44,7 +48,12 @@ ERRORS: Mapping[int, ErrorFields] = {
         None,
         None,
     ),
-    503: ("The engine is currently unavailable, please try again later", "server_error", None, None),
+    503: (
+        "The engine is currently unavailable, please try again later",
+        "server_error",
+        None,
+        None,
+    ),
     504: ("The server timed out", "server_error", None, None),
 }
 
@@ -63,17 +72,33 @@ class OpenAIWire:
 
     def reply(self, reply: Reply, request: WireRequest) -> Response:
         """One choice."""
-        message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
-        return completion([choice(message, FINISH[reply.finish])], request, reply.n_input_tokens, reply.n_output_tokens)
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": reply.text,
+            "refusal": None,
+            "annotations": [],
+        }
+        return completion(
+            [choice(message, FINISH[reply.finish])],
+            request,
+            reply.n_input_tokens,
+            reply.n_output_tokens,
+        )
 
     def empty_reply(self, request: WireRequest) -> Response:
         """No choice."""
         return completion([], request, 10, 0)
 
     def refusal(self, stage: Literal["prompt", "answer"], request: WireRequest) -> Response:
-        """With a schema asked for, a refusal is a field beside the content, and the choice ends normally."""
+        """With a schema asked for, a refusal is a field beside the content, and the choice ends
+        normally."""
         refusal = "I'm sorry, I can't assist with that request."
-        message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": refusal, "annotations": []}
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": None,
+            "refusal": refusal,
+            "annotations": [],
+        }
         finish = "content_filter" if stage == "prompt" else "stop"
         return completion([choice(message, finish)], request, 10, 8)
 
@@ -98,7 +123,10 @@ class OpenAIWire:
         )
         wait = {}
         if retry_after_s is not None:
-            wait = {"retry-after": f"{retry_after_s:.0f}", "retry-after-ms": f"{retry_after_s * 1000:.0f}"}
+            wait = {
+                "retry-after": f"{retry_after_s:.0f}",
+                "retry-after-ms": f"{retry_after_s * 1000:.0f}",
+            }
         fields = (message, "requests", None, "rate_limit_exceeded")
         return _error(429, fields, {"x-ratelimit-remaining-requests": "0", **wait})
 
@@ -117,7 +145,9 @@ class OpenAIWire:
             "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 310023 tokens. "
             "Please reduce the length of the messages."
         )
-        return _error(400, (message, "invalid_request_error", "messages", "context_length_exceeded"))
+        return _error(
+            400, (message, "invalid_request_error", "messages", "context_length_exceeded")
+        )
 
     def overloaded(self, request: WireRequest) -> Response:
         """A 503 with a code of its own."""
@@ -129,7 +159,9 @@ class OpenAIWire:
         fault = _input_fault(request)
         if fault is not None:
             return _error(400, fault)
-        return embeddings(request, request.n_dimensions or N_FULL_DIMENSIONS.get(request.model, 1536))
+        return embeddings(
+            request, request.n_dimensions or N_FULL_DIMENSIONS.get(request.model, 1536)
+        )
 
 
 def read_openai(raw: RawRequest) -> WireRequest:
@@ -137,7 +169,9 @@ def read_openai(raw: RawRequest) -> WireRequest:
     body, key = raw.body, bearer_key(raw.headers)
     if raw.path == "/v1/embeddings":
         texts = (body["input"],) if isinstance(body["input"], str) else tuple(body["input"])
-        return WireRequest(raw, "embeddings", body["model"], key, texts=texts, n_dimensions=body.get("dimensions"))
+        return WireRequest(
+            raw, "embeddings", body["model"], key, texts=texts, n_dimensions=body.get("dimensions")
+        )
     if raw.path != "/v1/chat/completions" or body.get("stream"):
         raise UnknownPath(f"Only unstreamed /v1/chat/completions is served here, not {raw.path}.")
     turns = [(turn["role"], joined_text(turn.get("content"))) for turn in body["messages"]]
@@ -177,7 +211,8 @@ def completion(
 
 
 def embeddings(request: WireRequest, n_dimensions: int) -> Response:
-    """A list of embeddings as numbers, or as base64 of little-endian float32 where the request asks for it."""
+    """A list of embeddings as numbers, or as base64 of little-endian float32 where the request asks
+    for it."""
     data = []
     for index, text in enumerate(request.texts):
         vector: list[float] | str = text_vector(text, n_dimensions)
@@ -186,13 +221,20 @@ def embeddings(request: WireRequest, n_dimensions: int) -> Response:
         data.append({"object": "embedding", "index": index, "embedding": vector})
     n_tokens = sum(n_words(text) for text in request.texts)
     usage = {"prompt_tokens": n_tokens, "total_tokens": n_tokens}
-    return json_response(200, {"object": "list", "data": data, "model": request.model, "usage": usage}, REQUEST_ID)
+    return json_response(
+        200, {"object": "list", "data": data, "model": request.model, "usage": usage}, REQUEST_ID
+    )
 
 
 def _input_fault(request: WireRequest) -> ErrorFields | None:
     texts = request.texts
     if not texts or not all(texts):
-        return "'$.input' is invalid. Please check the API reference.", "invalid_request_error", None, None
+        return (
+            "'$.input' is invalid. Please check the API reference.",
+            "invalid_request_error",
+            None,
+            None,
+        )
     if len(texts) > MAX_TEXTS_PER_REQUEST:
         message = (
             f"Invalid 'input': array too long. Expected an array with maximum length {MAX_TEXTS_PER_REQUEST}, but got "
@@ -208,7 +250,9 @@ def _input_fault(request: WireRequest) -> ErrorFields | None:
         )
         return message, "invalid_request_error", None, None
     if sum(n_tokens) > MAX_TOKENS_PER_REQUEST:
-        message = f"Requested {sum(n_tokens)} tokens, max {MAX_TOKENS_PER_REQUEST} tokens per request"
+        message = (
+            f"Requested {sum(n_tokens)} tokens, max {MAX_TOKENS_PER_REQUEST} tokens per request"
+        )
         return message, "max_tokens_per_request", None, "max_tokens_per_request"
     return None
 
@@ -216,7 +260,12 @@ def _input_fault(request: WireRequest) -> ErrorFields | None:
 def _wrong_key(request: WireRequest) -> ErrorFields:
     key = request.key or ""
     starred = f"{key[:8]}{'*' * max(len(key) - 12, 0)}{key[-4:]}"
-    return f"Incorrect API key provided: {starred}.", "invalid_request_error", None, "invalid_api_key"
+    return (
+        f"Incorrect API key provided: {starred}.",
+        "invalid_request_error",
+        None,
+        "invalid_api_key",
+    )
 
 
 def _error(code: int, fields: ErrorFields, headers: Mapping[str, str] | None = None) -> Response:

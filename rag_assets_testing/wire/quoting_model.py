@@ -1,4 +1,5 @@
-"""A scripted model that does what the prompt asks of an honest one: it quotes the sources it is given.
+"""A scripted model that does what the prompt asks of an honest one: it quotes the sources it is
+given.
 
 It knows the prompt by what a model sees of it: numbered, fenced sources and a question.
 """
@@ -12,7 +13,9 @@ from rag_assets.core.text.sentences import sentence_spans
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.steps import Reply
 
-_SOURCE = re.compile(r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE)
+_SOURCE = re.compile(
+    r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE
+)
 _TAG = re.compile(r"</?AI_GENERATED>\n?")
 _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
@@ -33,22 +36,32 @@ class Prompt:
     def of(cls, request: WireRequest) -> "Prompt":
         found = {int(match[1]): match for match in _SOURCE.finditer(request.prompt)}
         return cls(
-            question=request.prompt.rpartition("Question: ")[2].partition("\n\nStatements to mend:")[0].strip(),
+            question=request.prompt.rpartition("Question: ")[2]
+            .partition("\n\nStatements to mend:")[0]
+            .strip(),
             sources={number: _TAG.sub("", match[4]) for number, match in found.items()},
-            papers={number: match[2].split(";")[0].removeprefix("paper ") for number, match in found.items()},
+            papers={
+                number: match[2].split(";")[0].removeprefix("paper ")
+                for number, match in found.items()
+            },
         )
 
 
 def quoting_model(request: WireRequest) -> Reply:
-    """The sentence of each of the best two papers that shares most words with the question, or the refusal."""
+    """The sentence of each of the best two papers that shares most words with the question, or the
+    refusal."""
     prompt = Prompt.of(request)
     wanted = set(_WORD.findall(prompt.question.lower()))
     best: dict[str, tuple[float, int, str]] = {}
     for number, text in prompt.sources.items():
         for sentence in _sentences(text):
             share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
-            best[prompt.papers[number]] = max(best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence))
-    chosen = [found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH]
+            best[prompt.papers[number]] = max(
+                best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence)
+            )
+    chosen = [
+        found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH
+    ]
     return reply([(sentence, [(number, sentence)]) for _, number, sentence in chosen])
 
 
@@ -58,11 +71,17 @@ def _sentences(text: str) -> Iterator[str]:
             yield line[start:end]
 
 
-def reply(claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], missing: Sequence[str] = ()) -> Reply:
-    """A reply as it is asked for, from claims and their (source, quote); a refusal where there are none."""
+def reply(
+    claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], missing: Sequence[str] = ()
+) -> Reply:
+    """A reply as it is asked for, from claims and their (source, quote); a refusal where there are
+    none."""
     body = {
         "claims": [
-            {"text": text, "citations": [{"source": source, "quote": quote} for source, quote in citations]}
+            {
+                "text": text,
+                "citations": [{"source": source, "quote": quote} for source, quote in citations],
+            }
             for text, citations in claims
         ],
         "missing": list(missing),
@@ -81,7 +100,8 @@ def all_supported(request: WireRequest) -> Reply:
 
 
 def verdicts(*given: tuple[int, str], wrong: str = "") -> Reply:
-    """The reply of a judge, from statements and verdicts; `wrong` is told of those that are not supported."""
+    """The reply of a judge, from statements and verdicts; `wrong` is told of those that are not
+    supported."""
     listed = [
         {"statement": number, "verdict": verdict, "wrong": "" if verdict == "supported" else wrong}
         for number, verdict in given

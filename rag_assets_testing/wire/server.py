@@ -1,6 +1,8 @@
-"""A local HTTP server that speaks one provider's protocol, answers as scripted and records what it was asked.
+"""A local HTTP server that speaks one provider's protocol, answers as scripted and records what it
+was asked.
 
-Wording belongs to the protocols (see `wording`); here are the script, the record, the transport and its faults.
+Wording belongs to the protocols (see `wording`); here are the script, the record, the transport and
+its faults.
 """
 
 import gzip
@@ -16,12 +18,27 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from rag_assets_testing.wire.anthropic_wire import AnthropicWire
-from rag_assets_testing.wire.exchange import RawRequest, Response, UnknownPath, WireProtocol, WireRequest
+from rag_assets_testing.wire.exchange import (
+    RawRequest,
+    Response,
+    UnknownPath,
+    WireProtocol,
+    WireRequest,
+)
 from rag_assets_testing.wire.google_wire import GoogleWire
 from rag_assets_testing.wire.ollama_wire import OllamaWire
 from rag_assets_testing.wire.openai_wire import OpenAIWire
 from rag_assets_testing.wire.quoting_model import all_supported, is_judging
-from rag_assets_testing.wire.steps import Answer, Compressed, CutOff, Drop, Garbage, Slow, Step, Vectors
+from rag_assets_testing.wire.steps import (
+    Answer,
+    Compressed,
+    CutOff,
+    Drop,
+    Garbage,
+    Slow,
+    Step,
+    Vectors,
+)
 from rag_assets_testing.wire.wording import worded
 
 ProtocolName = Literal["google", "anthropic", "openai", "ollama"]
@@ -34,17 +51,19 @@ PROTOCOLS: dict[ProtocolName, WireProtocol] = {
 
 
 class WireServerFailed(AssertionError):
-    """The script or the protocol could not serve a request; raised in the test when the server closes."""
+    """The script or the protocol could not serve a request; raised in the test when the server
+    closes."""
 
 
 class WireServer:
     """One provider on 127.0.0.1, for the length of a `with` block.
 
-    A chat request takes the next step of `answer_with`, then asks `answer_by`; an embeddings request takes the next
-    step of `embed_with`, then gets its vectors. A chat request without a step fails the test.
+    A chat request takes the next step of `answer_with`, then asks `answer_by`; an embeddings
+    request takes the next step of `embed_with`, then gets its vectors. A chat request without a
+    step fails the test.
 
-    A request for a second look is answered beside the script, with all claims supported, and recorded in `judged`;
-    unless the test scripts these, too.
+    A request for a second look is answered beside the script, with all claims supported, and
+    recorded in `judged`; unless the test scripts these, too.
     """
 
     def __init__(self, protocol: ProtocolName, *, scripts_judge: bool = False) -> None:
@@ -95,23 +114,30 @@ class WireServer:
             self._chat_steps.extend(steps)
 
     def embed_with(self, *steps: Step) -> None:
-        """Append steps for the next embeddings requests, one each; after them every request gets its vectors."""
+        """Append steps for the next embeddings requests, one each; after them every request gets
+        its vectors."""
         with self._lock:
             self._embedding_steps.extend(steps)
 
     def answer_by(self, scripted_model: Callable[[WireRequest], Step]) -> None:
-        """Answer chat requests beyond `answer_with` by a function of the request; called from several threads."""
+        """Answer chat requests beyond `answer_with` by a function of the request; called from
+        several threads."""
         with self._lock:
             self._scripted_model = scripted_model
 
     def __enter__(self) -> Self:
         self._http = _HTTPServer(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         self._thread.start()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._closing.set()
         self._http.shutdown()
@@ -120,7 +146,9 @@ class WireServer:
         self._http.server_close()
         if self._failures:
             story = "; ".join(f"{type(failure).__name__}: {failure}" for failure in self._failures)
-            raise WireServerFailed(f"The {self.protocol_name} server could not serve: {story}") from self._failures[0]
+            raise WireServerFailed(
+                f"The {self.protocol_name} server could not serve: {story}"
+            ) from self._failures[0]
 
     def wait(self, seconds: float) -> None:
         """Sleep, but not beyond the server's end."""
@@ -143,7 +171,9 @@ class WireServer:
         if request.kind == "embeddings":
             return request, Vectors()
         if scripted_model is None:
-            raise WireServerFailed(f"no step is left for request {len(self.requests)}, {request.prompt[:80]!r}")
+            raise WireServerFailed(
+                f"no step is left for request {len(self.requests)}, {request.prompt[:80]!r}"
+            )
         return request, scripted_model(request)
 
     @contextmanager
@@ -212,7 +242,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do_POST(self) -> None:
-        """Serve one request; it counts as in flight until its response begins, which lets the client send the next."""
+        """Serve one request; it counts as in flight until its response begins, which lets the
+        client send the next."""
         with self.server.wire.in_flight():
             deliver = self._delivery()
         deliver()
@@ -222,7 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._failed(UnknownPath(f"GET {self.path}"))()
 
     def _delivery(self) -> Callable[[], None]:
-        """What is left to do once the response is known; what goes wrong before that fails the test."""
+        """What is left to do once the response is known; what goes wrong before that fails the
+        test."""
         wire = self.server.wire
         try:
             request, step = wire.begin(self._raw_request())
@@ -238,12 +270,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _failed(self, failure: Exception) -> Callable[[], None]:
         self.server.wire.note_failure(failure)
         return partial(
-            self._send, Response(500, f"wire server failed: {failure}".encode(), {"x-should-retry": "false"})
+            self._send,
+            Response(500, f"wire server failed: {failure}".encode(), {"x-should-retry": "false"}),
         )
 
     def _raw_request(self) -> RawRequest:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        return RawRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        return RawRequest(
+            self.path, {name.lower(): value for name, value in self.headers.items()}, body
+        )
 
     def _step_delivery(
         self, step: Answer | Vectors | Compressed | CutOff | Drop | Garbage, request: WireRequest
@@ -257,11 +292,15 @@ class _Handler(BaseHTTPRequestHandler):
             case Compressed(of):
                 whole = worded(of, wire.protocol, request)
                 headers = {**whole.headers, "content-encoding": "gzip"}
-                return partial(self._send, Response(whole.status, gzip.compress(whole.body), headers))
+                return partial(
+                    self._send, Response(whole.status, gzip.compress(whole.body), headers)
+                )
             case CutOff():
                 whole = worded(step.of, wire.protocol, request)
                 if step.after_bytes >= len(whole.body):
-                    raise WireServerFailed(f"{step} cuts nothing off a body of {len(whole.body)} bytes")
+                    raise WireServerFailed(
+                        f"{step} cuts nothing off a body of {len(whole.body)} bytes"
+                    )
                 return partial(self._send_part, whole, step)
             case _:
                 return partial(self._send, worded(step, wire.protocol, request))

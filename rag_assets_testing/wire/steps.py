@@ -1,7 +1,8 @@
 """What a scripted server does with one request, in words that mean the same for every provider.
 
-How a step looks on the wire is each protocol's business (`google_wire`, `anthropic_wire`, `openai_wire`,
-`ollama_wire`); what befalls it on its way (`Compressed`, `Slow`, `CutOff`, `Drop`, `Garbage`) is the server's.
+How a step looks on the wire is each protocol's business (`google_wire`, `anthropic_wire`,
+`openai_wire`, `ollama_wire`); what befalls it on its way (`Compressed`, `Slow`, `CutOff`, `Drop`,
+`Garbage`) is the server's.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,8 @@ class Reply:
     n_input_tokens: int = 10
     n_output_tokens: int = 5
     finish: Literal["stop", "length", "filtered"] = "stop"
-    """`length`: cut by the output limit. `filtered`: the provider's filter ended it, what was written is still sent."""
+    """`length`: cut by the output limit. `filtered`: the provider's filter ended it, what was
+    written is still sent."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class ProviderRefusal:
     """A 200 in which the provider declines to answer."""
 
     stage: Literal["prompt", "answer"] = "answer"
-    """Google refuses a prompt (`promptFeedback`) and an answer (`finishReason`) differently; the others do not."""
+    """Google refuses a prompt (`promptFeedback`) and an answer (`finishReason`) differently; the
+    others do not."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class RateLimited:
     """Too many requests; goes away by waiting."""
 
     retry_after_s: float | None = 1.0
-    """The wait the provider asks for, where it says one: Google in the body, the others in a header."""
+    """The wait the provider asks for, where it says one: Google in the body, the others in a
+    header."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,20 @@ class Overloaded:
 
 @dataclass(frozen=True)
 class Vectors:
-    """The embeddings of the texts asked for, by `vectors.text_vector`; also what an unscripted request gets."""
+    """The embeddings of the texts asked for, by `vectors.text_vector`; also what an unscripted
+    request gets."""
 
 
 Answer = (
-    Reply | EmptyReply | ProviderRefusal | Status | RateLimited | QuotaExhausted | BadKey | ContextTooLong | Overloaded
+    Reply
+    | EmptyReply
+    | ProviderRefusal
+    | Status
+    | RateLimited
+    | QuotaExhausted
+    | BadKey
+    | ContextTooLong
+    | Overloaded
 )
 
 
@@ -92,7 +105,9 @@ class CutOff:
     """The connection is closed after `after_bytes` bytes of the body."""
 
     after_bytes: int = 40
-    of: Answer | Vectors = field(default_factory=lambda: Reply("The first half of an answer that never ends."))
+    of: Answer | Vectors = field(
+        default_factory=lambda: Reply("The first half of an answer that never ends.")
+    )
     framing: Literal["length", "chunked"] = "length"
     """`length`: Content-Length promises more than comes. `chunked`: the last chunk never comes."""
 

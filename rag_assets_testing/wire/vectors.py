@@ -1,7 +1,7 @@
 """Vectors that depend on the words of a text only, so that ranking by them can be tested.
 
-Texts that share words are near each other, others almost orthogonal; the same text has the same vector in every
-process.
+Texts that share words are near each other, others almost orthogonal; the same text has the same
+vector in every process.
 """
 
 import hashlib
@@ -24,5 +24,6 @@ def text_vector(text: str, n_dimensions: int) -> list[float]:
 
 
 def n_words(text: str) -> int:
-    """A lower bound on any provider's token count: what is refused by it, the real service refuses too."""
+    """A lower bound on any provider's token count: what is refused by it, the real service refuses
+    too."""
     return len(WORD.findall(text))

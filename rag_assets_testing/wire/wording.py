@@ -60,4 +60,8 @@ def _status(step: Status, protocol: WireProtocol, request: WireRequest) -> Respo
         return Response(usual.status, usual.body, {**usual.headers, **step.headers})
     if isinstance(step.body, bytes):
         return Response(step.code, step.body, step.headers)
-    return Response(step.code, json.dumps(step.body).encode(), {"content-type": "application/json", **step.headers})
+    return Response(
+        step.code,
+        json.dumps(step.body).encode(),
+        {"content-type": "application/json", **step.headers},
+    )

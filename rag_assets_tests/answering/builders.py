@@ -25,7 +25,9 @@ from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of
 
 
-def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None) -> Chunk:
+def chunk(
+    paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None
+) -> Chunk:
     """A chunk on one page, or with the spans given."""
     box = Box(page or 1, 0.1, 0.1, 0.9, 0.2)
     return Chunk(
@@ -60,7 +62,8 @@ def context(of: Chunk) -> Context:
 
 
 def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> Context:
-    """A context of blocks with their units; a heading begins a section, the lines below a caption are rows."""
+    """A context of blocks with their units; a heading begins a section, the lines below a caption
+    are rows."""
     text = BLOCK_SEPARATOR.join(block for _, block in blocks)
     units: list[ContextUnit] = []
     sections: list[tuple[int, str]] = []
@@ -76,12 +79,16 @@ def laid_out(paper_id: str, *blocks: tuple[UnitKind, str], title: str = "") -> C
             units += [ContextUnit(first + start, first + end, own, nth) for start, end in pieces]
         at += len(block) + len(BLOCK_SEPARATOR)
     facts = PaperFacts(title=title, cited_as=paper_id)
-    return replace(context(chunk(paper_id, text)), units=tuple(units), sections=tuple(sections), paper=facts)
+    return replace(
+        context(chunk(paper_id, text)), units=tuple(units), sections=tuple(sections), paper=facts
+    )
 
 
 def title_page(of: Chunk) -> Context:
     """A chunk with the lines of a record as the title page of its paper."""
-    stated = {label: said for label, _, said in (line.partition(": ") for line in of.text.split("\n"))}
+    stated = {
+        label: said for label, _, said in (line.partition(": ") for line in of.text.split("\n"))
+    }
     facts = PaperFacts(
         stated.get("Title", ""),
         tuple(filter(None, stated.get("Authors", "").split("; "))),
@@ -93,16 +100,21 @@ def title_page(of: Chunk) -> Context:
 
 
 def evidence(*chunks: Chunk) -> Evidence:
-    return Evidence(tuple(context(item) for item in chunks), {item.chunk_id: item for item in chunks})
+    return Evidence(
+        tuple(context(item) for item in chunks), {item.chunk_id: item for item in chunks}
+    )
 
 
 class WordEncoder:
-    """Hashes words into 256 dimensions: texts that share words are near each other, others are not."""
+    """Hashes words into 256 dimensions: texts that share words are near each other, others are
+    not."""
 
     identity = "word-hash-256"
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([self.embed_query(text) for text in texts], dtype=np.float32).reshape(len(texts), 256)
+        return np.array([self.embed_query(text) for text in texts], dtype=np.float32).reshape(
+            len(texts), 256
+        )
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         vector = np.zeros(256, dtype=np.float32)
@@ -161,13 +173,19 @@ class Says:
 
 
 class SharedWords:
-    """A SentenceReader that takes a text for an answer where it holds a third of the question's words."""
+    """A SentenceReader that takes a text for an answer where it holds a third of the question's
+    words."""
 
     identity = "shared-words"
 
     def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
         asked = terms_of(question)
-        return np.array([2.0 if 3 * len(asked & terms_of(one.text)) >= len(asked) else -20.0 for one in sentences])
+        return np.array(
+            [
+                2.0 if 3 * len(asked & terms_of(one.text)) >= len(asked) else -20.0
+                for one in sentences
+            ]
+        )
 
 
 def readers(tokens: WordReader | None = None) -> Readers:

@@ -10,7 +10,12 @@ from rag_assets.core.domain import Context, UnitKind
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context, laid_out, readers
 
-HEADING, SENTENCE, CAPTION, LINE = UnitKind.HEADING, UnitKind.SENTENCE, UnitKind.CAPTION, UnitKind.LINE
+HEADING, SENTENCE, CAPTION, LINE = (
+    UnitKind.HEADING,
+    UnitKind.SENTENCE,
+    UnitKind.CAPTION,
+    UnitKind.LINE,
+)
 ROPES = laid_out(
     "ropes",
     (HEADING, "2 Theory"),
@@ -19,7 +24,10 @@ ROPES = laid_out(
     (HEADING, "3 Load"),
     (HEADING, "3.1 Hemp"),
     (SENTENCE, "It broke at 900 kg. The eye went first."),
-    (CAPTION, "Table 1. Load by fibre.\nFibre: Sisal | Load (kg): 640\nFibre: Hemp | Load (kg): 900"),
+    (
+        CAPTION,
+        "Table 1. Load by fibre.\nFibre: Sisal | Load (kg): 640\nFibre: Hemp | Load (kg): 900",
+    ),
     (SENTENCE, "Figure 2 shows no new trend."),
     (SENTENCE, "Algorithm 1"),
     (LINE, "unlay the strands of it\ntuck each one three times"),
@@ -31,7 +39,9 @@ BELLS = laid_out("bells", (SENTENCE, "Lemma 4. A bell rings twice."), title="Bel
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1).draft(question, contexts)
+    return ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1).draft(
+        question, contexts
+    )
 
 
 def said(question: str, *contexts: Context) -> list[str]:
@@ -42,21 +52,30 @@ def said(question: str, *contexts: Context) -> list[str]:
     ("question", "answer"),
     [
         ("What does Lemma 5 say?", "Lemma 5. An even rope breaks at its knot. It does so at once."),
-        ("What does section 3.1 of Ropes of ferries report?", "It broke at 900 kg. The eye went first."),
+        (
+            "What does section 3.1 of Ropes of ferries report?",
+            "It broke at 900 kg. The eye went first.",
+        ),
         ("What does Table 1 list?", "Table 1. Load by fibre."),
         ("What does Figure 2 show?", "Figure 2 shows no new trend."),
-        ("What does Algorithm 1 do?", "Algorithm 1 unlay the strands of it tuck each one three times"),
+        (
+            "What does Algorithm 1 do?",
+            "Algorithm 1 unlay the strands of it tuck each one three times",
+        ),
         ("What are the limitations of Ropes of ferries?", "Nobody tried it in rain."),
     ],
 )
 def test_an_element_that_is_asked_for_is_the_answer(question: str, answer: str) -> None:
-    """Its words share nothing with its label: the question was refused, or answered with its neighbour."""
+    """Its words share nothing with its label: the question was refused, or answered with its
+    neighbour."""
     assert said(question, ROPES, BELLS) == [answer]
 
 
 def test_an_element_is_that_of_the_paper_which_the_question_names() -> None:
     """Each paper has a first figure."""
-    assert said("What does Lemma 4 of Bells of chapels say?", ROPES, BELLS) == ["Lemma 4. A bell rings twice."]
+    assert said("What does Lemma 4 of Bells of chapels say?", ROPES, BELLS) == [
+        "Lemma 4. A bell rings twice."
+    ]
 
 
 def test_a_value_of_a_table_that_is_asked_for_is_read_in_that_table() -> None:
@@ -80,14 +99,17 @@ MOSS = {
 
 
 def test_each_paper_that_says_it_is_a_claim_and_they_are_counted() -> None:
-    """Two papers were quoted and called the answer, however many there are; one that denies it was among them."""
+    """Two papers were quoted and called the answer, however many there are; one that denies it was
+    among them."""
     contexts = [context(chunk(paper, text)) for paper, text in MOSS.items()]
 
     number, *claims = draft("How many papers used the Veldt library?", *contexts).claims
 
     assert number.text == "At least two papers used the Veldt library."
     assert {claim.text for claim in claims} == {MOSS["roofs"], MOSS["boats"]}
-    assert {one.chunk_id for one in number.citations} == {one.citations[0].chunk_id for one in claims}
+    assert {one.chunk_id for one in number.citations} == {
+        one.citations[0].chunk_id for one in claims
+    }
 
 
 LOAVES = {
@@ -139,10 +161,15 @@ WELLS = laid_out(
     ],
 )
 def test_what_introduces_a_sentence_is_evidence_for_it(question: str, answer: str) -> None:
-    """A heading, the question of an interview and the first line of code say what is spoken of; the rest does not."""
+    """A heading, the question of an interview and the first line of code say what is spoken of; the
+    rest does not."""
     reader = Says({answer: 2.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(
+        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
+    )
 
     assert [claim.text for claim in answerer.draft(question, [WELLS]).claims] == [answer]
     is_under_heading = answer in WELLS.text.partition("Interview")[0]
-    assert any(one.before for one in reader.read if one.text == answer) != is_under_heading, "lines are read with it"
+    assert any(one.before for one in reader.read if one.text == answer) != is_under_heading, (
+        "lines are read with it"
+    )

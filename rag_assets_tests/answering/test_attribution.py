@@ -29,8 +29,11 @@ def citation(chunk_id: str, start: int, end: int) -> Citation:
         ([citation("c1", 10, 50), citation("c2", 10, 50)], ()),
     ],
 )
-def test_a_claim_is_reported_if_all_its_quotes_are(citations: list[Citation], reported: tuple[CitedWork, ...]) -> None:
-    """A quote of a paper's own finding beside it, or most of the quote, makes it a finding of the paper."""
+def test_a_claim_is_reported_if_all_its_quotes_are(
+    citations: list[Citation], reported: tuple[CitedWork, ...]
+) -> None:
+    """A quote of a paper's own finding beside it, or most of the quote, makes it a finding of the
+    paper."""
     [claim] = attributed([Claim("Iron falls.", tuple(citations))], REPORTS)
 
     assert claim.reported == reported
@@ -40,13 +43,18 @@ def test_the_answer_says_that_a_finding_is_reported_and_by_whom_it_was_made() ->
     [claim] = attributed([Claim("Iron falls.", (citation("c1", 10, 50),))], REPORTS)
 
     assert worded([claim], []) == "Iron falls. [smith2020, p. 2; reported]"
-    assert claim_note(claim) == "reports “Lund, A. Iron in winter. 2019.” (in this corpus: lund2019)"
+    assert (
+        claim_note(claim) == "reports “Lund, A. Iron in winter. 2019.” (in this corpus: lund2019)"
+    )
 
 
 def test_a_claim_that_cites_a_retracted_paper_says_so() -> None:
     """In the answer behind the place, so that it is clear which of two papers is meant."""
     moe = replace(citation("c2", 0, 9), paper_id="moe2020")
-    facts = {"smith2020": PaperFacts(cited_as="Smith (2020)", is_retracted=True), "moe2020": PaperFacts()}
+    facts = {
+        "smith2020": PaperFacts(cited_as="Smith (2020)", is_retracted=True),
+        "moe2020": PaperFacts(),
+    }
 
     [claim] = named([Claim("Iron falls.", (citation("c1", 10, 50), moe))], facts)
 

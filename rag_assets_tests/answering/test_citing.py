@@ -1,4 +1,5 @@
-"""Answers in the style of citing that the user chose: marks in the text, and the references below."""
+"""Answers in the style of citing that the user chose: marks in the text, and the references
+below."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,30 +28,41 @@ RECORDS = {
 
 
 def claim(text: str, *papers: str) -> Claim:
-    return Claim(text, tuple(cited("quote", paper, 3, cited_as="Stored (1999)") for paper in papers))
+    return Claim(
+        text, tuple(cited("quote", paper, 3, cited_as="Stored (1999)") for paper in papers)
+    )
 
 
 def answer(*claims: Claim, nearest: tuple[Claim, ...] = ()) -> QAResult:
     text = worded(claims, ())
-    return QAResult("q1", "Why?", text, claims, False, False, (), (), "m", ("c",), "f", nearest=nearest)
+    return QAResult(
+        "q1", "Why?", text, claims, False, False, (), (), "m", ("c",), "f", nearest=nearest
+    )
 
 
 def style(name: str, data: Path) -> CitationStyle:
-    settings: Settings = load_settings({"data_dir": str(data), "answering": {"citation_style": name}})
+    settings: Settings = load_settings(
+        {"data_dir": str(data), "answering": {"citation_style": name}}
+    )
     settings.paths.cache.mkdir(exist_ok=True)
     rows = [{"paper_id": paper, **asdict(record)} for paper, record in RECORDS.items()]
     write_table(to_table(rows, PAPERS), settings.paths.records, {})
     return CitationStyle(settings)
 
 
-ANSWER = answer(claim("Iron falls.", "iron"), claim("Moss grows.", "moss"), claim("Both.", "moss", "iron"))
+ANSWER = answer(
+    claim("Iron falls.", "iron"), claim("Moss grows.", "moss"), claim("Both.", "moss", "iron")
+)
 
 
 def test_an_answer_is_shown_with_numbers_and_the_list_below_it(tmp_path: Path) -> None:
     """A mark that no entry of the list bears says nothing."""
     shown = style("numeric", tmp_path).shown([ANSWER])
 
-    assert shown.results[0].answer == "Iron falls. [1, p. 3] Moss grows. [2, p. 3] Both. [2, p. 3; 1, p. 3]"
+    assert (
+        shown.results[0].answer
+        == "Iron falls. [1, p. 3] Moss grows. [2, p. 3] Both. [2, p. 3; 1, p. 3]"
+    )
     assert list(shown.references) == [
         "[1] Ada Lund, Bo Moe. Iron in winter. Blood 3, 1-9, 2019.",
         "[2] Moss in spring. 2020.",
@@ -67,14 +79,18 @@ def test_by_authors_and_year_an_answer_is_as_it_is_stored(tmp_path: Path) -> Non
 
 def test_another_style_asks_no_question_again() -> None:
     """A model would be paid for other brackets."""
-    plain, numeric = (load_settings({"answering": {"citation_style": one}}) for one in ("author-year", "numeric"))
+    plain, numeric = (
+        load_settings({"answering": {"citation_style": one}}) for one in ("author-year", "numeric")
+    )
 
     assert plain.answering.fingerprint() == numeric.answering.fingerprint()
 
 
 def test_what_came_near_is_cited_behind_the_answer(tmp_path: Path) -> None:
     """It is no part of the answer, whose numbers begin at one."""
-    shown = style("numeric", tmp_path).shown([answer(claim("It falls.", "iron"), nearest=(claim("Near.", "moss"),))])
+    shown = style("numeric", tmp_path).shown(
+        [answer(claim("It falls.", "iron"), nearest=(claim("Near.", "moss"),))]
+    )
 
     (near,) = shown.results[0].nearest
     assert place_of(near.citations[0]) == "[2, p. 3]"
@@ -83,7 +99,10 @@ def test_what_came_near_is_cited_behind_the_answer(tmp_path: Path) -> None:
 
 def test_a_kept_row_of_an_unknown_form_is_shown_as_it_is(tmp_path: Path) -> None:
     """Conversations are kept for years."""
-    assert style("numeric", tmp_path).shown_row({"answer": "Yes."}) == {"answer": "Yes.", "references": ()}
+    assert style("numeric", tmp_path).shown_row({"answer": "Yes."}) == {
+        "answer": "Yes.",
+        "references": (),
+    }
 
 
 def test_a_title_with_brackets_keeps_its_page_in_the_brackets_of_the_style() -> None:

@@ -19,7 +19,10 @@ METRICS = chunk(
     "The authors of reciprocal rank fusion chose a constant k of 60. Recall grows with depth in every collection "
     "that was ever built. Precision falls with depth in nearly all of them.",
 )
-GEOLOGY = chunk("geology", "Basalt forms when lava cools quickly at the surface of the earth. Granite cools slowly.")
+GEOLOGY = chunk(
+    "geology",
+    "Basalt forms when lava cools quickly at the surface of the earth. Granite cools slowly.",
+)
 QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
@@ -29,27 +32,38 @@ def answerer(**changes: object) -> ExtractiveAnswerer:
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
     """Two papers that say the same are worth more than one that says it twice."""
-    draft = answerer(max_claims=2).draft(QUESTION, [context(FUSION), context(METRICS), context(GEOLOGY)])
+    draft = answerer(max_claims=2).draft(
+        QUESTION, [context(FUSION), context(METRICS), context(GEOLOGY)]
+    )
 
     first, second = (claim.text for claim in draft.claims)
     assert "The constant k of reciprocal rank fusion is 60 in the first paper." in first
     assert second == "The authors of reciprocal rank fusion chose a constant k of 60."
-    assert [claim.citations[0].chunk_id for claim in draft.claims] == [FUSION.chunk_id, METRICS.chunk_id]
+    assert [claim.citations[0].chunk_id for claim in draft.claims] == [
+        FUSION.chunk_id,
+        METRICS.chunk_id,
+    ]
 
 
 @pytest.mark.parametrize("mark", ["²", "¹,³⁻⁵", "[3]"])
 def test_a_sentence_is_whole_with_the_numbers_of_references_behind_it(mark: str) -> None:
-    """Medical papers end most sentences with them; PDFs and their exports have them raised. None of these answered."""
+    """Medical papers end most sentences with them; PDFs and their exports have them raised. None of
+    these answered."""
     said = f"The constant k of reciprocal rank fusion is 60 in the first paper.{mark}"
 
-    draft = answerer().draft(QUESTION, [context(chunk("fusion", f"{said} Lists of news were fused by others."))])
+    draft = answerer().draft(
+        QUESTION, [context(chunk("fusion", f"{said} Lists of news were fused by others."))]
+    )
 
     assert [claim.text for claim in draft.claims] == [said]
 
 
 def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
     """An answer at any price is worse than a refusal."""
-    for question in ("Which dose of metformin helps adults?", "Why do whales sing at night in warm water?"):
+    for question in (
+        "Which dose of metformin helps adults?",
+        "Why do whales sing at night in warm water?",
+    ):
         draft = answerer().draft(question, [context(FUSION), context(METRICS)])
 
         assert draft.claims == ()
@@ -60,7 +74,9 @@ def test_passages_are_read_as_they_are_stored() -> None:
     """Passages that are encoded anew take a tenth of a second of every answer."""
     reader = WordReader()
 
-    draft = ExtractiveAnswerer(readers(reader), ExtractiveSettings(), min_sources=2).draft(QUESTION, [context(FUSION)])
+    draft = ExtractiveAnswerer(readers(reader), ExtractiveSettings(), min_sources=2).draft(
+        QUESTION, [context(FUSION)]
+    )
 
     assert draft.claims
     assert FUSION.text not in reader.exactly_read
@@ -90,12 +106,17 @@ def test_each_part_of_a_compound_question_is_answered() -> None:
 
     draft = answerer().draft(question, [context(FUSION), context(GEOLOGY)])
 
-    assert {claim.citations[0].chunk_id for claim in draft.claims} == {FUSION.chunk_id, GEOLOGY.chunk_id}
+    assert {claim.citations[0].chunk_id for claim in draft.claims} == {
+        FUSION.chunk_id,
+        GEOLOGY.chunk_id,
+    }
 
 
 def test_a_part_nobody_answers_is_named() -> None:
     """Half an answer that looks whole misleads more than a refusal."""
-    question = "What is the constant k of reciprocal rank fusion, and what dose of metformin helps adults?"
+    question = (
+        "What is the constant k of reciprocal rank fusion, and what dose of metformin helps adults?"
+    )
 
     draft = answerer().draft(question, [context(FUSION), context(METRICS)])
 
@@ -106,8 +127,12 @@ def test_a_part_nobody_answers_is_named() -> None:
 
 def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> None:
     """Nobody can tell what "it" is in a quote."""
-    leaning = chunk("leaning", "Its constant k of reciprocal rank fusion is sixty in practice for them.")
-    standing = chunk("standing", "One constant k of reciprocal rank fusion is sixty in practice for them.")
+    leaning = chunk(
+        "leaning", "Its constant k of reciprocal rank fusion is sixty in practice for them."
+    )
+    standing = chunk(
+        "standing", "One constant k of reciprocal rank fusion is sixty in practice for them."
+    )
 
     draft = answerer(max_claims=1).draft(QUESTION, [context(leaning), context(standing)])
 
@@ -116,7 +141,9 @@ def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> 
 
 def test_a_short_sentence_answers() -> None:
     """The finding of a study is often said in four words."""
-    draft = answerer().draft("What was the mortality?", [context(chunk("trial", "Mortality was 4.2 percent."))])
+    draft = answerer().draft(
+        "What was the mortality?", [context(chunk("trial", "Mortality was 4.2 percent."))]
+    )
 
     assert [claim.text for claim in draft.claims] == ["Mortality was 4.2 percent."]
 
@@ -129,7 +156,8 @@ def test_questions_of_the_authors_are_not_answers() -> None:
 
 
 def test_each_sentence_carries_its_relevance_to_the_question() -> None:
-    """It is the only figure by which the sentences of an answer without a model can be told apart."""
+    """It is the only figure by which the sentences of an answer without a model can be told
+    apart."""
     draft = answerer().draft(QUESTION, [context(FUSION), context(METRICS)])
 
     relevances = [claim.relevance for claim in draft.claims]
@@ -137,7 +165,8 @@ def test_each_sentence_carries_its_relevance_to_the_question() -> None:
 
 
 def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> None:
-    """ "No sentence was found" beside the paragraph that has the sentence sends a reader away from it."""
+    """ "No sentence was found" beside the paragraph that has the sentence sends a reader away from
+    it."""
     pooling = chunk(
         "metrics",
         "The recall of the 16 pooled systems is overestimated by the authors. "
@@ -154,11 +183,16 @@ def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> 
 
 
 def test_a_part_that_points_back_with_one_word_of_its_own_is_judged_by_relevance() -> None:
-    """ "How was it chosen?" is answered by "settled on"; no sentence has to repeat the word "chosen"."""
-    constant = chunk("fusion", "The authors settled on the constant k of reciprocal rank fusion in a pilot study.")
+    """ "How was it chosen?" is answered by "settled on"; no sentence has to repeat the word
+    "chosen"."""
+    constant = chunk(
+        "fusion",
+        "The authors settled on the constant k of reciprocal rank fusion in a pilot study.",
+    )
 
     draft = answerer().draft(
-        "Which constant k is customary in reciprocal rank fusion, and how was it chosen?", [context(constant)]
+        "Which constant k is customary in reciprocal rank fusion, and how was it chosen?",
+        [context(constant)],
     )
 
     assert len(draft.claims) == 1
@@ -188,7 +222,9 @@ def test_the_missing_year_of_a_paper_is_said_and_refuses_nothing() -> None:
 
 def test_only_the_part_with_the_missing_name_is_refused() -> None:
     """The other half of the question has an answer."""
-    question = "What is the constant k of reciprocal rank fusion, and when did Chinese collections use it?"
+    question = (
+        "What is the constant k of reciprocal rank fusion, and when did Chinese collections use it?"
+    )
 
     draft = answerer().draft(question, [context(FUSION), context(METRICS)])
 
@@ -226,23 +262,33 @@ def test_no_sentence_is_published_twice() -> None:
     draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
 
     published = " ".join(claim.text for claim in draft.claims)
-    assert [published.count(end) for end in ("in practice.", "is sixty.", "below ten.")] == [1, 1, 1]
+    assert [published.count(end) for end in ("in practice.", "is sixty.", "below ten.")] == [
+        1,
+        1,
+        1,
+    ]
 
 
 def test_the_same_words_with_other_figures_of_another_paper_are_no_repetition() -> None:
     """Of two papers that contradict each other, only one would be heard."""
     said = "The constant k of reciprocal rank fusion was {} in experiments with lists of news articles."
-    first, same, other = (chunk(name, said.format(k)) for name, k in (("a", 60), ("b", 60), ("c", 100)))
+    first, same, other = (
+        chunk(name, said.format(k)) for name, k in (("a", 60), ("b", 60), ("c", 100))
+    )
     again = chunk("a", said.format(10))
 
-    draft = answerer().draft(QUESTION, [context(first), context(same), context(other), context(again)])
+    draft = answerer().draft(
+        QUESTION, [context(first), context(same), context(other), context(again)]
+    )
 
     assert [claim.text for claim in draft.claims] == [said.format(60), said.format(100)]
 
 
 def test_a_second_paper_that_says_less_is_not_quoted() -> None:
     """Quoting a paper that cannot help, to have two, sends the reader there."""
-    weaker = chunk("weaker", "A constant is given by some of the authors of this wide and growing field.")
+    weaker = chunk(
+        "weaker", "A constant is given by some of the authors of this wide and growing field."
+    )
 
     draft = answerer().draft(QUESTION, [context(FUSION), context(weaker)])
 
@@ -270,7 +316,9 @@ def test_a_sentence_behind_what_the_model_reads_is_scored_too() -> None:
         QUESTION, [context(chunk("long", text))]
     )
 
-    assert "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+    assert (
+        "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+    )
 
 
 def test_sentences_are_told_apart_where_a_bracket_was_never_closed() -> None:
@@ -280,14 +328,18 @@ def test_sentences_are_told_apart_where_a_bracket_was_never_closed() -> None:
 
     draft = answerer().draft(QUESTION, [context(chunk("open", text))])
 
-    assert "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+    assert (
+        "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+    )
 
 
 def test_a_draft_follows_from_passages_and_not_from_their_scores() -> None:
     """Scores move with every paper that is added: every answer would be made anew."""
 
     def packed(end: int, score: float) -> Context:
-        return replace(context(FUSION), passages=(ContextPassage("a", 0, end, FUSION.text[:end], score),))
+        return replace(
+            context(FUSION), passages=(ContextPassage("a", 0, end, FUSION.text[:end], score),)
+        )
 
     assert answerer().read(packed(66, 0.2)) == answerer().read(packed(66, 0.9))
     assert answerer().read(packed(66, 0.2)) != answerer().read(packed(60, 0.2))
@@ -311,8 +363,11 @@ APART = "Some lists of the news were merged by hand, which is told at length els
 
 
 def test_a_paper_answers_a_question_with_two_claims_at_most() -> None:
-    """The third seldom answers: the reader has to search the answer among sentences on the same subject."""
-    sets = [f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)]
+    """The third seldom answers: the reader has to search the answer among sentences on the same
+    subject."""
+    sets = [
+        f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)
+    ]
 
     draft = answerer().draft(QUESTION, [context(chunk("fusion", f" {APART} ".join(sets)))])
 
@@ -321,7 +376,9 @@ def test_a_paper_answers_a_question_with_two_claims_at_most() -> None:
 
 def test_a_sentence_that_continues_a_claim_is_published_beside_two_claims() -> None:
     """What is said in two sentences would be cut in half where another claim stands beside it."""
-    first, second = (f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61))
+    first, second = (
+        f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61)
+    )
     next_of_first = "The constant k of rank fusion is 62 in group 62."
     text = f"{first} {next_of_first} {APART} {second}"
 
@@ -332,7 +389,9 @@ def test_a_sentence_that_continues_a_claim_is_published_beside_two_claims() -> N
 
 def test_a_second_paper_is_quoted_beside_two_claims_of_the_first() -> None:
     """A paper that says as much would be kept out by a second sentence of the first one."""
-    sets = [f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)]
+    sets = [
+        f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)
+    ]
     of_first = chunk("fusion", f" {APART} ".join(sets[:3]))
 
     draft = answerer().draft(QUESTION, [context(of_first), context(chunk("other", sets[3]))])
@@ -369,24 +428,37 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
     """Items are often written without one; a line that is no item is a heading then."""
     said = "the constant k of reciprocal rank fusion is 60 for all lists"
     text = f"- {said.capitalize()}\n- Nothing is known of others"
-    units = tuple(ContextUnit(*span, UnitKind.ITEM, 0) for span in ((0, len(said) + 2), (len(said) + 3, len(text))))
+    units = tuple(
+        ContextUnit(*span, UnitKind.ITEM, 0)
+        for span in ((0, len(said) + 2), (len(said) + 3, len(text)))
+    )
     plain = context(chunk("list", text))
 
-    assert [it.text for it in answerer().draft(QUESTION, [replace(plain, units=units)]).claims] == [said.capitalize()]
+    assert [it.text for it in answerer().draft(QUESTION, [replace(plain, units=units)]).claims] == [
+        said.capitalize()
+    ]
     assert answerer().draft(QUESTION, [plain]).claims == ()
 
 
 def test_a_list_answers_with_the_sentence_that_leads_up_to_it() -> None:
-    """Its items end in commas and begin in small letters: alone, none is a statement, and the question is refused."""
+    """Its items end in commas and begin in small letters: alone, none is a statement, and the
+    question is refused."""
     lead_in = "The constant k of reciprocal rank fusion is 60 for three reasons:"
     items = "- lists are short,\n- ties are rare, and\n- ranks differ by 7 places."
     text = f"{lead_in}\n\n{items}"
-    ends = [len(lead_in), *(at for at, sign in enumerate(f"{text}\n") if sign == "\n" and at > len(lead_in) + 2)]
+    ends = [
+        len(lead_in),
+        *(at for at, sign in enumerate(f"{text}\n") if sign == "\n" and at > len(lead_in) + 2),
+    ]
     starts = [0, len(lead_in) + 2, *(end + 1 for end in ends[1:-1])]
     kinds = [UnitKind.SENTENCE, *[UnitKind.ITEM] * 3]
-    units = tuple(ContextUnit(*unit, int(unit[0] > 0)) for unit in zip(starts, ends, kinds, strict=True))
+    units = tuple(
+        ContextUnit(*unit, int(unit[0] > 0)) for unit in zip(starts, ends, kinds, strict=True)
+    )
 
-    (claim,) = answerer().draft(QUESTION, [replace(context(chunk("list", text)), units=units)]).claims
+    (claim,) = (
+        answerer().draft(QUESTION, [replace(context(chunk("list", text)), units=units)]).claims
+    )
 
     assert claim.text == text
 
@@ -396,9 +468,16 @@ def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
     cut = "The constant k of reciprocal rank fusion was set to its value in a study of lists on"
     units = (ContextUnit(0, len(cut) + 2, UnitKind.ITEM, 0),)
 
-    assert answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {cut}")), units=units)]).claims == ()
+    assert (
+        answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {cut}")), units=units)]).claims
+        == ()
+    )
     whole = cut.removesuffix(" on")
-    (claim,) = answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {whole}")), units=units)]).claims
+    (claim,) = (
+        answerer()
+        .draft(QUESTION, [replace(context(chunk("cut", f"- {whole}")), units=units)])
+        .claims
+    )
     assert claim.text == whole
 
 
@@ -406,7 +485,9 @@ def test_a_greek_letter_is_found_by_its_name() -> None:
     """Readers cannot type it."""
     said = "The plasma δ, which was not used before, is the ratio of the gravity of a filament to magnetic pressure."
 
-    draft = answerer().draft("What is the plasma delta of a filament?", [context(chunk("sun", said))])
+    draft = answerer().draft(
+        "What is the plasma delta of a filament?", [context(chunk("sun", said))]
+    )
 
     assert [it.text for it in draft.claims] == [said]
 

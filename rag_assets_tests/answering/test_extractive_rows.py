@@ -41,7 +41,8 @@ def test_a_row_that_the_question_names_is_a_candidate_below_its_caption() -> Non
 
 
 @pytest.mark.parametrize(
-    "question", ["What BLEU does the LSTM reach?", "Which cost is usual?", "Where does translation come from?"]
+    "question",
+    ["What BLEU does the LSTM reach?", "Which cost is usual?", "Where does translation come from?"],
 )
 def test_a_row_that_the_question_does_not_name_is_none(question: str) -> None:
     """The value of another model is a wrong answer with an exact quote."""
@@ -52,7 +53,9 @@ def test_a_name_may_begin_alike() -> None:
     """A reader asks for "parameters" where the table has "params"."""
     sizes = chunk("sizes", "Size: base | params: 65\nSize: params of the big model | params: 213")
 
-    assert texts("How many parameters are there?", sizes) == ["Size: params of the big model | params: 213"]
+    assert texts("How many parameters are there?", sizes) == [
+        "Size: params of the big model | params: 213"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +71,14 @@ def test_a_name_may_begin_alike() -> None:
 def test_of_rows_that_are_named_by_the_same_words_the_one_with_no_others_is_asked_for(
     question: str, asked: str
 ) -> None:
-    """The title names comprehensive income above every row, and a day of the same year is another day."""
-    rows = ("Net income | 2015: 596", "Comprehensive income | 2015: 384", "NG+ | 2015: 3", "NG | 2015: 7")
+    """The title names comprehensive income above every row, and a day of the same year is another
+    day."""
+    rows = (
+        "Net income | 2015: 596",
+        "Comprehensive income | 2015: 384",
+        "NG+ | 2015: 3",
+        "NG | 2015: 7",
+    )
     days = ("Date: 2015-02-22 | RM: 17 | MJD: -", "Date: 2015-01-05 | RM: 29 | MJD: -")
     grants = ("VESPA-RI | Topics: H,PS | Years: 2009-2012", "VESPA | Topics: PS | Years: 2005-2008")
     table = chunk("rows", "\n".join(("Statements of comprehensive income", *rows, *days, *grants)))
@@ -82,7 +91,13 @@ def test_of_rows_that_are_named_by_the_same_words_the_one_with_no_others_is_aske
 
 def test_a_row_needs_a_cell_that_says_something() -> None:
     """A heading within a table repeats the words of the question."""
-    assert texts("What was the ferritin of treated sheep?", chunk("empty", "Control | 12\nTreated sheep |  ")) == []
+    assert (
+        texts(
+            "What was the ferritin of treated sheep?",
+            chunk("empty", "Control | 12\nTreated sheep |  "),
+        )
+        == []
+    )
 
 
 def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -> None:
@@ -106,8 +121,11 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
         ("Of: Sex | b: 0.31\nModel: Boys | Of: Age | b: 0.11", False),
     ],
 )
-def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is_claim: bool) -> None:
-    """The row of girls and that of boys have one name; a value without its column is a number. Its table is named."""
+def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(
+    rows: str, is_claim: bool
+) -> None:
+    """The row of girls and that of boys have one name; a value without its column is a number. Its
+    table is named."""
     found = table_rows([context(chunk("t", f"Table 3. Effects.\n{rows}"))], "What is the b of age?")
 
     assert {one.pointer for one in found} == {"" if is_claim else "The answer may be in Table 3"}
@@ -115,19 +133,30 @@ def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(rows: str, is
 
 def test_a_row_with_fewer_of_the_words_asked_for_is_no_candidate() -> None:
     """The row of another year or group follows the right one as a second answer."""
-    rows = chunk("t", "Table 1.\nStudy: Cohen 2004 | Score: 5\n\nTable 2.\nStudy: Sperber 2004 | Score: 4")
+    rows = chunk(
+        "t", "Table 1.\nStudy: Cohen 2004 | Score: 5\n\nTable 2.\nStudy: Sperber 2004 | Score: 4"
+    )
 
-    assert texts("What score did the study of Cohen 2004 get?", rows) == ["Table 1. | Study: Cohen 2004 | Score: 5"]
+    assert texts("What score did the study of Cohen 2004 get?", rows) == [
+        "Table 1. | Study: Cohen 2004 | Score: 5"
+    ]
 
 
 def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> None:
-    """Readers ask for "German" where the row has "DE"; the row of another language is wrong, with an exact quote."""
-    rows = [f"Model: GPT-4o | Lang: {code} | Faults: {n}" for n, code in enumerate(("CA", "DE", "FR"))]
+    """Readers ask for "German" where the row has "DE"; the row of another language is wrong, with
+    an exact quote."""
+    rows = [
+        f"Model: GPT-4o | Lang: {code} | Faults: {n}" for n, code in enumerate(("CA", "DE", "FR"))
+    ]
 
-    found = table_rows([context(chunk("t", "\n".join(rows)))], "What faults did GPT-4o show in German?")
+    found = table_rows(
+        [context(chunk("t", "\n".join(rows)))], "What faults did GPT-4o show in German?"
+    )
     told = table_rows([context(chunk("t", "\n".join(rows)))], "What faults did GPT-4o show in FR?")
 
-    assert {one.pointer for one in found} == {"The answer may be in the table of Model, Lang, Faults"}
+    assert {one.pointer for one in found} == {
+        "The answer may be in the table of Model, Lang, Faults"
+    }
     assert [(one.text, one.pointer) for one in told if not one.pointer] == [(rows[2], "")]
 
 
@@ -150,12 +179,18 @@ def test_only_a_number_is_the_name_of_a_table(title: str, named: str) -> None:
 
 
 def test_no_sentence_takes_the_place_of_a_row_that_is_no_claim() -> None:
-    """The sentence of the same subject has another number, and hides the table that has the one asked for."""
+    """The sentence of the same subject has another number, and hides the table that has the one
+    asked for."""
     rows = chunk(
-        "t", "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11\n\nThe effect of age was b = 0.4 before."
+        "t",
+        "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11\n\nThe effect of age was b = 0.4 before.",
     )
     says = Says(
-        {"Table 3. Effects. | Age | 0.26 | 0.31": 8.0, "The effect of age was b = 0.4 before.": 3.0}, others=-6.0
+        {
+            "Table 3. Effects. | Age | 0.26 | 0.31": 8.0,
+            "The effect of age was b = 0.4 before.": 3.0,
+        },
+        others=-6.0,
     )
     answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
 
@@ -175,7 +210,9 @@ def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> Non
     answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
 
     draft = answerer.draft("What is the b of age?", [context(rows)])
-    nearest = verify(replace(draft, claims=draft.nearest), {rows.chunk_id: rows}, "What is the b of age?").claims
+    nearest = verify(
+        replace(draft, claims=draft.nearest), {rows.chunk_id: rows}, "What is the b of age?"
+    ).claims
 
     assert draft.claims == ()
     assert [one.text for one in nearest] == ["The answer may be in Table 3"]
@@ -184,7 +221,10 @@ def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> Non
 
 def test_a_row_below_its_title_word_for_word_is_verified() -> None:
     """The title names a model in no way that a sentence would."""
-    table = chunk("t", "Table 5: Shots (LLaMA-3.3-70B-Instruct)\nTask: DROP | 4-Shot: 13.1\nTask: FDA | 4-Shot: 86.8")
+    table = chunk(
+        "t",
+        "Table 5: Shots (LLaMA-3.3-70B-Instruct)\nTask: DROP | 4-Shot: 13.1\nTask: FDA | 4-Shot: 86.8",
+    )
     (row,) = table_rows([context(table)], "What is the 4-shot result on DROP?")
 
     claim = DraftClaim(row.text, (DraftCitation(table.chunk_id, row.quote),))
@@ -194,7 +234,9 @@ def test_a_row_below_its_title_word_for_word_is_verified() -> None:
 
 
 def test_of_a_long_caption_only_the_number_is_shown() -> None:
-    long = chunk("long", f"Table 3. Effects {'of very many things ' * 9}on iron.\nModel: Age | b: 0.26")
+    long = chunk(
+        "long", f"Table 3. Effects {'of very many things ' * 9}on iron.\nModel: Age | b: 0.26"
+    )
 
     assert texts("What is the b of age?", long) == ["Table 3 | Model: Age | b: 0.26"]
 
@@ -205,7 +247,9 @@ def test_the_reader_decides_whether_a_row_answers_and_what_it_publishes_is_verif
 ) -> None:
     """What verification drops leaves the question without an answer."""
     readers = Readers(WordReader(), Says({ROW: score}, others=-6.0))
-    draft = ExtractiveAnswerer(readers, ExtractiveSettings(), min_sources=1).draft(QUESTION, [context(MODELS)])
+    draft = ExtractiveAnswerer(readers, ExtractiveSettings(), min_sources=1).draft(
+        QUESTION, [context(MODELS)]
+    )
 
     verified = verify(draft, {MODELS.chunk_id: MODELS}, QUESTION)
 

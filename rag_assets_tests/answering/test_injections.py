@@ -1,7 +1,8 @@
 """Papers that try to instruct the model, against a model that obeys whatever order it can see.
 
-Two barriers are tested apart: what stands in the prompt (nothing in a paper passes for a message, a source or a fence),
-and what is believed of a reply (a model that was turned can publish only what the cited paper says).
+Two barriers are tested apart: what stands in the prompt (nothing in a paper passes for a message, a
+source or a fence), and what is believed of a reply (a model that was turned can publish only what
+the cited paper says).
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +30,11 @@ from rag_assets_tests.answering.injections import BEFORE, INJECTIONS, Injection
 from rag_assets_tests.hosted.models import HURRIED
 
 QUESTION = Question(id="q", question="How much did ferritin fall in all groups within a month?")
-HONEST = chunk("smith2020", "In a second trial ferritin fell by 11% in all groups within a month of training.", page=4)
+HONEST = chunk(
+    "smith2020",
+    "In a second trial ferritin fell by 11% in all groups within a month of training.",
+    page=4,
+)
 HARMLESS = Injection(name="none", text="Iron was taken by mouth.", order="", reply="")
 IMITATIONS = [injection for injection in INJECTIONS if injection.imitates]
 
@@ -37,9 +42,15 @@ IMITATIONS = [injection for injection in INJECTIONS if injection.imitates]
 def evidence(injection: Injection) -> Evidence:
     """The honest paper, and the paper that tries, as a context."""
     trying = chunk(injection.paper_id, injection.document)
-    trying = replace(trying, section_title=injection.section_title, is_generated=injection.is_generated)
+    trying = replace(
+        trying, section_title=injection.section_title, is_generated=injection.is_generated
+    )
     contexts = (
-        replace(context(trying), section_title=injection.section_title, is_generated=injection.is_generated),
+        replace(
+            context(trying),
+            section_title=injection.section_title,
+            is_generated=injection.is_generated,
+        ),
         context(HONEST),
     )
     return Evidence(contexts, {trying.chunk_id: trying, HONEST.chunk_id: HONEST})
@@ -48,8 +59,13 @@ def evidence(injection: Injection) -> Evidence:
 def answer_of(folder: Path, injection: Injection) -> QAResult:
     """What is published when the honest paper and the one that tries are read."""
     with Connections(HURRIED) as connections:
-        answerer = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings())
-        scorer, cache = EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(folder / "kept.sqlite3"))
+        answerer = HostedAnswerer(
+            ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings()
+        )
+        scorer, cache = (
+            EmbeddedSupport(WordEncoder()),
+            kept_drafts(KeptFile(folder / "kept.sqlite3")),
+        )
         pipeline = AnswerPipeline(answerer, scorer, cache, AnsweringSettings())
         *_, last = pipeline.answer(QUESTION, lambda _question, _k: evidence(injection))
     assert isinstance(last, Finished)
@@ -65,7 +81,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
 
 def obeying(injection: Injection) -> Callable[[WireRequest], Reply]:
     """A model that acts on the order when it sees it, and is honest otherwise."""
-    return lambda request: Reply(injection.reply) if injection.order in request.prompt else quoting_model(request)
+    return lambda request: (
+        Reply(injection.reply) if injection.order in request.prompt else quoting_model(request)
+    )
 
 
 def claims(result: QAResult) -> list[tuple[str, str]]:
@@ -79,7 +97,9 @@ def test_what_imitates_a_prompt_is_shown_as_text_of_a_paper(
     """A marker or chat token that a model reads as one lets a paper speak as the pipeline."""
     server.answer_by(obeying(injection))
 
-    honest = answer_of(tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated))
+    honest = answer_of(
+        tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated)
+    )
     result = answer_of(tmp_path / "trying", injection)
 
     assert {quote for _, quote in claims(honest)} == {BEFORE, HONEST.text}
@@ -91,7 +111,8 @@ def test_what_imitates_a_prompt_is_shown_as_text_of_a_paper(
 def test_a_model_that_was_turned_publishes_only_what_the_paper_says(
     injection: Injection, server: WireServer, tmp_path: Path
 ) -> None:
-    """What an order asks for is published only in its own words, as a quote of the paper that gives it."""
+    """What an order asks for is published only in its own words, as a quote of the paper that gives
+    it."""
     server.answer_by(lambda _request: Reply(injection.reply))
 
     result = answer_of(tmp_path, injection)
@@ -99,11 +120,15 @@ def test_a_model_that_was_turned_publishes_only_what_the_paper_says(
     texts = {injection.paper_id: injection.document, HONEST.paper_id: HONEST.text}
     for citation in (one for claim in result.claims for one in claim.citations):
         assert citation.quote in texts[citation.paper_id]
-    assert all("doubled" in injection.document for claim in result.claims if "doubled" in claim.text)
+    assert all(
+        "doubled" in injection.document for claim in result.claims if "doubled" in claim.text
+    )
     assert "mallory.example" not in result.answer
 
 
-def test_a_model_that_obeys_is_turned_by_an_order_that_reaches_it(server: WireServer, tmp_path: Path) -> None:
+def test_a_model_that_obeys_is_turned_by_an_order_that_reaches_it(
+    server: WireServer, tmp_path: Path
+) -> None:
     """If the model of these tests never acted on an order it sees, they would prove nothing."""
     order = next(one for one in INJECTIONS if one.name == "ignore_above")
     server.answer_by(obeying(order))

@@ -18,14 +18,23 @@ from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence, readers
 
 PAPERS = [
-    chunk("paper_zh", "本文测量了三种手工纸的强度。竹纸的抗拉强度为三十五牛顿。纸的厚度对强度影响不大。"),
+    chunk(
+        "paper_zh",
+        "本文测量了三种手工纸的强度。竹纸的抗拉强度为三十五牛顿。纸的厚度对强度影响不大。",
+    ),
     chunk("silk_ja", "藍で染めた生糸の色は十年後も保たれた。染色の温度は60度であった。"),
-    chunk("lamp_ko", "등대의 불빛은 18킬로미터 밖에서도 보였다. 안개가 낀 날에는 4킬로미터까지만 보였다."),
+    chunk(
+        "lamp_ko",
+        "등대의 불빛은 18킬로미터 밖에서도 보였다. 안개가 낀 날에는 4킬로미터까지만 보였다.",
+    ),
     chunk("salt_he", "הבריכה הגדולה הפיקה 340 טון מלח בשנה. המים הובאו מן הים במשאבה אחת."),
-    chunk("date_ar", "أنتجت كل نخلة 62 كيلوغراما من التمر في السنة. سقيت الأشجار مرتين في الأسبوع."),
+    chunk(
+        "date_ar", "أنتجت كل نخلة 62 كيلوغراما من التمر في السنة. سقيت الأشجار مرتين في الأسبوع."
+    ),
 ]
 GERMAN = chunk(
-    "moor", "Torfmoose speichern im Mittel 21-mal ihr Trockengewicht an Wasser. Die Proben wurden im Juni genommen."
+    "moor",
+    "Torfmoose speichern im Mittel 21-mal ihr Trockengewicht an Wasser. Die Proben wurden im Juni genommen.",
 )
 ENGLISH = chunk(
     "barley",

@@ -1,4 +1,5 @@
-"""Which models answers are made by: refused before any work, and recognised when anything about them changes."""
+"""Which models answers are made by: refused before any work, and recognised when anything about
+them changes."""
 
 from typing import Any
 
@@ -32,7 +33,9 @@ def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(is_judge:
 
     require_models(load_settings({"model_access": access, **priced}))
     require_models(load_settings(unpriced))
-    with pytest.raises(InvalidSettings, match=r"budget_usd is set, but the price of openai:acme-large is not known"):
+    with pytest.raises(
+        InvalidSettings, match=r"budget_usd is set, but the price of openai:acme-large is not known"
+    ):
         require_models(load_settings({"model_access": access, **unpriced}))
 
 
@@ -41,7 +44,8 @@ def fingerprint_of(**overrides: Any) -> str:
 
 
 def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
-    """What is missing here is published for ever: the settings say one thing, the answers another."""
+    """What is missing here is published for ever: the settings say one thing, the answers
+    another."""
     found = [
         fingerprint_of(),
         fingerprint_of(retrieval={"budget_tokens": 2000}),
@@ -63,10 +67,15 @@ def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
     [
         ({}, {"model_access": {"budget_requests": 5}}),
         ({}, {"execution": {"workers": 1}}),
-        ({"answering": {"model": WRITER}}, {"answering": {"model": WRITER, "extractive": {"max_claims": 3}}}),
+        (
+            {"answering": {"model": WRITER}},
+            {"answering": {"model": WRITER, "extractive": {"max_claims": 3}}},
+        ),
     ],
     ids=["a budget", "a worker", "the sentences of another answerer"],
 )
-def test_what_no_answer_follows_from_makes_none_anew(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_what_no_answer_follows_from_makes_none_anew(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
     """Raising a budget must not send the whole question file through the model again."""
     assert fingerprint_of(**before) == fingerprint_of(**after)

@@ -21,7 +21,10 @@ SHEEP_PAGE = chunk(
     "Title: FlockTrack: Following ferritin in mountain sheep\nAuthors: Ada B Lund; Berit Moe\n"
     "Published in: Herds\nPublication date: 2019",
 )
-GOAT_PAGE = chunk("moe2021", "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nPublication date: 2021")
+GOAT_PAGE = chunk(
+    "moe2021",
+    "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nPublication date: 2021",
+)
 SHEEP = chunk(
     "lund2019",
     "We followed ferritin in mountain sheep with HerdNet. HerdNet was proposed by Dag Ek et al. (2015), who wrote Iron "
@@ -64,8 +67,11 @@ def said(question: str, *contexts: Context) -> list[str]:
         'Summarise "Iron in the blood of flocks".',
     ],
 )
-def test_a_work_that_is_only_cited_is_answered_with_nothing_of_the_paper_that_cites_it(question: str) -> None:
-    """The citing paper's authors, date and findings were given for those of the work, each with an exact quote."""
+def test_a_work_that_is_only_cited_is_answered_with_nothing_of_the_paper_that_cites_it(
+    question: str,
+) -> None:
+    """The citing paper's authors, date and findings were given for those of the work, each with an
+    exact quote."""
     assert said(question) == []
 
 
@@ -94,9 +100,13 @@ def test_a_word_or_two_of_a_title_are_not_its_name(question: str) -> None:
 
 def test_most_of_a_title_does_not_name_what_was_developed() -> None:
     """A paper that revisits a thing has the whole name of it in its title."""
-    revisited = replace(GOAT_PAGE, text="Title: Revisiting the copper scale\nAuthors: Berit Moe; Carl Ness")
+    revisited = replace(
+        GOAT_PAGE, text="Title: Revisiting the copper scale\nAuthors: Berit Moe; Carl Ness"
+    )
 
-    assert said("Who wrote the copper scale?", title_page(revisited)) == ["Authors: Berit Moe; Carl Ness"]
+    assert said("Who wrote the copper scale?", title_page(revisited)) == [
+        "Authors: Berit Moe; Carl Ness"
+    ]
     assert said("Who developed the copper scale?", title_page(revisited)) == []
 
 
@@ -109,9 +119,15 @@ def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
 
 def test_a_question_word_in_a_title_asks_nothing() -> None:
     """The date would be looked for, and the authors refused."""
-    goats = title_page(chunk("moe2021", "Title: Copper in goats: when valleys freeze\nAuthors: Berit Moe; Carl Ness"))
+    goats = title_page(
+        chunk(
+            "moe2021", "Title: Copper in goats: when valleys freeze\nAuthors: Berit Moe; Carl Ness"
+        )
+    )
 
-    assert said("Who wrote Copper in goats: when valleys freeze?", goats) == ["Authors: Berit Moe; Carl Ness"]
+    assert said("Who wrote Copper in goats: when valleys freeze?", goats) == [
+        "Authors: Berit Moe; Carl Ness"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -125,16 +141,24 @@ def test_a_question_word_in_a_title_asks_nothing() -> None:
         ("Which paper was written by Ada Lund and Carl Ness?", []),
     ],
 )
-def test_papers_of_a_person_are_those_with_the_name_on_the_title_title_page(question: str, papers: list[str]) -> None:
-    """The words of a name may belong to two authors; a paper that speaks of a person is not by that person."""
+def test_papers_of_a_person_are_those_with_the_name_on_the_title_title_page(
+    question: str, papers: list[str]
+) -> None:
+    """The words of a name may belong to two authors; a paper that speaks of a person is not by that
+    person."""
     pages = {"lund2019": SHEEP_PAGE, "moe2021": GOAT_PAGE}
 
-    assert said(question) == [line for paper in papers for line in pages[paper].text.split("\n")[:2]]
+    assert said(question) == [
+        line for paper in papers for line in pages[paper].text.split("\n")[:2]
+    ]
 
 
 def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
     """ "Ada Lund on sheep" is nobody's name."""
-    assert writers_asked_for("Which paper was written by Ada Lund and Bo Moe on sheep?") == ("Ada Lund", "Bo Moe")
+    assert writers_asked_for("Which paper was written by Ada Lund and Bo Moe on sheep?") == (
+        "Ada Lund",
+        "Bo Moe",
+    )
     assert writers_asked_for("Who wrote the paper on sheep?") == ()
 
 
@@ -151,11 +175,15 @@ def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
     ],
 )
 def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) -> None:
-    """Most words of a title describe its paper; a name that the title page does not have is that of another work."""
+    """Most words of a title describe its paper; a name that the title page does not have is that of
+    another work."""
     assert (said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
 
 
-GOATS = chunk("moe2021", "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.")
+GOATS = chunk(
+    "moe2021",
+    "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.",
+)
 OXEN = chunk("smith2020", "Oxen with iron shoes pulled 22 percent more weight on wet roads.")
 COMPARED = (
     replace(context(SHEEP), paper=PaperFacts("FlockTrack: Following ferritin in mountain sheep")),
@@ -185,9 +213,14 @@ def test_a_comparison_of_papers_asks_each_of_them() -> None:
     """The sentences of one paper may fit the whole question better than any of the other."""
     sheep = chunk("lund2019", "Ferritin of sheep fell slowly.")
 
-    found = draft("How do moe2021 and lund2019 differ in what fell?", context(sheep), context(GOATS))
+    found = draft(
+        "How do moe2021 and lund2019 differ in what fell?", context(sheep), context(GOATS)
+    )
 
-    assert {claim.citations[0].chunk_id for claim in found.claims} == {sheep.chunk_id, GOATS.chunk_id}
+    assert {claim.citations[0].chunk_id for claim in found.claims} == {
+        sheep.chunk_id,
+        GOATS.chunk_id,
+    }
     assert found.unanswered == ()
 
 
@@ -204,14 +237,18 @@ def test_two_versions_of_one_work_are_not_compared() -> None:
     versions = {paper: replace(sheep.paper, work="lund2018") for paper in ("lund2018", "lund2019")}
 
     assert works_compared("What does FlockTrack follow?", versions) == {}
-    assert len(works_compared("What does FlockTrack follow?", dict.fromkeys(versions, sheep.paper))) == 2
+    assert (
+        len(works_compared("What does FlockTrack follow?", dict.fromkeys(versions, sheep.paper)))
+        == 2
+    )
 
 
 def test_a_summary_of_two_papers_is_of_both() -> None:
     """The abstract of one would be read as what both say."""
     found = [
         replace(
-            context(chunk(paper, f"Abstract\n\nThe {beast} of the farm {did} in winter.")), section_title="Abstract"
+            context(chunk(paper, f"Abstract\n\nThe {beast} of the farm {did} in winter.")),
+            section_title="Abstract",
         )
         for paper, beast, did in (
             ("lund2019", "sheep", "slept"),
@@ -229,13 +266,23 @@ def test_a_summary_of_two_papers_is_of_both() -> None:
 def test_a_title_may_have_quotation_marks_in_it() -> None:
     """What stands in them was taken for the whole name, and the paper was not found."""
     title = "Mayan text via Unicode: blending “Old World” encoding with new approaches"
-    papers = {"mayan": PaperFacts(title=title), "goats": PaperFacts(title="Old World goats of the valley")}
+    papers = {
+        "mayan": PaperFacts(title=title),
+        "goats": PaperFacts(title="Old World goats of the valley"),
+    }
 
     assert papers_named(f"Who are the authors of {title}?", papers) == {"mayan"}
-    assert papers_named("What does “Old World goats” say of Mayan text via Unicode?", papers) == {"goats"}
+    assert papers_named("What does “Old World goats” say of Mayan text via Unicode?", papers) == {
+        "goats"
+    }
 
 
-@pytest.mark.parametrize("question", ["Who is behind the paper {}?", "Who wrote the study {}?", "Who wrote {}?"])
+@pytest.mark.parametrize(
+    "question", ["Who is behind the paper {}?", "Who wrote the study {}?", "Who wrote {}?"]
+)
 def test_the_work_that_is_asked_for_is_told_from_what_it_is_called(question: str) -> None:
     """No reference list has "the paper" before a title: its entry would not be shown."""
-    assert work_asked_for(question.format("Iron in the blood of flocks")) == "Iron in the blood of flocks"
+    assert (
+        work_asked_for(question.format("Iron in the blood of flocks"))
+        == "Iron in the blood of flocks"
+    )

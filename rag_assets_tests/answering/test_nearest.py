@@ -1,4 +1,5 @@
-"""What came near a question is shown beside its answer, and below a refusal, without being part of either."""
+"""What came near a question is shown beside its answer, and below a refusal, without being part of
+either."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +24,14 @@ from rag_assets.core.domain import Chunk, Context, QAResult
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.questions import Question
-from rag_assets_tests.answering.builders import Says, WordEncoder, WordReader, chunk, context, evidence
+from rag_assets_tests.answering.builders import (
+    Says,
+    WordEncoder,
+    WordReader,
+    chunk,
+    context,
+    evidence,
+)
 
 QUESTION = "Why was the bridge over the river closed?"
 NEAR = "The bridge over the river was closed for a whole summer."
@@ -38,7 +46,9 @@ SURE, POSSIBLE, LESS, FAR = 0.8, 0.4, 0.3, 0.05
 def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:
     """The answer is often there; a reader sees in a moment whether it is one."""
     reader = Says({ANSWER: 0.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(
+        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
+    )
 
     draft = answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))])
 
@@ -49,7 +59,9 @@ def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:
 def test_an_answer_shows_what_came_next() -> None:
     """The chosen sentence may be the wrong one of two."""
     reader = Says({ANSWER: 20.0, TOLL: 0.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(
+        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
+    )
 
     draft = answerer.draft(QUESTION, [context(chunk("bridge", f"{ANSWER}\n\n{TOLL}"))])
 
@@ -73,7 +85,10 @@ class Nearly:
         return one
 
     def draft(self, _question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        near = (DraftClaim(quote, (DraftCitation(contexts[0].chunk_id, quote),)) for quote in self._quotes)
+        near = (
+            DraftClaim(quote, (DraftCitation(contexts[0].chunk_id, quote),))
+            for quote in self._quotes
+        )
         return DraftAnswer(nearest=tuple(near))
 
 
@@ -103,7 +118,12 @@ def test_it_is_no_part_of_the_answer(tmp_path: Path) -> None:
     result = traced(tmp_path, NEAR).result
 
     assert texts(result) == [NEAR]
-    assert (result.refused, result.answer, result.claims, result.sources_used) == (True, REFUSAL, (), ())
+    assert (result.refused, result.answer, result.claims, result.sources_used) == (
+        True,
+        REFUSAL,
+        (),
+        (),
+    )
     assert result.nearest[0].citations[0].page_start == 1
     assert result.quoted_chunk_ids == {BRIDGE.chunk_id}
 
@@ -116,10 +136,14 @@ def test_it_is_held_against_the_paper_like_a_claim(tmp_path: Path) -> None:
 def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -> None:
     """Parts of one question find the same sentences; what another part claims is said already."""
     one, other = traced(tmp_path / "a", NEAR), traced(tmp_path / "b", NEAR, PAINT)
-    answered = replace(other, result=replace(other.result, claims=other.result.nearest[:1], refused=False))
+    answered = replace(
+        other, result=replace(other.result, claims=other.result.nearest[:1], refused=False)
+    )
 
     def shown(*traces: AnswerTrace) -> list[str]:
-        asked = [TriedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)]
+        asked = [
+            TriedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)
+        ]
         pipeline = AnswerPipeline(
             Nearly(),
             EmbeddedSupport(WordEncoder()),
@@ -131,8 +155,12 @@ def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -
 
     assert shown(one, other) == [NEAR, PAINT]
     assert shown(one, answered) == [PAINT]
-    told = replace(other, result=replace(other.result, claims=other.result.nearest[1:], refused=False))
-    near_both = replace(told, result=replace(told.result, nearest=traced(tmp_path / "c", TOLL).result.nearest))
+    told = replace(
+        other, result=replace(other.result, claims=other.result.nearest[1:], refused=False)
+    )
+    near_both = replace(
+        told, result=replace(told.result, nearest=traced(tmp_path / "c", TOLL).result.nearest)
+    )
     assert shown(near_both, one) == [NEAR, TOLL], "those of refused parts come first"
     many = traced(tmp_path / "d", NEAR, PAINT, TOLL), traced(tmp_path / "e", TRAM.text, of=TRAM)
     assert len(shown(*many)) == MOST_NEAREST

@@ -8,9 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
+from rag_assets.answering.drafts import (
+    REFUSAL,
+    SINGLE_SOURCE_NOTE,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    kept_drafts,
+)
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.answering.trace import (
+    AnswerTrace,
+    ClaimDropped,
+    ClaimVerified,
+    Event,
+    Finished,
+    Retrieved,
+    Retrying,
+)
 from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
 from rag_assets.answering.wording import place_of
 from rag_assets.core.domain import (
@@ -47,7 +62,10 @@ class QuotingAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         self.n_calls += 1
         return DraftAnswer(
-            tuple(DraftClaim(item.text, (DraftCitation(item.chunk_id, item.text),)) for item in contexts)
+            tuple(
+                DraftClaim(item.text, (DraftCitation(item.chunk_id, item.text),))
+                for item in contexts
+            )
         )
 
 
@@ -56,7 +74,12 @@ class InventingAnswerer(QuotingAnswerer):
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         return DraftAnswer(
-            (DraftClaim("Ferritin doubled.", (DraftCitation(contexts[0].chunk_id, "Ferritin doubled in a day"),)),)
+            (
+                DraftClaim(
+                    "Ferritin doubled.",
+                    (DraftCitation(contexts[0].chunk_id, "Ferritin doubled in a day"),),
+                ),
+            )
         )
 
 
@@ -71,7 +94,9 @@ class Pipeline:
         settings: AnsweringSettings = AnsweringSettings(),  # noqa: B008 - frozen
     ) -> None:
         scorer = EmbeddedSupport(WordEncoder())
-        self._pipeline = AnswerPipeline(answerer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), settings)
+        self._pipeline = AnswerPipeline(
+            answerer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), settings
+        )
         self._by_k = by_k
 
     def events(self, question: Question) -> Iterator[Event]:
@@ -91,7 +116,11 @@ def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
 
     assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1] {JONES.text} [jones2021]"
     assert attempts.result.sources_used == ("smith2020", "jones2021")
-    assert (attempts.retry_k, attempts.result.single_source, attempts.result.refused) == (None, False, False)
+    assert (attempts.retry_k, attempts.result.single_source, attempts.result.refused) == (
+        None,
+        False,
+        False,
+    )
 
 
 def test_a_question_to_one_paper_is_not_asked_again_for_a_second(tmp_path: Path) -> None:
@@ -108,9 +137,9 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()
 
-    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(
-        Question(id="q1", question="Fall?")
-    )
+    attempts = Pipeline(
+        tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
+    ).answer(Question(id="q1", question="Fall?"))
 
     assert (attempts.attempts[0].k, attempts.attempts[0].n_sources, attempts.retry_k) == (6, 1, 10)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -119,9 +148,9 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
 
 def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     """A reader must see that nobody else found the same."""
-    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
-        Question(id="q1", question="Fall?")
-    )
+    attempts = Pipeline(
+        tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}
+    ).answer(Question(id="q1", question="Fall?"))
 
     assert attempts.result.single_source
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
@@ -154,11 +183,14 @@ def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path
 
 
 def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
-    """In a small corpus the retry finds what the first attempt found; its cost would be told twice."""
+    """In a small corpus the retry finds what the first attempt found; its cost would be told
+    twice."""
 
     class PaidAnswerer(QuotingAnswerer):
         def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            return replace(super().draft(question, contexts), usage=Usage(100, 10, 1, 0.01), n_hallucinated=1)
+            return replace(
+                super().draft(question, contexts), usage=Usage(100, 10, 1, 0.01), n_hallucinated=1
+            )
 
     answerer = PaidAnswerer()
 
@@ -172,7 +204,9 @@ def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("n_first", "n_retry"), [(2, 1), (1, 2), (1, 1)])
-def test_a_retry_that_adds_no_paper_leaves_the_first_answer(n_first: int, n_retry: int, tmp_path: Path) -> None:
+def test_a_retry_that_adds_no_paper_leaves_the_first_answer(
+    n_first: int, n_retry: int, tmp_path: Path
+) -> None:
     """More contexts may distract: the retry looked for a second paper, not for another answer."""
 
     class UnevenAnswerer(QuotingAnswerer):
@@ -180,11 +214,14 @@ def test_a_retry_that_adds_no_paper_leaves_the_first_answer(n_first: int, n_retr
             draft = super().draft(question, contexts)
             return replace(draft, claims=draft.claims[: n_first if len(contexts) == 2 else n_retry])
 
-    ours = [chunk("smith2020", f"Ferritin fell in group {name} by 12% within a month.") for name in ("one", "two", "x")]
+    ours = [
+        chunk("smith2020", f"Ferritin fell in group {name} by 12% within a month.")
+        for name in ("one", "two", "x")
+    ]
 
-    attempts = Pipeline(tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}).answer(
-        Question(id="q1", question="Fall?")
-    )
+    attempts = Pipeline(
+        tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}
+    ).answer(Question(id="q1", question="Fall?"))
 
     assert len(attempts.result.claims) == n_first
     assert len(attempts.result.contexts) == 2
@@ -208,7 +245,8 @@ class RefusingThenRejected(RetryRejected):
 
 
 def test_a_rejected_retry_leaves_the_first_answer(tmp_path: Path) -> None:
-    """An answer from one paper is there and paid for; more contexts may be more than the provider takes."""
+    """An answer from one paper is there and paid for; more contexts may be more than the provider
+    takes."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
     attempts = Pipeline(tmp_path, RetryRejected(), by_k).answer(Question(id="q1", question="Fall?"))
@@ -218,7 +256,8 @@ def test_a_rejected_retry_leaves_the_first_answer(tmp_path: Path) -> None:
 
 
 def test_a_rejected_retry_of_a_refusal_is_no_refusal(tmp_path: Path) -> None:
-    """Nobody looked at all that was found: published as a refusal, the question would never be asked again."""
+    """Nobody looked at all that was found: published as a refusal, the question would never be
+    asked again."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
     with pytest.raises(RequestRejected):
@@ -233,7 +272,11 @@ def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
             return replace(super().draft(question, contexts), n_contexts_read=1)
 
     result = (
-        Pipeline(tmp_path, ShortSightedAnswerer(), {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)})
+        Pipeline(
+            tmp_path,
+            ShortSightedAnswerer(),
+            {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)},
+        )
         .answer(Question(id="q1", question="Fall?"))
         .result
     )
@@ -246,17 +289,24 @@ def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
     ("source", "said"),
     [
         (replace(SMITH, is_generated=True), "AI-written"),
-        (replace(SMITH, spans=tuple(replace(span, is_by_ocr=True) for span in SMITH.spans)), "read by OCR"),
+        (
+            replace(SMITH, spans=tuple(replace(span, is_by_ocr=True) for span in SMITH.spans)),
+            "read by OCR",
+        ),
     ],
 )
-def test_an_answer_says_which_of_its_words_a_model_wrote_or_ocr_read(tmp_path: Path, source: Chunk, said: str) -> None:
-    """A figure's description is not the authors' word, OCR takes an 8 for a 3, and most readers see nothing but the
-    answer."""
+def test_an_answer_says_which_of_its_words_a_model_wrote_or_ocr_read(
+    tmp_path: Path, source: Chunk, said: str
+) -> None:
+    """A figure's description is not the authors' word, OCR takes an 8 for a 3, and most readers see
+    nothing but the answer."""
     attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(source, JONES)}).answer(
         Question(id="q1", question="Fall?")
     )
 
-    assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, {said}] {JONES.text} [jones2021]"
+    assert (
+        attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, {said}] {JONES.text} [jones2021]"
+    )
 
 
 def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
@@ -267,7 +317,9 @@ def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
             return replace(super().draft(question, contexts), unanswered=("and why?",))
 
     result = (
-        Pipeline(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q", question="Q?")).result
+        Pipeline(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)})
+        .answer(Question(id="q", question="Q?"))
+        .result
     )
 
     assert result.unanswered == ("and why?",)
@@ -275,7 +327,8 @@ def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
 
 
 def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> None:
-    """A name that the retry found must not be called missing because the first attempt had not found it."""
+    """A name that the retry found must not be called missing because the first attempt had not
+    found it."""
 
     class NamingAnswerer(QuotingAnswerer):
         def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
@@ -283,7 +336,9 @@ def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> N
             return replace(super().draft(question, contexts), missing_names=names)
 
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
-    result = Pipeline(tmp_path, NamingAnswerer(), by_k).answer(Question(id="q", question="Q?")).result
+    result = (
+        Pipeline(tmp_path, NamingAnswerer(), by_k).answer(Question(id="q", question="Q?")).result
+    )
 
     assert result.missing_names == ("Chinese",)
     assert result.answer.endswith('No passage that was found names "Chinese".')
@@ -293,7 +348,9 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
     """Better no answer than one nobody can check."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH)}
 
-    attempts = Pipeline(tmp_path, InventingAnswerer(), by_k).answer(Question(id="q1", question="Fall?"))
+    attempts = Pipeline(tmp_path, InventingAnswerer(), by_k).answer(
+        Question(id="q1", question="Fall?")
+    )
 
     assert attempts.result.refused
     assert attempts.result.answer == REFUSAL
@@ -304,10 +361,14 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
     """Model calls cost money; a killed run must not pay again."""
     by_k = {6: evidence(SMITH, JONES)}
-    first = Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    first = Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(
+        Question(id="q1", question="Did ferritin fall?")
+    )
     again = QuotingAnswerer()
 
-    second = Pipeline(tmp_path, again, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    second = Pipeline(tmp_path, again, by_k).answer(
+        Question(id="q1", question="Did ferritin fall?")
+    )
 
     assert again.n_calls == 0
     assert second.result == first.result
@@ -333,12 +394,17 @@ def test_the_same_question_asked_twice_at_once_is_paid_for_once(tmp_path: Path) 
     assert len({attempts.result.answer for attempts in found}) == 1
 
 
-def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(tmp_path: Path) -> None:
-    """A reply to yesterday's text must not answer for today's; every new paper moves the scores of all others."""
+def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(
+    tmp_path: Path,
+) -> None:
+    """A reply to yesterday's text must not answer for today's; every new paper moves the scores of
+    all others."""
     answerer, question = QuotingAnswerer(), Question(id="q1", question="Did ferritin fall?")
     before = evidence(SMITH, JONES)
     moved = Evidence(tuple(replace(item, score=0.9) for item in before.contexts), before.chunks)
-    edited = evidence(chunk("smith2020", "Ferritin fell in all groups by 13% within a month."), JONES)
+    edited = evidence(
+        chunk("smith2020", "Ferritin fell in all groups by 13% within a month."), JONES
+    )
 
     for found, n_calls in ((before, 1), (moved, 1), (edited, 2)):
         Pipeline(tmp_path, answerer, {6: found}).answer(question)
@@ -349,22 +415,30 @@ QUERIES = (Query("Did ferritin fall, and why did it fall so fast?", QueryOrigin.
 
 
 def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Path) -> None:
-    """An answer that surprises is looked into afterwards; numbers alone do not say what the model had read."""
+    """An answer that surprises is looked into afterwards; numbers alone do not say what the model
+    had read."""
 
     class HalfInventingAnswerer(QuotingAnswerer):
         def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
             given = super().draft(question, contexts).claims
-            elsewhere = DraftClaim("Iron rose.", (DraftCitation("other:1", "Iron rose in all groups by 5%"),))
+            elsewhere = DraftClaim(
+                "Iron rose.", (DraftCitation("other:1", "Iron rose in all groups by 5%"),)
+            )
             wrong_number = DraftClaim("Ferritin fell by 99%.", given[0].citations)
             return DraftAnswer((*given, elsewhere, wrong_number))
 
-    trace = Pipeline(tmp_path, HalfInventingAnswerer(), {6: replace(evidence(SMITH, JONES), queries=QUERIES)}).answer(
-        Question(id="q1", question="Did ferritin fall, and why did it fall so fast?")
-    )
+    trace = Pipeline(
+        tmp_path, HalfInventingAnswerer(), {6: replace(evidence(SMITH, JONES), queries=QUERIES)}
+    ).answer(Question(id="q1", question="Did ferritin fall, and why did it fall so fast?"))
 
     assert [context.text for context in trace.final.contexts] == [SMITH.text, JONES.text]
-    assert [lost.reason for one in trace.final.verified.outcomes for lost in one.lost] == [Reason.SOURCE_NOT_GIVEN]
-    assert [(one.objection and one.objection.reason, one.proposed.text) for one in trace.final.verified.objected] == [
+    assert [lost.reason for one in trace.final.verified.outcomes for lost in one.lost] == [
+        Reason.SOURCE_NOT_GIVEN
+    ]
+    assert [
+        (one.objection and one.objection.reason, one.proposed.text)
+        for one in trace.final.verified.objected
+    ] == [
         (Reason.NO_CITATION, "Iron rose."),
         (Reason.NUMBER_MISSING, "Ferritin fell by 99%."),
     ]
@@ -375,19 +449,24 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
 def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
     """A page shows them as they come; what turns out to be invented must never have stood there."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
-    events = list(Pipeline(tmp_path, QuotingAnswerer(), by_k).events(Question(id="q1", question="Fall?")))
+    events = list(
+        Pipeline(tmp_path, QuotingAnswerer(), by_k).events(Question(id="q1", question="Fall?"))
+    )
 
     assert [type(event) for event in events] == [
         *(Retrieved, ClaimVerified, Retrying),
         *(Retrieved, ClaimVerified, ClaimVerified, Finished),
     ]
     invented = list(
-        Pipeline(tmp_path / "other", InventingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).events(
-            Question(id="q1", question="Fall?")
-        )
+        Pipeline(
+            tmp_path / "other", InventingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}
+        ).events(Question(id="q1", question="Fall?"))
     )
     assert (
-        ClaimDropped(Reason.NO_CITATION, "Ferritin doubled.", "no quote of it stands in the paper it names") in invented
+        ClaimDropped(
+            Reason.NO_CITATION, "Ferritin doubled.", "no quote of it stands in the paper it names"
+        )
+        in invented
     )
     assert not any(isinstance(event, ClaimVerified) for event in invented)
 
@@ -405,7 +484,8 @@ def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
 def test_a_place_names_the_printed_page_where_it_differs(
     first: int | None, last: int | None, label: str | None, place: str
 ) -> None:
-    """The physical page opens the file, the printed one the volume; one number twice would only be noise."""
+    """The physical page opens the file, the printed one the volume; one number twice would only be
+    noise."""
     found = cited("quote", page_start=first, page_end=last, page_label=label)
 
     assert place_of(found) == place

@@ -34,7 +34,17 @@ def of(source: Chunk, quote: str, page: int | None = 1) -> Citation:
 
 def result(*citations: Citation, said: str = "It fell.") -> QAResult:
     return QAResult(
-        "q1", "Fall?", f"{said} [x]", (Claim(said, citations),), False, True, ("smith2020",), (), "m", (), "f"
+        "q1",
+        "Fall?",
+        f"{said} [x]",
+        (Claim(said, citations),),
+        False,
+        True,
+        ("smith2020",),
+        (),
+        "m",
+        (),
+        "f",
     )
 
 
@@ -67,11 +77,17 @@ def test_an_answer_that_keeps_its_promises_stays_as_it_is() -> None:
         (result(citation("ferritin fell in all groups")), "quotes_in_source"),
         (result(citation(page=4)), "pages_hold_quotes"),
         (result(citation(page=None)), "pages_hold_quotes"),
-        (result(citation("Ferritin fell in all groups by 12%."), said="It fell by 21%."), "numbers_agree"),
+        (
+            result(citation("Ferritin fell in all groups by 12%."), said="It fell by 21%."),
+            "numbers_agree",
+        ),
     ],
 )
-def test_a_claim_that_breaks_a_promise_costs_itself_and_no_other(bad: QAResult, promise: str) -> None:
-    """The claim beside it is proven: a reader loses it, and 24 answers more, where one fault withholds everything."""
+def test_a_claim_that_breaks_a_promise_costs_itself_and_no_other(
+    bad: QAResult, promise: str
+) -> None:
+    """The claim beside it is proven: a reader loses it, and 24 answers more, where one fault
+    withholds everything."""
     both = replace(GOOD, claims=(*bad.claims, *GOOD.claims), left_out=())
 
     found, alone = seen(both), seen(bad)
@@ -96,14 +112,21 @@ def test_a_paper_that_no_claim_cites_any_more_is_no_source() -> None:
     """An answer from one paper would pass for one from two."""
     jones = of(JONES, "Ferritin was lower in every group")
     wrong = Claim("It was lower by 30%.", (jones,))
-    both = replace(GOOD, claims=(*GOOD.claims, wrong), single_source=False, sources_used=("smith2020", "jones2021"))
+    both = replace(
+        GOOD,
+        claims=(*GOOD.claims, wrong),
+        single_source=False,
+        sources_used=("smith2020", "jones2021"),
+    )
 
     assert (seen(both).sources_used, seen(both).single_source) == (("smith2020",), True)
 
 
 def test_an_approximate_quote_must_be_the_source_s_own_words() -> None:
     """What the model wrote is not what the paper says, however near it comes."""
-    own = replace(citation("Nothing else changed during the study", 4), verification=Verification.APPROXIMATE)
+    own = replace(
+        citation("Nothing else changed during the study", 4), verification=Verification.APPROXIMATE
+    )
     tidied = replace(own, quote="Nothing changed during the study")
 
     assert broken(result(own)) == set()
@@ -121,12 +144,16 @@ def test_a_quote_without_a_proven_page_is_no_offence_and_a_page_for_it_is() -> N
     """The engine and the promise must agree on captions, or each of them costs a claim."""
     caption = "Table 1. Ferritin by group of runners."
     source = chunk(
-        "smith2020", f"{caption}\n{TEXT}", spans=(Span(len(caption) + 1, len(caption) + 1 + len(TEXT), 3, 3),)
+        "smith2020",
+        f"{caption}\n{TEXT}",
+        spans=(Span(len(caption) + 1, len(caption) + 1 + len(TEXT), 3, 3),),
     )
     of_caption = of(source, caption, page=None)
 
     assert broken(result(of_caption), source) == set()
-    assert broken(result(replace(of_caption, page_start=3, page_end=3)), source) == {"pages_hold_quotes"}
+    assert broken(result(replace(of_caption, page_start=3, page_end=3)), source) == {
+        "pages_hold_quotes"
+    }
 
 
 HEAD, BIG = "The inference seconds over 500 sentences", "Model: Big | Seconds: 31.5"
@@ -141,21 +168,29 @@ HEAD, BIG = "The inference seconds over 500 sentences", "Model: Big | Seconds: 3
     ],
     ids=["caption", "note below the table", "caption and another column"],
 )
-@pytest.mark.parametrize("said", [f"{HEAD} | {BIG}", "Over 500 sentences the big model takes 31.5 seconds."])
+@pytest.mark.parametrize(
+    "said", [f"{HEAD} | {BIG}", "Over 500 sentences the big model takes 31.5 seconds."]
+)
 def test_a_number_around_a_quoted_row_supports_a_claim_of_it(table: str, said: str) -> None:
-    """A true claim was dropped, and with it every answer of its file, for the 500 above its row; verification and
-    promise must see the same text around a quote."""
+    """A true claim was dropped, and with it every answer of its file, for the 500 above its row;
+    verification and promise must see the same text around a quote."""
     source = chunk("models", table)
     row = next(line for line in table.split("\n") if line.startswith(BIG))
     quoted = of(source, row)
 
-    assert checked_claim(said, [quoted_text(source, quoted.start, quoted.end, {})], "How long?").objection is None
+    assert (
+        checked_claim(
+            said, [quoted_text(source, quoted.start, quoted.end, {})], "How long?"
+        ).objection
+        is None
+    )
     assert broken(result(quoted, said=said), source) == set()
     assert broken(result(quoted, said=said.replace("31.5", "12.5")), source) == {"numbers_agree"}
 
 
 def test_a_number_of_a_part_that_was_asked_by_itself_is_no_invention() -> None:
-    """Verification compares a claim with the part it answers; a promise that knows less withholds what is true."""
+    """Verification compares a claim with the part it answers; a promise that knows less withholds
+    what is true."""
     said = result(citation("Ferritin fell in all groups"), said="It fell in all 40 runners.")
     published = Published({SMITH.chunk_id: SMITH}, {}, min_sources=2)
 
@@ -166,7 +201,9 @@ def test_a_number_of_a_part_that_was_asked_by_itself_is_no_invention() -> None:
 def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence() -> None:
     """Readers and programs rely on both."""
     silent = replace(GOOD, single_source=False)
-    refusal = replace(GOOD, claims=(), refused=True, answer=REFUSAL, sources_used=(), single_source=False)
+    refusal = replace(
+        GOOD, claims=(), refused=True, answer=REFUSAL, sources_used=(), single_source=False
+    )
     own_words = replace(refusal, answer="No idea.")
 
     assert seen(refusal) == refusal
@@ -178,10 +215,16 @@ def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence(
 @pytest.mark.parametrize(
     ("n_withheld", "n", "is_published"), [(1, 25, True), (1, 1, True), (2, 3, False), (2, 4, True)]
 )
-def test_only_many_withheld_answers_withhold_the_others(n_withheld: int, n: int, is_published: bool) -> None:
-    """One bad answer of 25 kept all 25 back; where most are bad, the earlier ones are better than none."""
+def test_only_many_withheld_answers_withhold_the_others(
+    n_withheld: int, n: int, is_published: bool
+) -> None:
+    """One bad answer of 25 kept all 25 back; where most are bad, the earlier ones are better than
+    none."""
     bad = seen(result(citation(page=4)))
-    rows = [replace(bad if number < n_withheld else GOOD, question_id=f"q{number}") for number in range(n)]
+    rows = [
+        replace(bad if number < n_withheld else GOOD, question_id=f"q{number}")
+        for number in range(n)
+    ]
 
     checked = check_all(ANSWER_PROMISES, AnswersCandidate(rows, max_withheld_share=0.5))
 

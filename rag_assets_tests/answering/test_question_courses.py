@@ -1,4 +1,5 @@
-"""Questions that no search among single sentences answers: who wrote a paper, what it says, how two things compare."""
+"""Questions that no search among single sentences answers: who wrote a paper, what it says, how two
+things compare."""
 
 from dataclasses import replace
 
@@ -16,7 +17,10 @@ SHEEP_PAGE = chunk(
     "Title: Ferritin in mountain sheep\nAuthors: Ada Lund; Berit Moe\nAffiliations: Hill College\nPublished in: Herds\n"
     "Publication date: 2019",
 )
-GOAT_PAGE = chunk("moe2021", "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nAffiliations: Dale College")
+GOAT_PAGE = chunk(
+    "moe2021",
+    "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nAffiliations: Dale College",
+)
 SHEEP = chunk(
     "lund2019",
     "We examined ferritin in mountain sheep at three pastures. Forty sheep were recruited in spring and bled twice. "
@@ -25,7 +29,9 @@ SHEEP = chunk(
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(question, contexts)
+    return ExtractiveAnswerer(
+        readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1
+    ).draft(question, contexts)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +44,9 @@ def draft(question: str, *contexts: Context) -> DraftAnswer:
         ("Who wrote about copper in goats?", "Authors: Berit Moe; Carl Ness"),
     ],
 )
-def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(question: str, line: str) -> None:
+def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(
+    question: str, line: str
+) -> None:
     """A sentence with the words of the title says nothing about its authors."""
     answer = draft(question, context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
@@ -66,7 +74,9 @@ def test_authors_and_something_else_are_both_answered(question: str) -> None:
 
 def test_the_half_that_nothing_answers_stays_open_beside_the_authors() -> None:
     """An answer that passes over a half of the question looks whole."""
-    question = "Who wrote the paper on ferritin in mountain sheep, and which vaccine did the penguins get?"
+    question = (
+        "Who wrote the paper on ferritin in mountain sheep, and which vaccine did the penguins get?"
+    )
 
     answer = draft(question, title_page(GOAT_PAGE), title_page(SHEEP_PAGE))
 
@@ -78,9 +88,14 @@ def test_a_further_question_about_authors_is_asked_of_the_same_paper() -> None:
     """ "Where do the authors work?" names no paper: every title page answered it."""
     found = [context(SHEEP), title_page(GOAT_PAGE), title_page(SHEEP_PAGE)]
 
-    answer = draft("Who wrote the paper on ferritin in mountain sheep, and where do the authors work?", *found)
+    answer = draft(
+        "Who wrote the paper on ferritin in mountain sheep, and where do the authors work?", *found
+    )
 
-    assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe", "Affiliations: Hill College"]
+    assert [claim.text for claim in answer.claims] == [
+        "Authors: Ada Lund; Berit Moe",
+        "Affiliations: Hill College",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,12 +110,16 @@ def test_findings_of_a_paper_that_is_not_there_are_not_told(question: str) -> No
     """Any paper with one word of the question told its own findings."""
     answer = draft(question, context(GOAT_PAGE), context(SHEEP))
 
-    assert "Ferritin in mountain sheep decreased in all groups by winter." not in [one.text for one in answer.claims]
+    assert "Ferritin in mountain sheep decreased in all groups by winter." not in [
+        one.text for one in answer.claims
+    ]
 
 
 def test_many_lines_of_title_pages_leave_room_for_the_other_half() -> None:
     """Twelve papers of one title took all places, and the count was gone without a word."""
-    pages = [title_page(replace(SHEEP_PAGE, paper_id=f"l{n}", chunk_id=f"l{n}:a")) for n in range(12)]
+    pages = [
+        title_page(replace(SHEEP_PAGE, paper_id=f"l{n}", chunk_id=f"l{n}:a")) for n in range(12)
+    ]
     question = "Who wrote the paper on ferritin in mountain sheep, and how many sheep were recruited in spring?"
 
     answer = draft(question, context(SHEEP), *pages)
@@ -120,13 +139,16 @@ def test_authors_that_no_title_page_names_stay_open_beside_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["The last ewe was bled in spring; all were seen 2014-03-04", "Received in May 2019-02-06"]
+    "line",
+    ["The last ewe was bled in spring; all were seen 2014-03-04", "Received in May 2019-02-06"],
 )
 def test_a_sentence_that_ends_in_a_date_says_not_when_a_paper_appeared(line: str) -> None:
     """Only a line of names with a date behind it is of a title page."""
     paper = chunk("sheep_ferritin", f"{line}\n\nSheep were bled twice in spring, in the herd.")
 
-    answer = draft("When was the study of ferritin in sheep published?", replace(context(paper), page_start=1))
+    answer = draft(
+        "When was the study of ferritin in sheep published?", replace(context(paper), page_start=1)
+    )
 
     assert line not in [claim.text for claim in answer.claims]
 
@@ -142,7 +164,8 @@ def test_a_summary_is_the_abstract_of_the_paper_that_is_meant() -> None:
     abstract = "Sheep lose ferritin in mountain winters. We bled forty of them twice in a year."
     lund = replace(context(chunk("lund2019", abstract)), section_title="Abstract")
     moe = replace(
-        context(chunk("moe2021", "Goats store copper in all the valleys of the land.")), section_title="Abstract"
+        context(chunk("moe2021", "Goats store copper in all the valleys of the land.")),
+        section_title="Abstract",
     )
 
     answer = draft("Summarise the paper on ferritin in mountain sheep.", moe, context(SHEEP), lund)
@@ -165,7 +188,9 @@ def test_an_abstract_without_a_heading_is_known_by_its_label() -> None:
 
 def test_a_paper_without_an_abstract_is_not_summarised_and_that_is_said() -> None:
     """Any other sentence of it would look like its summary."""
-    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP))
+    answer = draft(
+        "Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP)
+    )
 
     assert answer.claims == ()
     assert answer.unanswered == (

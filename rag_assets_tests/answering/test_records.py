@@ -42,13 +42,16 @@ RESULT = QAResult(
     "f",
 )
 ATTEMPT = Attempt(
-    6, (), "f", DraftAnswer(), False, VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),))
+    6,
+    (),
+    "f",
+    DraftAnswer(),
+    False,
+    VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),)),
 )
 TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
-ADR_0004_COLUMNS = (
-    "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
-)
+ADR_0004_COLUMNS = "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
 
 
 def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
@@ -63,7 +66,8 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
-    """Their sentences have a score of 1 and no relevance; unread, every answer would be paid for again."""
+    """Their sentences have a score of 1 and no relevance; unread, every answer would be paid for
+    again."""
     path = tmp_path / "qa.jsonl"
     older = replace(RESULT, claims=(replace(RESULT.claims[0], support=Support(1.0)),))
     write_results([older], path)
@@ -104,13 +108,22 @@ def test_damaged_answers_count_as_not_there(tmp_path: Path) -> None:
 
 
 def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> None:
-    """Whoever adds up the audit must get what was paid: nothing for a draft from the cache, and the judge's part."""
+    """Whoever adds up the audit must get what was paid: nothing for a draft from the cache, and the
+    judge's part."""
     paid_before = Usage(1, 1000, 50, 0.005)
-    cached = DraftAnswer(seconds=1.25, n_hallucinated=2, reading=Reading.STRUCTURED, usage=paid_before)
-    made = DraftAnswer(seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, usage=Usage(2, 1400, 70, 0.010))
+    cached = DraftAnswer(
+        seconds=1.25, n_hallucinated=2, reading=Reading.STRUCTURED, usage=paid_before
+    )
+    made = DraftAnswer(
+        seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, usage=Usage(2, 1400, 70, 0.010)
+    )
     lost = (LostCitation(Reason.QUOTE_NOT_FOUND, "Ferritin doubled"),) * 2
     mended = Outcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], lost=lost)
-    wrong = Outcome(DraftClaim("It fell by 99%.", ()), None, Objection(Reason.NUMBER_MISSING, "99% is not there"))
+    wrong = Outcome(
+        DraftClaim("It fell by 99%.", ()),
+        None,
+        Objection(Reason.NUMBER_MISSING, "99% is not there"),
+    )
     result = replace(RESULT, left_out=(LeftOut("It fell by 99%.", "99% is not there"),))
     scoring = Scoring(usage=Usage(1, 100, 10, 0.001), seconds=0.5)
     first = replace(ATTEMPT, fingerprint="first", draft=cached, is_cached=True)
@@ -120,20 +133,32 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     row = audit_row(trace, RUN, verdict="published")
 
     assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 1500, 80)
-    assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (pytest.approx(0.011), 3.0, 1)
+    assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (
+        pytest.approx(0.011),
+        3.0,
+        1,
+    )
     assert row["reading"] == "repaired"
     assert (row["n_hallucinated_citations"], row["n_dropped_citations"]) == (3, 2)
     assert (row["n_left_out_claims"], row["n_mended_claims"]) == (1, 1)
-    assert json.loads(str(row["left_out"])) == [asdict(LeftOut("It fell by 99%.", "99% is not there"))]
+    assert json.loads(str(row["left_out"])) == [
+        asdict(LeftOut("It fell by 99%.", "99% is not there"))
+    ]
 
 
 def test_the_audit_tells_the_papers_of_the_first_answer_from_those_of_the_last() -> None:
     """Whoever looks what a second search brings sees it from these two columns."""
     second = Claim("It fell.", (CITATION, replace(CITATION, paper_id="jones2021")))
     result = replace(RESULT, claims=(second,), sources_used=("smith2020", "jones2021"))
-    final = replace(ATTEMPT, verified=VerifiedClaims((Outcome(DraftClaim("It fell.", ()), second),)))
+    final = replace(
+        ATTEMPT, verified=VerifiedClaims((Outcome(DraftClaim("It fell.", ()), second),))
+    )
 
-    row = audit_row(replace(TRACE, result=result, attempts=(ATTEMPT, final), final=final), RUN, verdict="published")
+    row = audit_row(
+        replace(TRACE, result=result, attempts=(ATTEMPT, final), final=final),
+        RUN,
+        verdict="published",
+    )
 
     assert (row["sources_used_initial"], row["final_sources_used"]) == (1, 2)
 
@@ -141,15 +166,23 @@ def test_the_audit_tells_the_papers_of_the_first_answer_from_those_of_the_last()
 def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
     """Nobody looked for its answer: counted as a refusal it would speak against the corpus."""
     path = tmp_path / "qa_audit.csv"
-    left = DeferredQuestion(Question(id="q1", question="Fall, or not?"), "The run has spent its budget.")
+    left = DeferredQuestion(
+        Question(id="q1", question="Fall, or not?"), "The run has spent its budget."
+    )
 
     append_audit(path, [left_row(left, RUN)])
 
     [row] = pd.read_csv(path).to_dict("records")
-    assert (row["question_id"], row["outcome"], row["verdict"]) == ("q1", "left", "The run has spent its budget.")
+    assert (row["question_id"], row["outcome"], row["verdict"]) == (
+        "q1",
+        "left",
+        "The run has spent its budget.",
+    )
 
 
-def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_is_no_audit_of_ours_is_set_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Somebody's table under that name must neither be lost nor stop every later run."""
     path = tmp_path / "qa_audit.csv"
     path.write_text("sample,weight\n1,2.5\n")
@@ -177,7 +210,8 @@ def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -
 
 
 def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> None:
-    """One log serves all question files; a row taken for a repeated one would be missing from it."""
+    """One log serves all question files; a row taken for a repeated one would be missing from
+    it."""
     path = tmp_path / "qa_audit.csv"
     other = AuditedRun(RUN.timestamp, "r2", "i", "questions/mine.jsonl")
 
@@ -190,7 +224,10 @@ def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> No
 def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     """Spreadsheets run what begins like one, and questions and quotes come from strangers."""
     path, signs = tmp_path / "qa_audit.csv", ("=", "+", "-", "@", "\t=")
-    traces = [replace(TRACE, result=replace(RESULT, question_id=f"{sign}1", question=f"{sign}1+1")) for sign in signs]
+    traces = [
+        replace(TRACE, result=replace(RESULT, question_id=f"{sign}1", question=f"{sign}1+1"))
+        for sign in signs
+    ]
     rows = [audit_row(trace, RUN, verdict="published") for trace in traces]
 
     for _ in range(2):
@@ -211,7 +248,14 @@ def test_rows_that_began_like_a_formula_before_are_no_damage(tmp_path: Path) -> 
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([header, values])
 
-    append_audit(path, [audit_row(replace(TRACE, result=replace(RESULT, question_id="q2")), RUN, verdict="published")])
+    append_audit(
+        path,
+        [
+            audit_row(
+                replace(TRACE, result=replace(RESULT, question_id="q2")), RUN, verdict="published"
+            )
+        ],
+    )
 
     assert pd.read_csv(path)["question_id"].tolist() == [RESULT.question_id, "q2"]
 

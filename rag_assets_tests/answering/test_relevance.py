@@ -1,4 +1,5 @@
-"""The candidates that come nearest to a question are read once more with it, and what that tells decides."""
+"""The candidates that come nearest to a question are read once more with it, and what that tells
+decides."""
 
 import numpy as np
 import pytest
@@ -23,8 +24,13 @@ SURE, UNSURE = 4.0, -6.0
 
 
 def drafted(reader: Says, **changes: float) -> list[str]:
-    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(**changes), min_sources=1)  # type: ignore[arg-type]
-    return [claim.text for claim in answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))]).claims]
+    answerer = ExtractiveAnswerer(
+        Readers(WordReader(), reader), ExtractiveSettings(**changes), min_sources=1
+    )  # type: ignore[arg-type]
+    return [
+        claim.text
+        for claim in answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))]).claims
+    ]
 
 
 def test_the_sentence_that_answers_is_published_before_the_one_that_repeats_the_question() -> None:
@@ -43,13 +49,16 @@ def bridges(n: int) -> tuple[list[str], list[Candidate], Relevances]:
     sentences = [f"Bridge number {nth} was closed for some days then." for nth in range(n)]
     within = context(chunk("bridges", " ".join(sentences)))
     starts = [within.text.index(one) for one in sentences]
-    found = [candidate(within, 0, start, start + len(one)) for start, one in zip(starts, sentences, strict=True)]
+    found = [
+        candidate(within, 0, start, start + len(one))
+        for start, one in zip(starts, sentences, strict=True)
+    ]
     return sentences, found, np.linspace(0.9, 0.5, n, dtype=np.float32)
 
 
 def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
-    """Each reading is a pass of the model: reading hundreds would take seconds. One that nobody read must not win for
-    that."""
+    """Each reading is a pass of the model: reading hundreds would take seconds. One that nobody
+    read must not win for that."""
     sentences, candidates, nearness = bridges(N_READ_OF_A_PART + 6)
     reader = Says({sentences[3]: UNSURE / 2}, others=UNSURE)
 
@@ -64,7 +73,8 @@ def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
 
 @pytest.mark.parametrize(("at", "n_read"), [(N_AT_ONCE - 1, N_AT_ONCE), (N_AT_ONCE, 2 * N_AT_ONCE)])
 def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> None:
-    """Most questions are answered by one of the nearest sentences: reading on would only take time."""
+    """Most questions are answered by one of the nearest sentences: reading on would only take
+    time."""
     sentences, candidates, nearness = bridges(N_READ_OF_A_PART)
     reader = Says({sentences[at]: SURE}, others=UNSURE)
 
@@ -76,7 +86,12 @@ def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> 
 
 @pytest.mark.parametrize(
     ("n_parts", "n_read"),
-    [(1, N_READ_OF_A_PART), (2, N_READ_OF_A_PART), (3, N_READ_OF_ALL_PARTS // 3), (8, N_READ_OF_ALL_PARTS // 8)],
+    [
+        (1, N_READ_OF_A_PART),
+        (2, N_READ_OF_A_PART),
+        (3, N_READ_OF_ALL_PARTS // 3),
+        (8, N_READ_OF_ALL_PARTS // 8),
+    ],
 )
 def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> None:
     """Each part is read for itself: six of them would take six times as long."""
@@ -91,9 +106,14 @@ def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> Non
 def test_candidates_of_another_paper_than_the_one_meant_stay_out() -> None:
     """Their relevance is 0 before they are read, and reading must not bring them back."""
     within = context(chunk("bridge", f"{NEAR} {ANSWER}"))
-    candidates = [candidate(within, 0, 0, len(NEAR)), candidate(within, 0, len(NEAR) + 1, len(within.text))]
+    candidates = [
+        candidate(within, 0, 0, len(NEAR)),
+        candidate(within, 0, len(NEAR) + 1, len(within.text)),
+    ]
 
-    relevance = read_again(QUESTION, candidates, np.array([0.7, 0.0], np.float32), Says({ANSWER: SURE}))
+    relevance = read_again(
+        QUESTION, candidates, np.array([0.7, 0.0], np.float32), Says({ANSWER: SURE})
+    )
 
     assert relevance[1] == 0
 

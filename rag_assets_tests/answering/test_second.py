@@ -1,4 +1,5 @@
-"""The one further request of an answer: claims that did not hold go back, and a second paper is asked for."""
+"""The one further request of an answer: claims that did not hold go back, and a second paper is
+asked for."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +18,12 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
-from rag_assets.answering.verify.verification import EmbeddedSupport, Scoring, SupportScorer, VerifiedClaims
+from rag_assets.answering.verify.verification import (
+    EmbeddedSupport,
+    Scoring,
+    SupportScorer,
+    VerifiedClaims,
+)
 from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
 from rag_assets.core.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
 from rag_assets.core.kept import KeptFile
@@ -34,8 +40,14 @@ def claim(text: str, of: Chunk = SMITH, mends: int = 0) -> DraftClaim:
     return DraftClaim(text, (DraftCitation(of.chunk_id, of.text),), mends=mends)
 
 
-HOLDS, WRONG = claim("In all groups ferritin fell by 12%."), claim("Ferritin fell in all groups by 15%.")
-MENDED, WRONG_AGAIN = replace(HOLDS, text="Ferritin fell by 12% in all groups.", mends=1), replace(WRONG, mends=1)
+HOLDS, WRONG = (
+    claim("In all groups ferritin fell by 12%."),
+    claim("Ferritin fell in all groups by 15%."),
+)
+MENDED, WRONG_AGAIN = (
+    replace(HOLDS, text="Ferritin fell by 12% in all groups.", mends=1),
+    replace(WRONG, mends=1),
+)
 OF_JONES = claim("Ferritin was lower after four weeks in every group.", JONES)
 WHY = "15% stands in none of its quotes"
 
@@ -46,7 +58,10 @@ class Writer:
     identity = "writer"
 
     def __init__(
-        self, first: Sequence[DraftClaim], second: Sequence[DraftClaim] = (), missing: Sequence[str] = ()
+        self,
+        first: Sequence[DraftClaim],
+        second: Sequence[DraftClaim] = (),
+        missing: Sequence[str] = (),
     ) -> None:
         self._first, self._second, self._missing = tuple(first), tuple(second), tuple(missing)
         self.n_drafted = 0
@@ -82,16 +97,41 @@ class Judge:
         scoring = self._scorer.scores(verified, question)
         supports = tuple(replace(one, judged=self._verdict) for one in scoring.supports)
         whys = ("the quote says less",) * len(supports)
-        return replace(scoring, supports=supports, whys=whys, usage=Usage(1, 50, 5, 0.001), unjudged=self._unjudged)
+        return replace(
+            scoring,
+            supports=supports,
+            whys=whys,
+            usage=Usage(1, 50, 5, 0.001),
+            unjudged=self._unjudged,
+        )
 
 
 def rated(relevance: float | None, *chunks: Chunk) -> Evidence:
     """Both as contexts, and as hits of that relevance."""
     passages = [
-        Passage(one.chunk_id, one.chunk_id, one.paper_id, one.text, 9, 0, 9, 1, 1, 0, len(one.text), "", "", "", "f")
+        Passage(
+            one.chunk_id,
+            one.chunk_id,
+            one.paper_id,
+            one.text,
+            9,
+            0,
+            9,
+            1,
+            1,
+            0,
+            len(one.text),
+            "",
+            "",
+            "",
+            "f",
+        )
         for one in chunks
     ]
-    hits = [Hit(n, 1.0, *both, relevance=relevance) for n, both in enumerate(zip(chunks, passages, strict=True), 1)]
+    hits = [
+        Hit(n, 1.0, *both, relevance=relevance)
+        for n, both in enumerate(zip(chunks, passages, strict=True), 1)
+    ]
     return replace(evidence(*chunks), hits=tuple(hits))
 
 
@@ -106,7 +146,9 @@ def events(
     scorer: SupportScorer | None = None,
 ) -> Iterator[Event]:
     scorer = scorer or EmbeddedSupport(WordEncoder())
-    pipeline = AnswerPipeline(writer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), AnsweringSettings())
+    pipeline = AnswerPipeline(
+        writer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), AnsweringSettings()
+    )
     return pipeline.answer(question, lambda _question, _k: found)
 
 
@@ -122,7 +164,9 @@ def trace_of(
     return last.trace
 
 
-def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_takes_its_place(tmp_path: Path) -> None:
+def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_takes_its_place(
+    tmp_path: Path,
+) -> None:
     """What is wrong in one number need not cost the reader the whole statement."""
     writer = Writer([HOLDS, WRONG, OF_JONES], [MENDED])
 
@@ -147,7 +191,9 @@ def test_a_claim_that_fails_again_is_left_out_and_the_reader_is_told_why(tmp_pat
     assert result.answer.endswith(LEFT_OUT_NOTE)
 
 
-def test_a_second_paper_is_asked_for_where_another_has_a_passage_that_may_answer(tmp_path: Path) -> None:
+def test_a_second_paper_is_asked_for_where_another_has_a_passage_that_may_answer(
+    tmp_path: Path,
+) -> None:
     """Who reads only one paper does not know whether the others agree."""
     writer = Writer([HOLDS], [OF_JONES])
 
@@ -163,13 +209,19 @@ NAMES_ONE = replace(BOTH, named_papers=("smith2020",))
 
 @pytest.mark.parametrize(
     ("found", "n_asked", "is_told"),
-    [(BOTH, 1, True), (NAMES_BOTH, 1, True), (NAMES_ONE, 0, False), (rated(0.1, SMITH, JONES), 0, True)],
+    [
+        (BOTH, 1, True),
+        (NAMES_BOTH, 1, True),
+        (NAMES_ONE, 0, False),
+        (rated(0.1, SMITH, JONES), 0, True),
+    ],
     ids=["names none", "names two", "names one", "no passage may answer"],
 )
 def test_a_question_about_one_paper_wants_no_second(
     found: Evidence, n_asked: int, is_told: bool, tmp_path: Path
 ) -> None:
-    """Another paper says nothing about what this one found, and that one paper answers is no news."""
+    """Another paper says nothing about what this one found, and that one paper answers is no
+    news."""
     writer = Writer([HOLDS])
 
     result = trace_of(tmp_path, writer, found).result
@@ -178,7 +230,9 @@ def test_a_question_about_one_paper_wants_no_second(
     assert (SINGLE_SOURCE_NOTE in result.answer) is is_told
 
 
-def test_nothing_is_asked_where_everything_holds_and_enough_papers_are_cited(tmp_path: Path) -> None:
+def test_nothing_is_asked_where_everything_holds_and_enough_papers_are_cited(
+    tmp_path: Path,
+) -> None:
     """A second request costs as much as the first."""
     writer = Writer([HOLDS, OF_JONES])
 
@@ -197,7 +251,9 @@ def test_an_unsupported_claim_is_withheld_with_what_is_wrong(tmp_path: Path) -> 
     assert [one.why for one in writer.asked[0].objections] == ["the quote says less"] * 2
 
 
-def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted(tmp_path: Path) -> None:
+def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted(
+    tmp_path: Path,
+) -> None:
     """A reader decides whether the part is enough; the second look is on the bill."""
     result = trace_of(tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(0.5)).result
 
@@ -208,7 +264,9 @@ def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted
 
 def test_without_its_judge_the_rules_decide_and_the_answer_says_so(tmp_path: Path) -> None:
     """An answer does not wait for the second look, and must not look as if it had been taken."""
-    result = trace_of(tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(None, "no key")).result
+    result = trace_of(
+        tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(None, "no key")
+    ).result
 
     assert (len(result.claims), result.unjudged) == (2, "no key")
     assert result.answer.endswith(RULES_ALONE_NOTE)
@@ -233,10 +291,14 @@ OF_ZINC = claim("Zinc shortened colds by 1.65 days.", ZINC)
 def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_goes_into_the_second_request(
     tmp_path: Path,
 ) -> None:
-    """ "The sources do not say" stood under the heading of a section of the corpus: nobody had looked."""
+    """ "The sources do not say" stood under the heading of a section of the corpus: nobody had
+    looked."""
     writer = Writer([HOLDS, OF_JONES], [OF_ZINC], missing=["does zinc shorten it"])
     pipeline = AnswerPipeline(
-        writer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(tmp_path / "kept.sqlite3")), AnsweringSettings()
+        writer,
+        EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
+        AnsweringSettings(),
     )
     searched: list[str] = []
 
@@ -248,8 +310,15 @@ def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_go
 
     assert isinstance(last, Finished)
     assert "does zinc shorten it" in searched
-    assert (writer.asked, writer.read_again) == ([Unmet(missing=("does zinc shorten it",))], ["allan2014"])
-    assert [one.text for one in last.trace.result.claims] == [HOLDS.text, OF_JONES.text, OF_ZINC.text]
+    assert (writer.asked, writer.read_again) == (
+        [Unmet(missing=("does zinc shorten it",))],
+        ["allan2014"],
+    )
+    assert [one.text for one in last.trace.result.claims] == [
+        HOLDS.text,
+        OF_JONES.text,
+        OF_ZINC.text,
+    ]
     assert last.trace.result.unanswered == ()
 
 
@@ -264,7 +333,10 @@ def test_a_part_that_is_not_found_is_told_with_how_much_was_read(
     """What stands in the other passages of the corpus nobody knows."""
     writer = Writer([HOLDS, OF_JONES], missing=["does zinc shorten it"])
     pipeline = AnswerPipeline(
-        writer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(tmp_path / "kept.sqlite3")), AnsweringSettings()
+        writer,
+        EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
+        AnsweringSettings(),
     )
 
     *_, last = pipeline.answer(TWICE, lambda question, _k: BOTH if question is TWICE else found)

@@ -32,7 +32,10 @@ def selected(
     """What is chosen of sentences of one paper. parts: for each the relevance of every sentence."""
     within = replace(context(chunk("farm", "\n\n".join(sentences))), units=tuple(units))
     starts = [within.text.index(one) for one in sentences]
-    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(sentences, starts, strict=True)]
+    candidates = [
+        candidate(within, 0, start, start + len(one))
+        for one, start in zip(sentences, starts, strict=True)
+    ]
     asked = [ScoredPart(f"part {n}?", np.array(one, np.float32)) for n, one in enumerate(parts)]
     selection = Selection(candidates, asked, [within], floor=0.6, max_claims=max_claims)
     selection.choose(min_papers=1)
@@ -45,7 +48,9 @@ def near(selection: Selection) -> list[str]:
 
 def test_a_footnote_stands_beside_an_answer_of_the_text_only_if_it_is_nearly_as_good() -> None:
     """Beside the mean life of granite an answer told of the basalt that a note leaves out."""
-    note = ContextUnit(len(SENTENCES[0]) + 2, len(SENTENCES[0]) + 2 + len(SENTENCES[1]), UnitKind.NOTE, 1)
+    note = ContextUnit(
+        len(SENTENCES[0]) + 2, len(SENTENCES[0]) + 2 + len(SENTENCES[1]), UnitKind.NOTE, 1
+    )
 
     assert selected([0.95, 0.78, 0.1, 0.1, 0.1], units=[note]).chosen == [0]
     assert selected([0.95, 0.9, 0.1, 0.1, 0.1], units=[note]).chosen == [0, 1]
@@ -69,13 +74,18 @@ def test_a_footnote_stands_beside_an_answer_of_the_text_only_if_it_is_nearly_as_
         "below the floor",
     ],
 )
-def test_one_claim_stands_beside_the_best_ones_of_the_parts(parts: list[list[float]], n_claims: int) -> None:
+def test_one_claim_stands_beside_the_best_ones_of_the_parts(
+    parts: list[list[float]], n_claims: int
+) -> None:
     """More of them hide the one that answers."""
     assert len(selected(*parts).chosen) == n_claims
 
 
 def test_there_are_no_more_claims_than_allowed() -> None:
-    assert len(selected([0.9, 0.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.0, 0.0], max_claims=1).chosen) == 1
+    assert (
+        len(selected([0.9, 0.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.0, 0.0], max_claims=1).chosen)
+        == 1
+    )
 
 
 @pytest.mark.parametrize(("relevance", "is_open"), [(0.5, False), (0.45, True)])
@@ -103,7 +113,9 @@ def test_what_the_answer_says_is_not_said_again() -> None:
     """The same sentence twice makes the list longer and tells nothing."""
     again = SENTENCES[0].replace("were", "had been")
 
-    assert near(selected([0.9, 0.5, 0.4], sentences=[SENTENCES[0], again, SENTENCES[1]])) == [SENTENCES[1]]
+    assert near(selected([0.9, 0.5, 0.4], sentences=[SENTENCES[0], again, SENTENCES[1]])) == [
+        SENTENCES[1]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +131,9 @@ def test_what_the_answer_says_is_not_said_again() -> None:
 def test_another_papers_opposite_finding_is_no_repetition(other: str, is_new_there: bool) -> None:
     """A reader who sees one side takes it for what all papers say."""
     said = "The drug lowered the pressure of 40 patients in the trial."
-    one, another = (context(chunk(paper, text)) for paper, text in (("one", said), ("other", other)))
+    one, another = (
+        context(chunk(paper, text)) for paper, text in (("one", said), ("other", other))
+    )
     first = candidate(one, 0, 0, len(said))
     second = candidate(another, 1, 0, len(other))
 
@@ -136,15 +150,20 @@ def test_what_is_published_together_with_a_claim_is_not_shown_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "third", "n_sentences"), [(0.35, 0.0, 2), (0.25, 0.0, 1), (0.4, 0.35, 3), (0.0, 0.35, 1)]
+    ("second", "third", "n_sentences"),
+    [(0.35, 0.0, 2), (0.25, 0.0, 1), (0.4, 0.35, 3), (0.0, 0.35, 1)],
 )
 def test_a_sentence_behind_the_best_one_that_is_nearly_as_sure_is_quoted_with_it(
     second: float, third: float, n_sentences: int
 ) -> None:
-    """The second half of a reason often stands in the next sentence. A claim is a stretch without gaps."""
+    """The second half of a reason often stands in the next sentence. A claim is a stretch without
+    gaps."""
     within = context(chunk("farm", " ".join(SENTENCES)))
     starts = [within.text.index(one) for one in SENTENCES]
-    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(SENTENCES, starts, strict=True)]
+    candidates = [
+        candidate(within, 0, start, start + len(one))
+        for one, start in zip(SENTENCES, starts, strict=True)
+    ]
     part = ScoredPart("part?", np.array([0.9, second, third, 0.0, 0.0], np.float32))
     selection = Selection(candidates, [part], [within], floor=0.6, max_claims=4)
     selection.choose(min_papers=1)
@@ -158,7 +177,9 @@ def of_papers(*said: str, relevance: Sequence[float]) -> Selection:
     """What is chosen of one sentence of each paper."""
     contexts = [context(chunk(f"paper{nth}", text)) for nth, text in enumerate(said)]
     candidates = [candidate(one, nth, 0, len(one.text)) for nth, one in enumerate(contexts)]
-    candidates = [replace(one, is_supposed=supposes(one.text, "Introduction")) for one in candidates]
+    candidates = [
+        replace(one, is_supposed=supposes(one.text, "Introduction")) for one in candidates
+    ]
     part = ScoredPart("Does juniper raise stings?", np.array(relevance, np.float32))
     selection = Selection(candidates, [part], contexts, floor=0.6, max_claims=4)
     selection.choose(min_papers=2)
@@ -170,7 +191,8 @@ SUPPOSED = "We hypothesised that smoke of juniper would double the stings."
 
 
 @pytest.mark.parametrize(
-    "again", [RESULT, "In a day 20 stings of a hive became 4, for smoke of juniper cut them (Moe, 2019)."]
+    "again",
+    [RESULT, "In a day 20 stings of a hive became 4, for smoke of juniper cut them (Moe, 2019)."],
 )
 def test_one_statement_of_two_papers_is_one_claim_with_two_citations(again: str) -> None:
     """Told twice, one finding looks like two."""
@@ -203,4 +225,6 @@ def test_what_contradicts_an_answer_is_not_shown_beside_it_as_near() -> None:
     contrary = "Smoke of juniper did not cut the stings of one hive in a day."
 
     assert near(of_papers(RESULT, contrary, relevance=[0.95, 0.4])) == []
-    assert near(of_papers(RESULT, "Hives stood near juniper.", relevance=[0.95, 0.4])) == ["Hives stood near juniper."]
+    assert near(of_papers(RESULT, "Hives stood near juniper.", relevance=[0.95, 0.4])) == [
+        "Hives stood near juniper."
+    ]

@@ -32,7 +32,17 @@ CLAIM = Claim(
 
 def result_of(question: Question) -> QAResult:
     return QAResult(
-        question.id, question.question, "It fell.", (CLAIM,), False, False, ("smith2020",), (), "m", (), question.id
+        question.id,
+        question.question,
+        "It fell.",
+        (CLAIM,),
+        False,
+        False,
+        ("smith2020",),
+        (),
+        "m",
+        (),
+        question.id,
     )
 
 
@@ -79,7 +89,8 @@ def left(done: AnswerUpdate) -> list[str]:
 
 @pytest.mark.parametrize("n_at_once", [1, 4])
 def test_questions_that_are_rejected_hold_up_nobody(n_at_once: int) -> None:
-    """They come first again every night: counted as failures of the provider, they would block all others for good."""
+    """They come first again every night: counted as failures of the provider, they would block all
+    others for good."""
     answering = Answering({f"q{number}": RequestRejected("no") for number in range(5)})
 
     done = update(answering, n_at_once=n_at_once)
@@ -121,7 +132,10 @@ def test_what_is_left_is_said_with_its_reason(caplog: pytest.LogCaptureFixture) 
     update(Answering({"q3": BudgetExhausted("spent"), "q1": RequestRejected("too long")}))
 
     assert "1 of 10 questions are left for the next run (q1): too long" in caplog.messages
-    assert "7 of 10 questions are left for the next run (q3, q4, q5, q6, q7, q8, q9): spent" in caplog.messages
+    assert (
+        "7 of 10 questions are left for the next run (q3, q4, q5, q6, q7, q8, q9): spent"
+        in caplog.messages
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,13 +159,25 @@ def earlier_row_cases() -> Iterator[tuple[str, QAResult, Question, bool]]:
     yield "as it was", row, asked, True
     yield "another question under the id", replace(row, question="Another?"), asked, False
     yield "a refusal", replace(row, refused=True, claims=(), sources_used=()), asked, False
-    yield "other papers are asked about", row, asked.model_copy(update={"paper_ids": ["jones2021"]}), False
-    yield "other passages are asked about", row, asked.model_copy(update={"where": Filter.parse("page:1")}), False
+    yield (
+        "other papers are asked about",
+        row,
+        asked.model_copy(update={"paper_ids": ["jones2021"]}),
+        False,
+    )
+    yield (
+        "other passages are asked about",
+        row,
+        asked.model_copy(update={"where": Filter.parse("page:1")}),
+        False,
+    )
     yield "the same papers", row, asked.model_copy(update={"paper_ids": ["smith2020"]}), True
 
 
 @pytest.mark.parametrize(
-    ("case", "row", "question", "kept"), list(earlier_row_cases()), ids=lambda value: str(value)[:30]
+    ("case", "row", "question", "kept"),
+    list(earlier_row_cases()),
+    ids=lambda value: str(value)[:30],
 )
 def test_a_left_question_keeps_an_answer_that_is_still_one(
     case: str, row: QAResult, question: Question, kept: bool
@@ -170,7 +196,8 @@ def test_an_earlier_answer_that_breaks_a_guardrail_today_is_not_kept() -> None:
 
 
 def test_a_bug_ends_the_run_at_once() -> None:
-    """Every further question would be paid for, and nothing of it published; a model may take minutes to reply."""
+    """Every further question would be paid for, and nothing of it published; a model may take
+    minutes to reply."""
     asked: list[str] = []
     answered: list[str] = []
     may_reply = Event()

@@ -29,10 +29,28 @@ TABLE = "Kettles sold.\nMarket: Sweden | 2020: 86 | 2019: 91\n2018 | Kettles: 70
         (GROWTH, GROWTH, TITLE, 2020, True),
         (GROWTH, GROWTH, TITLE, 2019, True),
         (GROWTH, GROWTH, "Kettle Works", 2020, None),
-        ("In 2018 net sales were 40 million.", "In 2018 net sales were 40 million.", TITLE, 2020, False),
-        ("Sales rise to 50 or 53 million in 2021.", "Sales rise to 50 or 53 million in 2021.", TITLE, 2020, False),
+        (
+            "In 2018 net sales were 40 million.",
+            "In 2018 net sales were 40 million.",
+            TITLE,
+            2020,
+            False,
+        ),
+        (
+            "Sales rise to 50 or 53 million in 2021.",
+            "Sales rise to 50 or 53 million in 2021.",
+            TITLE,
+            2020,
+            False,
+        ),
         (f"In FY2020 we grew. {HEADLINE}", HEADLINE, "Kettle Works", 2020, True),
-        ("Colds last 7 days (Smith et al., 2009).", "Colds last 7 days (Smith et al., 2009).", "", 2015, None),
+        (
+            "Colds last 7 days (Smith et al., 2009).",
+            "Colds last 7 days (Smith et al., 2009).",
+            "",
+            2015,
+            None,
+        ),
         (TABLE, TABLE.split("\n")[1], TITLE, 2019, True),
         (TABLE, TABLE.split("\n")[1], TITLE, 2018, False),
         (TABLE, TABLE.split("\n")[2], TITLE, 2018, True),
@@ -55,8 +73,11 @@ def test_the_year_of_a_paper_that_is_named_is_no_condition() -> None:
     assert asked_years("What did the 2009 study of colds find?") == ()
 
 
-def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told_by_its_year() -> None:
-    """ "Net sales in 2023" of a report for 2020 gave the figure of 2020 without a word, and "in 2020" found none."""
+def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told_by_its_year() -> (
+    None
+):
+    """ "Net sales in 2023" of a report for 2020 gave the figure of 2020 without a word, and "in
+    2020" found none."""
     bond = "The bond of 15 million euros matures in 2023."
     report = replace(context(chunk("kettles", f"{HEADLINE} {bond}")), paper=PaperFacts(title=TITLE))
     answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
@@ -69,7 +90,9 @@ def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told
     assert [claim.text.startswith(HEADLINE) for claim in asked[2020].claims] == [True]
     assert asked[2020].missing_names == ()
     assert asked[2023].claims == ()
-    assert asked[2023].unanswered == ("What was found is of 2020, not of the year that is asked for.",)
+    assert asked[2023].unanswered == (
+        "What was found is of 2020, not of the year that is asked for.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,12 +103,18 @@ def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told
         ("Net sales were 48.2 million euros in 2020.", True),
     ],
 )
-def test_a_models_claim_says_its_number_of_no_other_year_than_its_quotes(claim: str, is_kept: bool) -> None:
+def test_a_models_claim_says_its_number_of_no_other_year_than_its_quotes(
+    claim: str, is_kept: bool
+) -> None:
     """A year of the question may stand in a claim; it must not become the year of a number."""
     source = chunk("kettles", HEADLINE)
     draft = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, HEADLINE),)),))
 
-    found = verify(draft, {source.chunk_id: source}, "What were net sales in 2023?", {"kettles": TITLE})
+    found = verify(
+        draft, {source.chunk_id: source}, "What were net sales in 2023?", {"kettles": TITLE}
+    )
 
     assert bool(found.claims) is is_kept
-    assert is_kept or [one.objection.reason for one in found.objected if one.objection] == [Reason.OTHER_YEAR]
+    assert is_kept or [one.objection.reason for one in found.objected if one.objection] == [
+        Reason.OTHER_YEAR
+    ]

@@ -25,7 +25,8 @@ def test_variants_of_search_and_answers_share_the_indexes(tmp_path: Path) -> Non
 
 
 def test_a_setting_of_retrieval_asks_for_an_update_of_the_folder() -> None:
-    """What some of them keep with the index would be missing, and the variant would be measured without it."""
+    """What some of them keep with the index would be missing, and the variant would be measured
+    without it."""
     answers = load_settings({"answering": {"k": 3}})
     other = load_settings({"retrieval": {"fusion": "server_rrf"}})
 

@@ -30,13 +30,29 @@ CLAIMS = [
 
 
 def test_agreement_is_counted_against_the_labels_and_against_chance() -> None:
-    """A judge that says yes to everything agrees with half of a balanced set, and its kappa is 0."""
-    opinions = {one.claim: verdict for one, verdict in zip(CLAIMS, (True, False, None, True), strict=True)}
+    """A judge that says yes to everything agrees with half of a balanced set, and its kappa is
+    0."""
+    opinions = {
+        one.claim: verdict for one, verdict in zip(CLAIMS, (True, False, None, True), strict=True)
+    }
 
-    yes, mixed = agreements(CLAIMS, [("yes", lambda _: True), ("mixed", lambda one: opinions[one.claim])])
+    yes, mixed = agreements(
+        CLAIMS, [("yes", lambda _: True), ("mixed", lambda one: opinions[one.claim])]
+    )
 
-    assert (yes.agreement.mean, yes.kappa, yes.n_wrong_passed, yes.n_right_lost, yes.n_untold) == (0.5, 0.0, 2, 0, 0)
-    assert (mixed.agreement.n, mixed.n_wrong_passed, mixed.n_right_lost, mixed.n_untold) == (3, 1, 1, 1)
+    assert (yes.agreement.mean, yes.kappa, yes.n_wrong_passed, yes.n_right_lost, yes.n_untold) == (
+        0.5,
+        0.0,
+        2,
+        0,
+        0,
+    )
+    assert (mixed.agreement.n, mixed.n_wrong_passed, mixed.n_right_lost, mixed.n_untold) == (
+        3,
+        1,
+        1,
+        1,
+    )
     assert mixed.agreement.mean == pytest.approx(1 / 3)
     assert mixed.kappa == pytest.approx((1 / 3 - 5 / 9) / (4 / 9))
 
@@ -49,14 +65,20 @@ def test_rules_second_look_and_judge_are_asked_about_the_same_claims(
     def told(request: WireRequest) -> Reply:
         if "Statements of the answer" in request.prompt:
             return Reply(json.dumps({"statements": [{"number": 1, "told": "no"}]}))
-        return Reply(json.dumps({"verdicts": [{"statement": 1, "verdict": "partly", "wrong": "more"}]}))
+        return Reply(
+            json.dumps({"verdicts": [{"statement": 1, "verdict": "partly", "wrong": "more"}]})
+        )
 
     with WireServer("google", scripts_judge=True) as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(told)
         models = {"answering": {"judge": {"model": "google:gemini-2.5-pro"}}}
         settings = load_settings(
-            {"data_dir": str(tmp_path), **models, "evaluation": {"judge": "google:gemini-2.5-flash"}}
+            {
+                "data_dir": str(tmp_path),
+                **models,
+                "evaluation": {"judge": "google:gemini-2.5-flash"},
+            }
         )
         with Connections(HURRIED) as connections:
             rules, second, judge = agreements(CLAIMS, open_judges(settings, connections))
@@ -70,8 +92,8 @@ def test_rules_second_look_and_judge_are_asked_about_the_same_claims(
 
 
 def test_a_long_claim_about_a_table_is_judged_by_the_rules(tmp_path: Path) -> None:
-    """A line of a file is as long as a person makes it: a claim that said the name of a row a thousand times ended the
-    command."""
+    """A line of a file is as long as a person makes it: a claim that said the name of a row a
+    thousand times ended the command."""
     table = "Drug: Alpha Beta | Dose (mg): 3.4\nDrug: Gamma | Dose (mg): 5.4"
     long = labelled(f"{'alpha beta alpha ' * 1_000}3.4 mg.", carried=True, quotes=[table])
 
@@ -87,7 +109,9 @@ def test_all_errors_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     path = tmp_path / "labelled.jsonl"
     path.write_text(f'{CLAIMS[0].model_dump_json()}\n\n{{"claim": "a"}}\n{{"carry": true}}\n')
 
-    with pytest.raises(InvalidQuestions, match=r"(?s)are no labelled claims.*line 3: question: .*line 4: .*carry: "):
+    with pytest.raises(
+        InvalidQuestions, match=r"(?s)are no labelled claims.*line 3: question: .*line 4: .*carry: "
+    ):
         read_labelled_claims(path)
     with pytest.raises(MissingInput, match="There is no file"):
         read_labelled_claims(tmp_path / "none.jsonl")

@@ -5,7 +5,13 @@ import math
 import ir_measures
 import pytest
 
-from benchmarks.quality.measures import Found, SaidSentence, ndcg, retrieval_measures, sentence_measures
+from benchmarks.quality.measures import (
+    Found,
+    SaidSentence,
+    ndcg,
+    retrieval_measures,
+    sentence_measures,
+)
 from benchmarks.quality.questions import AskedQuestion, halves
 
 QUESTION = AskedQuestion(
@@ -18,8 +24,11 @@ ANSWER = Found("Ferritin FELL\nby 12 % in all groups.", "iron", 1, 2)
 
 
 def test_the_first_right_hit_is_found_at_its_rank_by_paper_page_and_words() -> None:
-    """A rank that is off by one makes hit@1 of the second hit, and every default is chosen from such figures."""
-    measures = retrieval_measures(QUESTION, [OTHER, RIGHT_PAPER, ANSWER], {1000: [RIGHT_PAPER], 3000: [OTHER, ANSWER]})
+    """A rank that is off by one makes hit@1 of the second hit, and every default is chosen from
+    such figures."""
+    measures = retrieval_measures(
+        QUESTION, [OTHER, RIGHT_PAPER, ANSWER], {1000: [RIGHT_PAPER], 3000: [OTHER, ANSWER]}
+    )
 
     assert measures["document hit@1"] == 0
     assert measures["document MRR@10"] == 1 / 2
@@ -43,14 +52,18 @@ def test_what_is_not_known_of_a_question_is_not_measured() -> None:
 
 def test_a_text_without_page_breaks_is_page_1() -> None:
     """Documents of one page have no page numbers; they would all be misses."""
-    question = AskedQuestion("q1", "How much?", "iron", "tuning", frozenset(["iron"]), frozenset([("iron", 1)]))
+    question = AskedQuestion(
+        "q1", "How much?", "iron", "tuning", frozenset(["iron"]), frozenset([("iron", 1)])
+    )
 
     assert retrieval_measures(question, [Found("x", "iron", None, None)], {})["page hit@1"] == 1
 
 
 def test_documents_are_ranked_once_each() -> None:
     """Three chunks of one paper before the right paper are one wrong document, not three."""
-    assert retrieval_measures(QUESTION, [OTHER, OTHER, OTHER, ANSWER], {})["document MRR@10"] == 1 / 2
+    assert (
+        retrieval_measures(QUESTION, [OTHER, OTHER, OTHER, ANSWER], {})["document MRR@10"] == 1 / 2
+    )
 
 
 def test_ndcg_is_the_one_of_ir_measures() -> None:
@@ -62,23 +75,39 @@ def test_ndcg_is_the_one_of_ir_measures() -> None:
 
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], wanted, run)[ir_measures.nDCG @ 10]
 
-    assert ndcg([document in relevant for document in ranking], len(relevant)) == pytest.approx(theirs)
+    assert ndcg([document in relevant for document in ranking], len(relevant)) == pytest.approx(
+        theirs
+    )
 
 
 def test_a_sentence_is_right_when_it_holds_the_answer_or_a_good_part_of_it() -> None:
-    """Short words of an answer ("12 %") inside a sentence elsewhere would count as right answers."""
+    """Short words of an answer ("12 %") inside a sentence elsewhere would count as right
+    answers."""
     long_answer = AskedQuestion(
-        "q", "What?", "iron", "tuning", frozenset(["iron"]), answer="Ferritin fell by 12 % in all groups of runners."
+        "q",
+        "What?",
+        "iron",
+        "tuning",
+        frozenset(["iron"]),
+        answer="Ferritin fell by 12 % in all groups of runners.",
     )
     said = [
         SaidSentence("Ferritin", frozenset(["iron"])),
         SaidSentence("fell by 12 % in all groups", frozenset(["iron", "basalt"])),
-        SaidSentence("It was said that ferritin fell by 12 % in all groups of runners.", frozenset(["basalt"])),
+        SaidSentence(
+            "It was said that ferritin fell by 12 % in all groups of runners.",
+            frozenset(["basalt"]),
+        ),
     ]
 
     measures = sentence_measures(long_answer, said)
 
-    assert (measures["first"], measures["any"], measures["answered"], measures["claims"]) == (0, 1, 1, 3)
+    assert (measures["first"], measures["any"], measures["answered"], measures["claims"]) == (
+        0,
+        1,
+        1,
+        3,
+    )
     assert measures["right paper"] == measures["right claims"] == pytest.approx(2 / 3)
     assert sentence_measures(long_answer, said[1:])["first"] == 1
 
@@ -91,12 +120,20 @@ def test_a_refusal_has_no_share_of_claims_from_the_right_paper() -> None:
 
 
 def test_an_answer_is_complete_with_at_most_one_claim_beside_it() -> None:
-    """An answer that has to be searched for among others would count as much as one that stands alone."""
-    right = SaidSentence("In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"]))
+    """An answer that has to be searched for among others would count as much as one that stands
+    alone."""
+    right = SaidSentence(
+        "In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"])
+    )
     other = SaidSentence("Hepcidin rose in one group of runners.", frozenset(["iron"]))
-    asked = AskedQuestion("q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %")
+    asked = AskedQuestion(
+        "q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %"
+    )
 
-    complete = [sentence_measures(asked, said)["complete"] for said in ([right], [other, right], [right, other, other])]
+    complete = [
+        sentence_measures(asked, said)["complete"]
+        for said in ([right], [other, right], [right, other, other])
+    ]
 
     assert complete == [1, 1, 0]
     assert sentence_measures(asked, [other])["complete"] == 0
@@ -104,13 +141,22 @@ def test_an_answer_is_complete_with_at_most_one_claim_beside_it() -> None:
 
 def test_an_answer_beside_a_refusal_or_another_claim_counts_as_near_only() -> None:
     """What is shown beside an answer is no answer."""
-    right = SaidSentence("In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"]))
+    right = SaidSentence(
+        "In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"])
+    )
     other = SaidSentence("Hepcidin rose in one group of runners.", frozenset(["iron"]))
-    asked = AskedQuestion("q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %")
+    asked = AskedQuestion(
+        "q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %"
+    )
 
-    refused, answered = sentence_measures(asked, [], [other, right]), sentence_measures(asked, [other], [right])
+    refused, answered = (
+        sentence_measures(asked, [], [other, right]),
+        sentence_measures(asked, [other], [right]),
+    )
 
-    assert [(one["answered"], one["any"], one["or near"], one["near"]) for one in (refused, answered)] == [
+    assert [
+        (one["answered"], one["any"], one["or near"], one["near"]) for one in (refused, answered)
+    ] == [
         (0, 0, 1, 2),
         (1, 0, 1, 1),
     ]

@@ -18,7 +18,12 @@ def test_windows_have_the_pages_of_the_text_they_hold() -> None:
     pieces = windows([block("a" * 900, 1), block("b" * 900, 2), block("c" * 900, 3)])
 
     assert [len(piece.text) for piece in pieces[:2]] == [SIZE, SIZE]
-    assert [(piece.page_start, piece.page_end) for piece in pieces] == [(1, 2), (1, 2), (2, 3), (3, 3)]
+    assert [(piece.page_start, piece.page_end) for piece in pieces] == [
+        (1, 2),
+        (1, 2),
+        (2, 3),
+        (3, 3),
+    ]
     assert all(("a" in piece.text) == (piece.page_start == 1) for piece in pieces)
 
 
@@ -27,9 +32,13 @@ def test_chunks_stay_in_their_section_and_size_and_carry_its_headings() -> None:
     pieces = list(chunks([block(SENTENCE * 40, 1, "Results"), block(SENTENCE, 2, "Methods")]))
 
     assert all(piece.indexed.startswith("Iron and endurance\n") for piece in pieces)
-    assert [piece.indexed.split("\n")[1] for piece in pieces] == ["Results"] * (len(pieces) - 1) + ["Methods"]
+    assert [piece.indexed.split("\n")[1] for piece in pieces] == ["Results"] * (len(pieces) - 1) + [
+        "Methods"
+    ]
     assert len(pieces) > 2
-    assert max(token_counter("wordpiece").count_all([piece.indexed for piece in pieces])) <= MAX_TOKENS
+    assert (
+        max(token_counter("wordpiece").count_all([piece.indexed for piece in pieces])) <= MAX_TOKENS
+    )
     assert not any(piece.found.text.startswith("Iron and") for piece in pieces)
 
 
@@ -50,7 +59,8 @@ def test_a_budget_is_filled_best_first_and_never_passed() -> None:
 
 
 def test_words_rank_the_text_that_holds_them_first() -> None:
-    """Questions end in question marks and hold brackets, which a query language would read as its own."""
+    """Questions end in question marks and hold brackets, which a query language would read as its
+    own."""
     words = Words(["Basalt takes up water.", "Ferritin falls in runners.", "Nothing of the kind."])
 
     assert words.search("Why (does) ferritin fall? AND: runner's", 2)[0] == 1

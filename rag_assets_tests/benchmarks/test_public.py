@@ -118,7 +118,8 @@ def published(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_read_as_it_is_published(name: str, tmp_path: Path) -> None:
-    """A wrong page base or a wrong id makes every figure of a benchmark wrong, and no error tells of it."""
+    """A wrong page base or a wrong id makes every figure of a benchmark wrong, and no error tells
+    of it."""
     file = prepare(name, published(name, tmp_path / "copy"), tmp_path / "data")
 
     first, *rest = load_questions(file)
@@ -134,7 +135,9 @@ def test_a_benchmark_is_read_as_it_is_published(name: str, tmp_path: Path) -> No
     if name == "litqa2":
         assert (first.key_facts, first.forbidden_facts) == ((("60",),), (("6",), ("600",)))
     if name == "ohr":
-        assert papers["k"].read_text() == "We fuse.\fThe constant k is 60.\f", "one page alone is page 1, too"
+        assert papers["k"].read_text() == "We fuse.\fThe constant k is 60.\f", (
+            "one page alone is page 1, too"
+        )
     if name in {"qasper", "peerqa"}:
         assert papers[first.expected[0].paper_id].read_text().startswith("# On k\n\n## ")
 
@@ -161,7 +164,8 @@ def test_files_of_another_shape_and_folders_of_other_papers_are_refused(tmp_path
 
 
 def test_a_sample_is_always_the_same_and_part_of_the_larger_one() -> None:
-    """Two runs of 100 questions can be compared, and the first 100 of 200 need not be asked again."""
+    """Two runs of 100 questions can be compared, and the first 100 of 200 need not be asked
+    again."""
     asked = [Question(id=str(n), question="Why?") for n in range(50)]
 
     small, large = ({one.id for one in drawn(asked, n)} for n in (5, 20))

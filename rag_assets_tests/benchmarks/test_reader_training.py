@@ -1,4 +1,5 @@
-"""Training of the sentence reader: lines, question files, wrong lines beside right ones, and the file that is read."""
+"""Training of the sentence reader: lines, question files, wrong lines beside right ones, and the
+file that is read."""
 
 import hashlib
 import importlib.util
@@ -31,7 +32,9 @@ from rag_assets.search.reranking.trained_reader import (
 from rag_assets_testing.numpy_bert import NumpyReader
 from rag_assets_tests.answering.builders import WordEncoder, chunk
 
-needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed"
+)
 IRON = """Iron and endurance
 
 Runners ate iron tablets for a month. They were forty women from two clubs. Ferritin fell by 12 % in all groups.
@@ -66,13 +69,19 @@ def questions_in(tmp_path: Path, text: str) -> list[Question]:
 
 
 def test_the_lines_of_a_paper_are_the_sentences_and_rows_that_an_answer_can_publish() -> None:
-    """The reader would be trained on texts that it is never asked about: headings, captions, halves."""
+    """The reader would be trained on texts that it is never asked about: headings, captions,
+    halves."""
     lines = list(lines_of(CHUNKS))
 
     iron = [one for one in lines if one.paper == "iron"]
     assert [(one.number, one.kind, one.before, one.text) for one in iron] == [
         (0, "sentence", "", "Runners ate iron tablets for a month."),
-        (1, "sentence", "Runners ate iron tablets for a month. ", "They were forty women from two clubs."),
+        (
+            1,
+            "sentence",
+            "Runners ate iron tablets for a month. ",
+            "They were forty women from two clubs.",
+        ),
         (
             2,
             "sentence",
@@ -82,7 +91,9 @@ def test_the_lines_of_a_paper_are_the_sentences_and_rows_that_an_answer_can_publ
         (3, "row", "", "Table 1: Ferritin by group | Group: tablets | Ferritin: 31"),
         (4, "row", "", "Table 1: Ferritin by group | Group: placebo | Ferritin: 22"),
     ]
-    assert [one.paper for one in lines[:3]] == ["basalt"] * 3, "papers stand in the order of their ids"
+    assert [one.paper for one in lines[:3]] == ["basalt"] * 3, (
+        "papers stand in the order of their ids"
+    )
 
 
 def test_what_a_paper_says_twice_is_one_line_and_what_a_model_wrote_is_none() -> None:
@@ -95,7 +106,9 @@ def test_what_a_paper_says_twice_is_one_line_and_what_a_model_wrote_is_none() ->
 
 def test_lines_are_numbered_in_the_order_of_the_paper() -> None:
     """Who writes questions reads the paper from its beginning to its end."""
-    later = replace(CHUNKS[0], text="Nobody paid for the study of these clubs.", chunk_id="later", ordinal=1)
+    later = replace(
+        CHUNKS[0], text="Nobody paid for the study of these clubs.", chunk_id="later", ordinal=1
+    )
 
     lines = list(lines_of([later, CHUNKS[0]]))
 
@@ -103,7 +116,9 @@ def test_lines_are_numbered_in_the_order_of_the_paper() -> None:
     assert lines[-1].text == later.text
 
 
-def test_lines_are_read_as_they_were_written_and_shown_to_those_who_write_questions(tmp_path: Path) -> None:
+def test_lines_are_read_as_they_were_written_and_shown_to_those_who_write_questions(
+    tmp_path: Path,
+) -> None:
     """Numbers in question files would point at other lines than the writer saw."""
     lines = list(lines_of(CHUNKS))
 
@@ -116,7 +131,8 @@ def test_lines_are_read_as_they_were_written_and_shown_to_those_who_write_questi
 
 
 def test_lines_are_never_written_over_others(tmp_path: Path) -> None:
-    """Questions that were written for the old ones would be answered by other lines, without a word."""
+    """Questions that were written for the old ones would be answered by other lines, without a
+    word."""
     write_lines(LINES, tmp_path)
 
     with pytest.raises(BadFile, match=r"lines\.jsonl is there already"):
@@ -124,9 +140,12 @@ def test_lines_are_never_written_over_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"number": 3}, {"kind": "heading"}, {"text": ""}, {"before": None}, {"another": "key"}]
+    "changed",
+    [{"number": 3}, {"kind": "heading"}, {"text": ""}, {"before": None}, {"another": "key"}],
 )
-def test_a_line_that_is_not_as_written_is_named_by_file_and_number(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_a_line_that_is_not_as_written_is_named_by_file_and_number(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
     """A file that was cut or sorted by hand would train on wrong answers."""
     write_lines(LINES, tmp_path)
     file = tmp_path / "lines.jsonl"
@@ -137,7 +156,10 @@ def test_a_line_that_is_not_as_written_is_named_by_file_and_number(tmp_path: Pat
     with pytest.raises(BadFile) as refused:
         read_lines(file)
 
-    assert str(refused.value) == f"{file}, line 2 is not a line as the command `lines` writes it, in its order."
+    assert (
+        str(refused.value)
+        == f"{file}, line 2 is not a line as the command `lines` writes it, in its order."
+    )
 
 
 def test_a_question_file_names_the_lines_that_answer_the_best_one_first(tmp_path: Path) -> None:
@@ -164,7 +186,9 @@ def test_a_question_file_names_the_lines_that_answer_the_best_one_first(tmp_path
         ("# copper", 'no paper "copper" is among the lines.'),
     ],
 )
-def test_a_line_of_a_question_file_that_cannot_be_used_is_named(tmp_path: Path, row: str, problem: str) -> None:
+def test_a_line_of_a_question_file_that_cannot_be_used_is_named(
+    tmp_path: Path, row: str, problem: str
+) -> None:
     """One wrong line in thousands must be found without reading them all."""
     with pytest.raises(BadFile) as refused:
         questions_in(tmp_path, f"# iron\n1\tDid it fall?\n{row}\n")
@@ -180,7 +204,9 @@ def test_a_line_of_a_question_file_that_cannot_be_used_is_named(tmp_path: Path, 
         (b"# iron\n1\tna\xefve?", " is not UTF-8 at byte 11."),
     ],
 )
-def test_a_question_file_that_cannot_be_used_says_why(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_a_question_file_that_cannot_be_used_says_why(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
     """An hour of training would begin without these questions."""
     file = tmp_path / "questions.tsv"
     file.write_bytes(content)
@@ -192,29 +218,39 @@ def test_a_question_file_that_cannot_be_used_says_why(tmp_path: Path, content: b
 
 
 def test_wrong_lines_are_the_nearest_of_the_paper_and_none_that_says_the_answer_again() -> None:
-    """Far lines alone teach the subject; a second right line, trained as wrong, teaches against the first."""
+    """Far lines alone teach the subject; a second right line, trained as wrong, teaches against the
+    first."""
     again = line(5, "“Ferritin fell by 12 % in all groups of runners,” it says.")
     near = NearLines([*LINES[:5], again, *LINES[5:]], WordEncoder())
 
-    compared = near.compared(Question("How far did ferritin of all groups of runners fall?", "iron", (LINES[1],)))
+    compared = near.compared(
+        Question("How far did ferritin of all groups of runners fall?", "iron", (LINES[1],))
+    )
 
     assert compared.near[:2] == (LINES[2], LINES[4])
     assert set(compared.near) == {LINES[0], LINES[2], LINES[3], LINES[4]}
-    assert compared.far == (LINES[5],), "the other paper's line in the same words is no wrong answer"
+    assert compared.far == (LINES[5],), (
+        "the other paper's line in the same words is no wrong answer"
+    )
 
 
 def test_a_line_that_has_the_words_of_a_question_in_another_form_is_near_it() -> None:
     """It looks right to whoever goes by words, so it is what the reader has to see through."""
     lines = [line(0, "They swam in the lake."), line(1, "She jumps over hedges.")]
 
-    assert NearLines(lines, WordEncoder()).nearest(Question("Who jumped?", "iron", ()), 1) == lines[1:]
+    assert (
+        NearLines(lines, WordEncoder()).nearest(Question("Who jumped?", "iron", ()), 1) == lines[1:]
+    )
 
 
 def test_lines_of_other_fields_are_the_nearest_of_papers_on_other_subjects() -> None:
     """A reader that never saw them answers what no paper is about."""
     own = [line(0, "Ferritin fell in runners."), line(1, "Runners ate iron.")]
     alike = [line(0, "Iron and ferritin of runners rose.", "ferritin")]
-    other = [line(0, "Sonnets fell out of use.", "sonnets"), line(1, "Poets wrote odes.", "sonnets")]
+    other = [
+        line(0, "Sonnets fell out of use.", "sonnets"),
+        line(1, "Poets wrote odes.", "sonnets"),
+    ]
     near = NearLines([*own, *alike, *other], WordEncoder())
 
     compared = near.compared(Question("How far fell ferritin?", "iron", (own[0],)))
@@ -230,7 +266,9 @@ def test_a_single_paper_can_be_trained_on() -> None:
 
     assert len(compared.near) == 5
     assert compared.far == compared.strange == ()
-    assert {one.text for one in drawn(compared, random.Random(0)).lines} <= {one.text for one in LINES}
+    assert {one.text for one in drawn(compared, random.Random(0)).lines} <= {
+        one.text for one in LINES
+    }
 
 
 def compared_with(n_answers: int) -> Compared:
@@ -249,13 +287,17 @@ def test_a_group_holds_one_answer_at_most_among_near_and_far_lines() -> None:
 
     for group in groups:
         assert len(set(group.lines)) == GROUP_SIZE
-        assert [one.text.startswith("answer") for one in group.lines] == [group.has_answer] + [False] * (GROUP_SIZE - 1)
+        assert [one.text.startswith("answer") for one in group.lines] == [group.has_answer] + [
+            False
+        ] * (GROUP_SIZE - 1)
     first = [group.lines[0].number for group in groups if group.has_answer]
     assert first.count(0) > first.count(1) > 0 < first.count(2), "the best answer is drawn most"
     without = [group for group in groups if not group.has_answer]
     assert 50 < len(without) < 110
     papers = [{one.paper for one in group.lines} for group in without]
-    assert papers.count({"basalt"}) + papers.count({"sonnets"}) == len(without), "lines of the own paper may answer"
+    assert papers.count({"basalt"}) + papers.count({"sonnets"}) == len(without), (
+        "lines of the own paper may answer"
+    )
     assert papers.count({"basalt"}) > 10 < papers.count({"sonnets"})
 
 
@@ -270,7 +312,9 @@ def test_a_question_without_an_answer_is_trained_on_the_lines_that_look_most_lik
 
 def test_every_question_is_trained_as_often_as_any_other() -> None:
     """Some would never be seen in a short training."""
-    compared = [replace(compared_with(1), question=Question(str(nth), "iron", ())) for nth in range(5)]
+    compared = [
+        replace(compared_with(1), question=Question(str(nth), "iron", ())) for nth in range(5)
+    ]
     endless = passes(compared, random.Random(0))
 
     seen = [[next(endless).question.text for _ in compared] for _ in range(2)]
@@ -317,16 +361,24 @@ def written_types(file: Path) -> dict[str, tuple[str, list[int]]]:
     """Name -> type and shape, from the header (8 bytes of length, then JSON)."""
     content = file.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    return {name: (entry["dtype"], entry["shape"]) for name, entry in header.items() if name != "__metadata__"}
+    return {
+        name: (entry["dtype"], entry["shape"])
+        for name, entry in header.items()
+        if name != "__metadata__"
+    }
 
 
-def test_training_without_torch_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_training_without_torch_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A traceback about a missing module says nothing about which version was tried."""
     from benchmarks.reader_training.__main__ import main
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     out = ["--steps", "1", "--out", str(tmp_path / "w.safetensors")]
-    monkeypatch.setattr("sys.argv", ["reader_training", "train", "lines.jsonl", "questions.tsv", *out])
+    monkeypatch.setattr(
+        "sys.argv", ["reader_training", "train", "lines.jsonl", "questions.tsv", *out]
+    )
 
     with pytest.raises(SystemExit, match=re.escape("pip install torch==2.13.0")):
         main()
@@ -345,19 +397,34 @@ def test_of_long_texts_training_and_product_read_the_same_parts() -> None:
 def test_the_product_reads_what_a_short_training_wrote(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Weights that cannot be loaded, or are others at each training, cannot be published with figures."""
+    """Weights that cannot be loaded, or are others at each training, cannot be published with
+    figures."""
     from benchmarks.reader_training.__main__ import main
 
     write_lines(list(lines_of(CHUNKS)), tmp_path)
     questions = tmp_path / "questions.tsv"
-    questions.write_text("# iron\n0\tWhat did they eat?\n2,3\tdid ferritin fall\n-\tWho paid?\n", "utf-8")
+    questions.write_text(
+        "# iron\n0\tWhat did they eat?\n2,3\tdid ferritin fall\n-\tWho paid?\n", "utf-8"
+    )
     held_out = tmp_path / "held_out.tsv"
     held_out.write_text("# basalt\n1\tWhere did magma come from?\n-\tWho cut them?\n", "utf-8")
     digests = []
     for name in ("first", "second"):
         out = tmp_path / f"{name}.safetensors"
-        given = ["train", tmp_path / "lines.jsonl", questions, "--steps", 3, "--threads", 1, "--out", out]
-        monkeypatch.setattr("sys.argv", ["reader_training", *map(str, given), "--held-out", str(held_out)])
+        given = [
+            "train",
+            tmp_path / "lines.jsonl",
+            questions,
+            "--steps",
+            3,
+            "--threads",
+            1,
+            "--out",
+            out,
+        ]
+        monkeypatch.setattr(
+            "sys.argv", ["reader_training", *map(str, given), "--held-out", str(held_out)]
+        )
         main()
         digests.append(hashlib.sha256(out.read_bytes()).hexdigest())
 
@@ -377,7 +444,8 @@ def test_the_product_reads_what_a_short_training_wrote(
 
 @needs_torch
 def test_training_scores_a_line_as_the_product_does(tmp_path: Path) -> None:
-    """What was trained would not be what is run: another mask, another mean, a factor that the file lacks."""
+    """What was trained would not be what is run: another mask, another mean, a factor that the file
+    lacks."""
     import torch
 
     from benchmarks.reader_training.model import ReaderInTraining
@@ -401,4 +469,6 @@ def test_training_scores_a_line_as_the_product_does(tmp_path: Path) -> None:
         scores = reader.scores(asked, lines).numpy()
 
     assert np.ptp(scores) > 0.3, "equal scores would prove nothing"
-    assert np.allclose(scores, [product.score(asked, one.before, one.text) for one in lines], atol=0.02)
+    assert np.allclose(
+        scores, [product.score(asked, one.before, one.text) for one in lines], atol=0.02
+    )

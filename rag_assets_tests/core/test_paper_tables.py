@@ -18,7 +18,13 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
 from rag_assets.core.open_table import OpenTable
 from rag_assets.core.paper_drafts import drafted, is_current
-from rag_assets.core.paper_tables import Made, PapersUpdate, PaperTable, QuarantinedPaper, manifest_file
+from rag_assets.core.paper_tables import (
+    Made,
+    PapersUpdate,
+    PaperTable,
+    QuarantinedPaper,
+    manifest_file,
+)
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.tables import PASSAGES, to_table
 
@@ -31,7 +37,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "passages.parquet"
 
 
-@pytest.fixture(params=[2_000, 20, 1], ids=["one file", "folder of 16 or one file", "folder of 256"])
+@pytest.fixture(
+    params=[2_000, 20, 1], ids=["one file", "folder of 16 or one file", "folder of 256"]
+)
 def split_at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     at = int(request.param)
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", at)
@@ -42,14 +50,22 @@ def rows_of_paper(paper: str, content: str) -> pa.Table:
     texts = [f"{content} {nth}" for nth in range(3)]
     return to_table(
         [
-            {"passage_id": f"{paper}#{nth}", "chunk_id": paper, "paper_id": paper, "text": text, "fingerprint": content}
+            {
+                "passage_id": f"{paper}#{nth}",
+                "chunk_id": paper,
+                "paper_id": paper,
+                "text": text,
+                "fingerprint": content,
+            }
             for nth, text in enumerate(texts)
         ],
         PASSAGES,
     )
 
 
-def update_to(table: PaperTable, corpus: dict[str, str], made: list[str] | None = None) -> PapersUpdate:
+def update_to(
+    table: PaperTable, corpus: dict[str, str], made: list[str] | None = None
+) -> PapersUpdate:
     """Each paper is made of its text, in any order; `made` is told of each."""
     plan = plan_update(table.known, corpus)
 
@@ -60,7 +76,12 @@ def update_to(table: PaperTable, corpus: dict[str, str], made: list[str] | None 
             if corpus[paper] == BROKEN:
                 yield paper, QuarantinedPaper(paper, f"{paper}.txt", "It is broken.", BROKEN)
             else:
-                yield paper, PASSAGES.empty_table() if corpus[paper] == EMPTY else rows_of_paper(paper, corpus[paper])
+                yield (
+                    paper,
+                    PASSAGES.empty_table()
+                    if corpus[paper] == EMPTY
+                    else rows_of_paper(paper, corpus[paper]),
+                )
 
     return PapersUpdate(plan, corpus, make())
 
@@ -83,7 +104,9 @@ def corpus_of(n: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_history_ends_in_the_files_of_a_fresh_build(tmp_path: Path, path: Path, split_at: int, seed: int) -> None:
+def test_any_history_ends_in_the_files_of_a_fresh_build(
+    tmp_path: Path, path: Path, split_at: int, seed: int
+) -> None:
     """Rows of a deleted paper, or of a paper twice, would be searched and cited."""
     draw, corpus = random.Random(seed), corpus_of(12)
     for _ in range(6):
@@ -107,7 +130,9 @@ def test_any_history_ends_in_the_files_of_a_fresh_build(tmp_path: Path, path: Pa
     assert is_current(table, update_to(table, corpus), PROVENANCE)
 
 
-def test_an_edit_writes_one_file_and_makes_one_paper(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_writes_one_file_and_makes_one_paper(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With 128,000 chunks in one file, one edited sentence would cost 4 seconds for each table."""
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
     before, made = publish(path, corpus_of(60)), list[str]()
@@ -119,11 +144,14 @@ def test_an_edit_writes_one_file_and_makes_one_paper(path: Path, monkeypatch: py
     assert made == ["p7"]
     assert len(before.files) == 16
     assert [{"another text"}] == [
-        set(pq.read_table(file, filters=[("paper_id", "=", "p7")])["fingerprint"].to_pylist()) for file in written
+        set(pq.read_table(file, filters=[("paper_id", "=", "p7")])["fingerprint"].to_pylist())
+        for file in written
     ]
 
 
-def test_an_unchanged_table_is_not_opened(path: Path, split_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_table_is_not_opened(
+    path: Path, split_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half a minute of each night, and a gigabyte read, when nothing happened."""
     publish(path, corpus_of(30))
 
@@ -140,8 +168,12 @@ def test_an_unchanged_table_is_not_opened(path: Path, split_at: int, monkeypatch
 OTHER_READERS: dict[str, Callable[[Path], list[str]]] = {
     "pandas": lambda path: pd.read_parquet(path)["text"].tolist(),
     "pyarrow": lambda path: pq.read_table(path, columns=["text"])["text"].to_pylist(),
-    "pyarrow.dataset": lambda path: ds.dataset(path, format="parquet").to_table(["text"])["text"].to_pylist(),
-    "DuckDB": lambda path: [text for (text,) in duckdb.read_parquet(str(path)).project("text").fetchall()],
+    "pyarrow.dataset": lambda path: (
+        ds.dataset(path, format="parquet").to_table(["text"])["text"].to_pylist()
+    ),
+    "DuckDB": lambda path: [
+        text for (text,) in duckdb.read_parquet(str(path)).project("text").fetchall()
+    ],
     "Polars": lambda path: pl.read_parquet(path)["text"].to_list(),
 }
 """The texts that other programs find in a table."""
@@ -160,7 +192,9 @@ def texts_of(corpus: dict[str, str]) -> list[str]:
     return sorted(f"{text} {nth}" for text in corpus.values() for nth in range(3))
 
 
-def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(path: Path, split_at: int) -> None:
+def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(
+    path: Path, split_at: int
+) -> None:
     """Users read the tables with their own tools, by the name that the documentation gives."""
     corpus = corpus_of(30)
     publish(path, corpus)
@@ -170,7 +204,9 @@ def test_all_readers_open_every_layout_and_an_open_table_keeps_its_version(path:
     publish(path, edited := corpus_of(4) | {"p2": "new"})
 
     assert all(found == texts_of(edited) for found in found_by_readers(path))
-    assert sorted(opened.values(range(90), lambda rows: list(rows["text"].to_pylist()))) == texts_of(corpus)
+    assert sorted(
+        opened.values(range(90), lambda rows: list(rows["text"].to_pylist()))
+    ) == texts_of(corpus)
 
 
 @pytest.mark.parametrize("reader", OTHER_READERS)
@@ -202,8 +238,11 @@ def test_another_program_finds_one_version_or_no_table(
     assert seen == [before, None, None, after], "before and after each of the two renames"
 
 
-def test_a_kill_between_two_renames_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that is gone would be made anew: hours of a cluster; and who asks meanwhile would get no answer."""
+def test_a_kill_between_two_renames_loses_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that is gone would be made anew: hours of a cluster; and who asks meanwhile would get
+    no answer."""
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
     before = publish(path, corpus_of(30))
     path.rename(path.with_name(path.name + REPLACED_SUFFIX))
@@ -226,7 +265,10 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
     before = contents(path)
     whole.files[key].unlink()
 
-    with pytest.raises(MissingInput, match=r"is a folder with 15 of 16 files\. .*rag-assets run --select \+passages"):
+    with pytest.raises(
+        MissingInput,
+        match=r"is a folder with 15 of 16 files\. .*rag-assets run --select \+passages",
+    ):
         read_columns(path, ["paper_id"])
     made: list[str] = []
     publish(path, corpus_of(30), made)
@@ -235,7 +277,9 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
     assert contents(path) == before
 
 
-def test_a_manifest_that_is_lost_or_of_another_copy_costs_no_paper(path: Path, split_at: int) -> None:
+def test_a_manifest_that_is_lost_or_of_another_copy_costs_no_paper(
+    path: Path, split_at: int
+) -> None:
     """A data folder copied without its hidden files, or with new times, holds the same papers."""
     publish(path, corpus_of(30))
     manifest_file(path).unlink()
@@ -251,7 +295,8 @@ def test_a_manifest_that_is_lost_or_of_another_copy_costs_no_paper(path: Path, s
 
 
 def test_a_paper_with_rows_is_not_told_to_be_unusable(path: Path, split_at: int) -> None:
-    """A kill between the table and its manifest leaves the older one, which would warn of a mended paper for ever."""
+    """A kill between the table and its manifest leaves the older one, which would warn of a mended
+    paper for ever."""
     publish(path, {"a": "text", "b": BROKEN})
     older = manifest_file(path).read_bytes()
     publish(path, {"a": "text", "b": "mended"})
@@ -268,7 +313,9 @@ def test_a_strange_file_in_a_table_is_gone_after_an_update(
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
     whole = publish(path, corpus_of(30))
     before = contents(path)
-    _, fullest = max(whole.files.items(), key=lambda item: len(whole.manifest.shards[item[0]].papers))
+    _, fullest = max(
+        whole.files.items(), key=lambda item: len(whole.manifest.shards[item[0]].papers)
+    )
     (path / name).write_bytes(fullest.read_bytes())
     publish(path, corpus_of(30))
 
@@ -281,12 +328,16 @@ def test_a_strange_file_in_a_table_is_gone_after_an_update(
     assert len(read_columns(path, ["paper_id"])) == 3 * 30
 
 
-def test_parts_of_a_table_that_changed_places_lose_no_paper(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_a_table_that_changed_places_lose_no_paper(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An edit would drop every paper that lies in the file of others."""
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
     whole = publish(path, corpus_of(30))
     before = contents(path)
-    one, other = [whole.files[key] for key, shard in whole.manifest.shards.items() if len(shard.papers) > 1][:2]
+    one, other = [
+        whole.files[key] for key, shard in whole.manifest.shards.items() if len(shard.papers) > 1
+    ][:2]
     content = one.read_bytes()
     one.write_bytes(other.read_bytes())
     other.write_bytes(content)

@@ -11,7 +11,11 @@ from rag_assets.core.promises import Promise, check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES, REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, update_profiles
-from rag_assets.corpus.references.update import REFERENCE_PROMISES, ReferencesCandidate, update_references
+from rag_assets.corpus.references.update import (
+    REFERENCE_PROMISES,
+    ReferencesCandidate,
+    update_references,
+)
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph

@@ -6,7 +6,12 @@ from rag_assets.core.domain import Block, BlockKind, Span
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES
-from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, profile_of, update_profiles
+from rag_assets.corpus.profiles import (
+    PROFILE_PROMISES,
+    ProfilesCandidate,
+    profile_of,
+    update_profiles,
+)
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
@@ -18,12 +23,17 @@ def on_page(text: str, page: int) -> Block:
 
 def profiled(papers: dict[str, list[Block]], before: Updated | None = None) -> Updated:
     blocks, titles = InMemory(blocks_table(papers)), dict.fromkeys(papers, "A form")
-    return updated(lambda published: update_profiles(published, blocks, titles, in_place), PROFILES, before)
+    return updated(
+        lambda published: update_profiles(published, blocks, titles, in_place), PROFILES, before
+    )
 
 
 def test_a_profile_has_the_words_of_file_title_and_first_page() -> None:
     """The title of a report is often that of its form: company and year stand elsewhere."""
-    blocks = [on_page("Amcor plc, quarter ended in December", 1), on_page("Zirconium is on page two.", 2)]
+    blocks = [
+        on_page("Amcor plc, quarter ended in December", 1),
+        on_page("Zirconium is on page two.", 2),
+    ]
 
     profile = profile_of("filings/AMCOR_2023Q2_10Q", "UNITED STATES", blocks)
 
@@ -59,12 +69,21 @@ def test_a_document_without_pages_shows_its_first_blocks() -> None:
 
 def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go() -> None:
     """One profile per paper, whatever happened to the folder."""
-    first = profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
+    first = profiled(
+        {
+            "a": [paragraph("One.", "A")],
+            "b": [paragraph("Two.", "A")],
+            "c": [paragraph("Three.", "A")],
+        }
+    )
 
     second = profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}, first)
 
     assert second.plan == UpdatePlan(changed=("b",), removed=("c",), unchanged=("a",))
-    assert second.table == profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}).table
+    assert (
+        second.table
+        == profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}).table
+    )
 
 
 def test_an_unchanged_corpus_reads_no_block() -> None:
@@ -72,7 +91,11 @@ def test_an_unchanged_corpus_reads_no_block() -> None:
     first = profiled({"a": [paragraph("One.", "A")]})
     blocks = Unread(blocks_table({"a": [paragraph("One.", "A")]}))
 
-    second = updated(lambda published: update_profiles(published, blocks, {"a": "A form"}, in_place), PROFILES, first)
+    second = updated(
+        lambda published: update_profiles(published, blocks, {"a": "A form"}, in_place),
+        PROFILES,
+        first,
+    )
 
     assert second.plan.is_noop
     assert second.table == first.table

@@ -1,4 +1,5 @@
-"""Reference lists taken apart, the places that refer to them, and whose finding such a sentence tells."""
+"""Reference lists taken apart, the places that refer to them, and whose finding such a sentence
+tells."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -49,7 +50,9 @@ def test_a_numbered_list_is_cut_at_its_numbers() -> None:
 
 def test_a_lost_entry_does_not_end_the_list() -> None:
     """ "5. 7." would else be one entry, and all that follow."""
-    entries = references_of([back("1. A. 2019.\n2. B, vol. 9. 2020.\n4. D. 2022.\n5. E. 2023.", BlockKind.LIST)])
+    entries = references_of(
+        [back("1. A. 2019.\n2. B, vol. 9. 2020.\n4. D. 2022.\n5. E. 2023.", BlockKind.LIST)]
+    )
 
     assert [(entry.number, entry.text) for entry in entries] == [
         (1, "A. 2019."),
@@ -74,7 +77,14 @@ def test_in_an_unnumbered_list_a_piece_without_a_year_goes_on_with_the_entry() -
 
 def test_a_whole_list_has_an_entry_a_line_with_a_year_or_without() -> None:
     """The numbers of a paper's marks count such entries, too."""
-    assert len(references_of([back("Lund A (2019). Iron\nSoil handbook\nMoe B (2020). Basalt", BlockKind.LIST)])) == 3
+    assert (
+        len(
+            references_of(
+                [back("Lund A (2019). Iron\nSoil handbook\nMoe B (2020). Basalt", BlockKind.LIST)]
+            )
+        )
+        == 3
+    )
 
 
 def test_an_entry_has_years_and_a_doi() -> None:
@@ -91,7 +101,10 @@ def test_an_entry_has_years_and_a_doi() -> None:
         ("It falls (Lund & Moe, 2019).", {"Lund & Moe, 2019": (1,)}),
         ("Moe and van der Berg's (2021b) basalt", {"Moe and van der Berg's (2021b": (2,)}),
         ("(Moe, & Van Der Berg, 2021b)", {"Moe, & Van Der Berg, 2021b": (2,)}),
-        ("For example, Lund and Moe (2019) saw it; see Roe, 2021a.", {"Lund and Moe (2019": (1,), "Roe, 2021a": (3,)}),
+        (
+            "For example, Lund and Moe (2019) saw it; see Roe, 2021a.",
+            {"Lund and Moe (2019": (1,), "Roe, 2021a": (3,)},
+        ),
         ("Moe et al. (2021) and Roe (2021a)", {"Moe et al. (2021": (2,), "Roe (2021a": (3,)}),
         ("In May 2019 [7] it fell.", {}),
     ],
@@ -127,12 +140,16 @@ def test_a_name_and_year_that_most_of_a_list_has_name_no_entry() -> None:
     """A hostile list of 2,000 equal entries, cited 4,000 times, would else make 8 million rows."""
     alike = [Reference(number, f"Lund A (2019). Part {number}.") for number in range(1, 101)]
 
-    assert mentions_in(["It falls (Lund, 2019), not (Moe, 2021b)."], [*alike, MOE])[0][0].numbers == (2,)
+    assert mentions_in(["It falls (Lund, 2019), not (Moe, 2021b)."], [*alike, MOE])[0][
+        0
+    ].numbers == (2,)
 
 
 def test_a_paper_has_one_way_to_refer() -> None:
     """Its equation (1) is no work."""
-    found = mentions_in(["By (1), iron falls (Lund, 2019; Moe, 2021b; Roe, 2021a).", "See (2)."], [LUND, MOE, ROE])
+    found = mentions_in(
+        ["By (1), iron falls (Lund, 2019; Moe, 2021b; Roe, 2021a).", "See (2)."], [LUND, MOE, ROE]
+    )
 
     assert [[mention.numbers for mention in own] for own in found] == [[(1,), (2,), (3,)], []]
 
@@ -148,14 +165,20 @@ def test_a_paper_has_one_way_to_refer() -> None:
         ("Methods", "Snow lay.", "Iron was measured as described before [1].", False),
         ("Site and sampling", "Snow lay.", "Iron was measured as described before [1].", False),
         ("4 Comparing fairly", "Snow lay.", "Iron was measured as described before [1].", True),
-        ("Discussion", "Snow lay.", "Others found less iron in wet soils, i.e. after rain [1].", True),
+        (
+            "Discussion",
+            "Snow lay.",
+            "Others found less iron in wet soils, i.e. after rain [1].",
+            True,
+        ),
         ("Discussion", "Snow lay.", "More soils should be dug, as in older work [1].", False),
     ],
 )
 def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
     section: str, before: str, sentence: str, is_reported: bool
 ) -> None:
-    """ "Site and sampling" comes behind "Methods" here, and is read as a part of it; a numbered section is none."""
+    """ "Site and sampling" comes behind "Methods" here, and is read as a part of it; a numbered
+    section is none."""
     blocks = [
         paragraph("Soils were dug.", "Methods"),
         paragraph(f"{before} {sentence}", section),
@@ -179,12 +202,18 @@ def test_only_changed_papers_are_read_again() -> None:
     blocks = blocks_table(papers)
 
     def of(rows: InMemory, before: Updated | None = None) -> Updated:
-        return updated(lambda published: update_references(published, rows, in_place), REFERENCES, before)
+        return updated(
+            lambda published: update_references(published, rows, in_place), REFERENCES, before
+        )
 
     first = of(InMemory(blocks))
     table = first.table
     again = of(Unread(blocks), first)
-    assert (first.plan.added, again.plan.is_noop, again.table.equals(table)) == (("a", "b"), True, True)
+    assert (first.plan.added, again.plan.is_noop, again.table.equals(table)) == (
+        ("a", "b"),
+        True,
+        True,
+    )
     without = of(Unread(blocks.slice(2)), first)
 
     assert table.select(["paper_id", "number"]).to_pylist() == [
@@ -197,21 +226,34 @@ def test_only_changed_papers_are_read_again() -> None:
 
 def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
     """One hostile reference list would end every run."""
-    blocks = blocks_table({"bad": [back("Lund A (2019). Iron.")], "good": [back("Moe B (2020). Basalt.")]})
+    blocks = blocks_table(
+        {"bad": [back("Lund A (2019). Iron.")], "good": [back("Moe B (2020). Basalt.")]}
+    )
 
     def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         for item, rows in in_place(work, items):
             yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad" else rows
 
-    first = updated(lambda published: update_references(published, InMemory(blocks), limited), REFERENCES)
-    again = updated(lambda published: update_references(published, Unread(blocks), limited), REFERENCES, first)
+    first = updated(
+        lambda published: update_references(published, InMemory(blocks), limited), REFERENCES
+    )
+    again = updated(
+        lambda published: update_references(published, Unread(blocks), limited), REFERENCES, first
+    )
 
     assert first.table["paper_id"].to_pylist() == ["good"]
-    assert [(one.paper_id, one.error.endswith("took too long")) for one in first.quarantined] == [("bad", True)]
-    assert (again.plan.is_noop, again.quarantined) == (True, first.quarantined), "it is tried again when it changes"
+    assert [(one.paper_id, one.error.endswith("took too long")) for one in first.quarantined] == [
+        ("bad", True)
+    ]
+    assert (again.plan.is_noop, again.quarantined) == (True, first.quarantined), (
+        "it is tried again when it changes"
+    )
     candidate = ReferencesCandidate({"good"}, {"bad", "good"}, first.quarantined)
     checked = check_all(REFERENCE_PROMISES, candidate)
-    assert {one.promise.name: len(one.offenders) for one in checked} == {"all_looked_at": 0, "none_quarantined": 1}
+    assert {one.promise.name: len(one.offenders) for one in checked} == {
+        "all_looked_at": 0,
+        "none_quarantined": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -228,6 +270,8 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
         ("Smoke calmed the bees.", "Discussion", False),
     ],
 )
-def test_a_sentence_that_only_supposes_tells_no_finding(sentence: str, section: str, is_supposed: bool) -> None:
+def test_a_sentence_that_only_supposes_tells_no_finding(
+    sentence: str, section: str, is_supposed: bool
+) -> None:
     """What somebody expected, claimed or plans was told as what was found."""
     assert supposes(sentence, section) is is_supposed

@@ -59,16 +59,18 @@ def made_files(world: World) -> list[str]:
     return [
         str(path.relative_to(data))
         for path in sorted(data.rglob("*"))
-        if path.is_file() and not path.name.endswith(".lock") and not any(path.is_relative_to(one) for one in given)
+        if path.is_file()
+        and not path.name.endswith(".lock")
+        and not any(path.is_relative_to(one) for one in given)
     ]
 
 
 def state(world: World) -> dict[str, Any]:
     """What is published, without what may differ between two equal worlds.
 
-    That is names and layout of index files, statistics in the footers of tables, lines of logs, when and by which run
-    the answers were evaluated, and files that are made again when they are next needed (the model, and replies that no
-    question needed).
+    That is names and layout of index files, statistics in the footers of tables, lines of logs,
+    when and by which run the answers were evaluated, and files that are made again when they are
+    next needed (the model, and replies that no question needed).
     """
     paths = world.paths
     tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles)
@@ -76,7 +78,9 @@ def state(world: World) -> dict[str, Any]:
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
         **world.bytes_of(*small),
-        "tables": {path.name: (pq.read_table(path).to_pylist(), read_provenance(path)) for path in tables},
+        "tables": {
+            path.name: (pq.read_table(path).to_pylist(), read_provenance(path)) for path in tables
+        },
         "documents": {key: one.hex() for key, one in contents(paths.kept, "documents").items()},
         "vectors": vectors(world),
         "chroma": _index(paths.chroma),
@@ -95,4 +99,7 @@ def _index(folder: Path) -> dict[str, str]:
 
 def vectors(world: World) -> dict[tuple[str, str], str]:
     """What models made of passages; in a file whose bytes depend on its history."""
-    return {key: hashlib.sha256(content).hexdigest() for key, content in all_contents(world.paths.vectors).items()}
+    return {
+        key: hashlib.sha256(content).hexdigest()
+        for key, content in all_contents(world.paths.vectors).items()
+    }

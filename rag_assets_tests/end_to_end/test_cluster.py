@@ -53,8 +53,12 @@ def test_a_cluster_makes_the_bytes_that_one_machine_makes(
 
     assert outcome.is_success, outcome.failures or outcome.broken
     assert_same_end(world, undisturbed)
-    assert all(counts[:3] == (0, 0, 0) for counts in here.counts.values()), "where work ran is part of no fingerprint"
-    assert not list((cluster.folder / "worker0").rglob("*.parquet")), "a worker needs no data folder"
+    assert all(counts[:3] == (0, 0, 0) for counts in here.counts.values()), (
+        "where work ran is part of no fingerprint"
+    )
+    assert not list((cluster.folder / "worker0").rglob("*.parquet")), (
+        "a worker needs no data folder"
+    )
 
 
 @pytest.mark.whole
@@ -78,7 +82,9 @@ def test_whatever_is_killed_the_next_run_ends_in_the_same_bytes(
     if killed == "the scheduler":
         cluster.start_scheduler()
         cluster.start_worker()
-    assert (run.returncode == 0) == (killed in ("one worker", "both machines")), (tmp_path / "killed.log").read_text()
+    assert (run.returncode == 0) == (killed in ("one worker", "both machines")), (
+        tmp_path / "killed.log"
+    ).read_text()
 
     outcome = world.run(chunking=TOKENIZER, execution={"cluster": cluster.address})
 
@@ -90,7 +96,8 @@ def test_whatever_is_killed_the_next_run_ends_in_the_same_bytes(
 def test_papers_that_cannot_be_parsed_have_the_same_rows_in_both_workforces(
     undisturbed: World, tmp_path: Path, cluster: RealCluster
 ) -> None:
-    """A paper that is quarantined on one machine only would come and go with the place of the run."""
+    """A paper that is quarantined on one machine only would come and go with the place of the
+    run."""
     limits = ParseLimits(max_memory_mb=200).model_dump()
     worlds = [undisturbed.copy_to(tmp_path / name) for name in ("here", "there")]
     for world in worlds:
@@ -98,12 +105,16 @@ def test_papers_that_cannot_be_parsed_have_the_same_rows_in_both_workforces(
             (world.paths.papers / name).write_bytes(content)
 
     for world, address in zip(worlds, ("", cluster.address), strict=True):
-        world.run("parsed_index", parsing={"limits": limits}, execution={"cluster": address, "workers": 2})
+        world.run(
+            "parsed_index", parsing={"limits": limits}, execution={"cluster": address, "workers": 2}
+        )
 
     here, there = (world.table(world.paths.parsed_index) for world in worlds)
     assert here.equals(there)
     assert here["status"].to_pylist().count("quarantined") == len(HOSTILE)
-    assert any("needed more than 200 MB of memory" in (error or "") for error in here["error"].to_pylist())
+    assert any(
+        "needed more than 200 MB of memory" in (error or "") for error in here["error"].to_pylist()
+    )
 
 
 def kill(what: str, cluster: RealCluster, run: "subprocess.Popen[bytes]") -> None:
@@ -113,7 +124,11 @@ def kill(what: str, cluster: RealCluster, run: "subprocess.Popen[bytes]") -> Non
         assert cluster.scheduler is not None
         os.killpg(cluster.scheduler.pid, signal.SIGKILL)
     elif what == "one worker":
-        children = Path(f"/proc/{cluster.workers[0].pid}/task/{cluster.workers[0].pid}/children").read_text().split()
+        children = (
+            Path(f"/proc/{cluster.workers[0].pid}/task/{cluster.workers[0].pid}/children")
+            .read_text()
+            .split()
+        )
         os.kill(int(children[-1]), signal.SIGKILL)  # its nanny starts another one
     else:
         for worker in list(cluster.workers):

@@ -1,4 +1,5 @@
-"""What was made here and is damaged at rest is noticed by the next run and made anew from what is whole."""
+"""What was made here and is damaged at rest is noticed by the next run and made anew from what is
+whole."""
 
 import logging
 import shutil
@@ -26,7 +27,8 @@ def test_one_run_mends_every_kind_of_damage(
 ) -> None:
     """Half a table stops every later run, and a flipped bit in an index is searched as it is.
 
-    Each run finds all files damaged, one after the other in another way, and five turns give each file each damage.
+    Each run finds all files damaged, one after the other in another way, and five turns give each
+    file each damage.
     """
     world = built.copy_to(tmp_path)
     for nth, name in enumerate(made_files(world)):
@@ -42,7 +44,9 @@ def test_one_run_mends_every_kind_of_damage(
 
 @pytest.mark.whole
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_damage_alone_is_mended(built: World, tmp_path: Path, kind: Callable[[Path], None]) -> None:
+def test_each_damage_alone_is_mended(
+    built: World, tmp_path: Path, kind: Callable[[Path], None]
+) -> None:
     """Damage beside it could hide that one file is not looked at."""
     for name in made_files(built):
         world = built.copy_to(tmp_path / "damaged")
@@ -65,12 +69,17 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
         path = world.paths.data / name
         whole = path.read_bytes()
         KINDS[nth % len(KINDS)](path)
-        if path.exists() and path.read_bytes() == whole:  # an empty file, or one of zeros that was zeroed
+        if (
+            path.exists() and path.read_bytes() == whole
+        ):  # an empty file, or one of zeros that was zeroed
             deleted(path)
         caplog.clear()
 
         try:
-            with Connections(settings.model_access) as models, open_searcher(settings, models) as searcher:
+            with (
+                Connections(settings.model_access) as models,
+                open_searcher(settings, models) as searcher,
+            ):
                 passages = searcher.library.passages(range(searcher.library.n_passages))
                 searcher.library.chunks(passage.chunk_id for passage in passages)
                 says = caplog.text
@@ -88,14 +97,17 @@ def test_searching_beside_damage_goes_on_or_says_what_to_run(
         if name.startswith("index/"):
             assert "rag-assets" in says, name
         elif name in tables:
-            assert "rag-assets" in says or pq.read_table(path).equals(pq.read_table(pa.BufferReader(whole))), name
+            assert "rag-assets" in says or pq.read_table(path).equals(
+                pq.read_table(pa.BufferReader(whole))
+            ), name
         else:
             assert says == "", name
         path.write_bytes(whole)
 
 
 def test_a_damaged_line_of_a_log_costs_none_of_the_others(built: World, tmp_path: Path) -> None:
-    """Logs cannot be made anew: what is whole stays, and what is not is kept for whoever can read it."""
+    """Logs cannot be made anew: what is whole stays, and what is not is kept for whoever can read
+    it."""
     world = built.copy_to(tmp_path)
     history, audit = world.paths.evaluation / "history.jsonl", world.paths.qa_audit
     append_history(history, read_history(history)[0] | {"run_id": "another"})

@@ -1,7 +1,7 @@
 """The committed demo corpus through the whole pipeline, judged from its source files.
 
-What a source says on which page is computed here anew, with lxml and form feeds alone, so that an error of the
-parsers, the chunks or the citations cannot hide itself.
+What a source says on which page is computed here anew, with lxml and form feeds alone, so that an
+error of the parsers, the chunks or the citations cannot hide itself.
 """
 
 import json
@@ -85,7 +85,9 @@ def test_the_broken_tei_file_is_read_through_the_text_beside_it(demo: Demo) -> N
     assert row["file_path"] == "evaluation/citation_verification.txt"
     assert row["used_fallback"]
     assert any("citation_verification.tei.xml" in note for note in row["notes"])
-    assert [paper_id for paper_id, other in demo.papers.items() if other["used_fallback"]] == ["citation_verification"]
+    assert [paper_id for paper_id, other in demo.papers.items() if other["used_fallback"]] == [
+        "citation_verification"
+    ]
 
 
 def test_a_section_that_is_longer_than_a_chunk_is_cut_with_overlap(demo: Demo) -> None:
@@ -93,7 +95,9 @@ def test_a_section_that_is_longer_than_a_chunk_is_cut_with_overlap(demo: Demo) -
     chunks = demo.world.table(demo.world.paths.chunks).to_pylist()
 
     first, second = (
-        chunk for chunk in chunks if chunk["paper_id"] == "zero_shot_retrieval" and chunk["split_sequence"]
+        chunk
+        for chunk in chunks
+        if chunk["paper_id"] == "zero_shot_retrieval" and chunk["split_sequence"]
     )
 
     assert (first["split_sequence"], second["split_sequence"]) == ("1/2", "2/2")
@@ -110,7 +114,9 @@ def test_papers_that_find_the_opposite_are_both_quoted(demo: Demo) -> None:
 def test_most_answers_hold_the_facts_they_must(demo: Demo) -> None:
     """These are the first answers anyone sees of this project."""
     questions = [
-        question for question in load_questions(demo.world.paths.questions / "smoke.jsonl") if question.answerable
+        question
+        for question in load_questions(demo.world.paths.questions / "smoke.jsonl")
+        if question.answerable
     ]
 
     wrong = [
@@ -134,7 +140,9 @@ def test_what_the_corpus_does_not_say_is_refused_and_nothing_else(demo: Demo) ->
 def test_every_quote_stands_in_its_source_file(demo: Demo) -> None:
     """The promise of the whole project, checked without any of its code."""
     strays = [
-        c for c in demo.citations if not all(piece in plain(text_of(demo.source(c["paper_id"]))) for piece in pieces(c))
+        c
+        for c in demo.citations
+        if not all(piece in plain(text_of(demo.source(c["paper_id"]))) for piece in pieces(c))
     ]
 
     assert len(demo.citations) >= 20
@@ -142,8 +150,11 @@ def test_every_quote_stands_in_its_source_file(demo: Demo) -> None:
 
 
 @pytest.mark.parametrize("page_source", ["pb", "parser"])
-def test_every_quote_stands_on_its_page_in_files_with_page_breaks(demo: Demo, page_source: str) -> None:
-    """Off by one is the usual error, and no reader trusts the second citation after a wrong first one."""
+def test_every_quote_stands_on_its_page_in_files_with_page_breaks(
+    demo: Demo, page_source: str
+) -> None:
+    """Off by one is the usual error, and no reader trusts the second citation after a wrong first
+    one."""
     cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == page_source]
 
     wrong = [
@@ -157,14 +168,17 @@ def test_every_quote_stands_on_its_page_in_files_with_page_breaks(demo: Demo, pa
     assert wrong == []
 
 
-def test_every_quote_stands_on_a_page_of_its_paragraph_in_files_with_coordinates(demo: Demo) -> None:
+def test_every_quote_stands_on_a_page_of_its_paragraph_in_files_with_coordinates(
+    demo: Demo,
+) -> None:
     """A paragraph's coordinates name the pages it covers, and its quote can stand on no other."""
     cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == "coords"]
 
     wrong = [
         c
         for c in cited
-        if not {c["page_start"], c["page_end"]} <= coordinate_pages(demo.source(c["paper_id"]), c["quote"])
+        if not {c["page_start"], c["page_end"]}
+        <= coordinate_pages(demo.source(c["paper_id"]), c["quote"])
     ]
 
     assert cited
@@ -184,15 +198,22 @@ def test_the_floors_of_the_smoke_evaluation_hold(demo: Demo) -> None:
     latest = json.loads((demo.world.paths.evaluation / "latest.json").read_text())
 
     assert latest["n_judged"] == 17
-    for name in ("refusal_precision", "refusal_recall", "citation_coverage", "quote_fidelity", "faithfulness"):
+    for name in (
+        "refusal_precision",
+        "refusal_recall",
+        "citation_coverage",
+        "quote_fidelity",
+        "faithfulness",
+    ):
         assert latest["metrics"][name] == 1.0, name
     assert latest["accepted"]
     assert [row["mode"] for row in latest["modes"]] == ["vectors", "words", "both", "reranked"]
 
 
 def pieces(citation: Mapping[str, Any]) -> list[str]:
-    """The stretches of a quote that stand in one piece in its file, without white space: a quoted row of a table has
-    the name of its column before each cell, which stands in another line there."""
+    """The stretches of a quote that stand in one piece in its file, without white space: a quoted
+    row of a table has the name of its column before each cell, which stands in another line
+    there."""
     quote = citation["quote"]
     if " | " not in quote:
         return [plain(quote)]
@@ -210,7 +231,8 @@ def text_of(file: Path) -> str:
 
 
 def pages_of(file: Path) -> list[str]:
-    """Text of each page: up to each `pb` of a TEI file (what precedes the first is page 1, too), or each form feed."""
+    """Text of each page: up to each `pb` of a TEI file (what precedes the first is page 1, too), or
+    each form feed."""
     if file.suffix in (".txt", ".md"):
         return file.read_text("utf-8").split("\f")
     pages = [""]
@@ -230,9 +252,12 @@ def pages_of(file: Path) -> list[str]:
 
 
 def broken_pages(file: Path, wanted: str) -> list[tuple[int, int]]:
-    """First and last page of each place of a text without white space in a file with page breaks."""
+    """First and last page of each place of a text without white space in a file with page
+    breaks."""
     pages = [rejoined(page) if file.suffix == ".txt" else page for page in pages_of(file)]
-    on_one = [(number, number) for number, page in enumerate(pages, start=1) if wanted in plain(page)]
+    on_one = [
+        (number, number) for number, page in enumerate(pages, start=1) if wanted in plain(page)
+    ]
     over_two = [
         (number, number + 1)
         for number, (page, following) in enumerate(pairwise(pages), start=1)
@@ -247,7 +272,8 @@ def rejoined(text: str) -> str:
 
 
 def coordinate_pages(file: Path, quote: str) -> set[int]:
-    """Pages of the coordinates of the smallest element that holds a quote, and of what is inside it."""
+    """Pages of the coordinates of the smallest element that holds a quote, and of what is inside
+    it."""
     root = etree.parse(file, etree.XMLParser(resolve_entities=False)).getroot()
     holding = [e for e in root.iter(f"{TEI}*") if plain(quote) in plain("".join(e.itertext()))]
     while holding:

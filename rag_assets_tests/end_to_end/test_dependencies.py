@@ -1,4 +1,5 @@
-"""The graph in the UI is as short as it can be, and every asset says what it reads besides its direct parents."""
+"""The graph in the UI is as short as it can be, and every asset says what it reads besides its
+direct parents."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,16 +25,21 @@ TABLES = {
     "references",
 }
 NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"papers", "chunks"}}
-"""Of the first, only the provenance is read; the other reads them when a model is to write summaries."""
+"""Of the first, only the provenance is read; the other reads them when a model is to write
+summaries."""
 GRAPH = build_defs().resolve_asset_graph()
 PARENTS = {
-    asset.key.to_user_string(): {parent.to_user_string() for parent in GRAPH.get(asset.key).parent_keys}
+    asset.key.to_user_string(): {
+        parent.to_user_string() for parent in GRAPH.get(asset.key).parent_keys
+    }
     for asset in ASSETS
 }
 
 
 @pytest.mark.parametrize("asset", [asset.key.to_user_string() for asset in ASSETS])
-def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: pytest.MonkeyPatch, asset: str) -> None:
+def test_every_table_that_an_asset_reads_is_declared(
+    world: World, monkeypatch: pytest.MonkeyPatch, asset: str
+) -> None:
     """What is read and not declared changes an asset that the graph shows as up to date."""
     read: set[str] = set()
 
@@ -48,7 +54,9 @@ def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: 
     monkeypatch.setattr(Manifest, "of", watched(Manifest.of))  # an unchanged table is not opened
     definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER})
     world.paths.templates.mkdir()
-    (world.paths.templates / "review.md").write_text("# Review\n## Rocks\nWhere does basalt take up water?\n")
+    (world.paths.templates / "review.md").write_text(
+        "# Review\n## Rocks\nWhere does basalt take up water?\n"
+    )
     for made in (world.paths.qa_meta, world.paths.evaluation / "latest.json"):
         made.unlink()  # so that questions are asked
 
@@ -60,7 +68,9 @@ def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: 
 
     parents = PARENTS[asset]
     assert result.success
-    assert (read - {asset}) | NOT_SEEN_HERE.get(asset, set()) == (parents | also_read(asset)) & TABLES
+    assert (read - {asset}) | NOT_SEEN_HERE.get(asset, set()) == (
+        parents | also_read(asset)
+    ) & TABLES
 
 
 def test_the_graph_has_no_edge_that_a_longer_path_implies() -> None:

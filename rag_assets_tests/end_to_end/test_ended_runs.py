@@ -1,6 +1,8 @@
-"""Runs that are ended on purpose, by Ctrl-C or SIGTERM: they say what is done, and the next run goes on from there.
+"""Runs that are ended on purpose, by Ctrl-C or SIGTERM: they say what is done, and the next run
+goes on from there.
 
-The runs are real processes and leaders of a process group: Ctrl-C in a terminal reaches the whole group.
+The runs are real processes and leaders of a process group: Ctrl-C in a terminal reaches the whole
+group.
 """
 
 import os
@@ -34,7 +36,8 @@ ENDING = "Ending, and keeping what is done. Once more ends it at once."
 def ended(
     world: World, root: Path, *arguments: str, by: signal.Signals, when: Callable[[str], bool]
 ) -> tuple[int, str, list[int]]:
-    """Exit code, stderr and process group of a command that is ended `when` something is true of its stderr so far."""
+    """Exit code, stderr and process group of a command that is ended `when` something is true of
+    its stderr so far."""
     variables = environment(world.paths.data, {"DAGSTER_HOME": str(root / "home")})
     log = root / "stderr"
     with log.open("wb") as messages:
@@ -46,7 +49,9 @@ def ended(
             start_new_session=True,
         )
     try:
-        wait_until(lambda: run.poll() is not None or when(log.read_text()), "the run to be under way")
+        wait_until(
+            lambda: run.poll() is not None or when(log.read_text()), "the run to be under way"
+        )
         os.killpg(run.pid, by)
         code = run.wait(DEADLINE_S)
     finally:
@@ -74,8 +79,11 @@ def statuses(root: Path) -> list[dg.DagsterRunStatus]:
 
 
 @pytest.mark.whole
-def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: World, tmp_path: Path) -> None:
-    """Two tracebacks and a failed run: that looks as if something had broken, and nobody knows what is lost.
+def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(
+    built: World, tmp_path: Path
+) -> None:
+    """Two tracebacks and a failed run: that looks as if something had broken, and nobody knows what
+    is lost.
 
     SIGTERM goes to the whole group here, SIGINT in the tests below.
     """
@@ -83,7 +91,12 @@ def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: 
     unmake_everything(world)
 
     code, said, left_over = ended(
-        world, tmp_path, "index", "build", by=signal.SIGTERM, when=lambda _: n_vectors(world) >= 2 * SMALL_BATCH
+        world,
+        tmp_path,
+        "index",
+        "build",
+        by=signal.SIGTERM,
+        when=lambda _: n_vectors(world) >= 2 * SMALL_BATCH,
     )
     n_kept = n_vectors(world)
     outcome = world.run()
@@ -123,12 +136,20 @@ def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path
     assert not world.paths.parsed_index.exists()
 
 
-def test_a_command_ended_while_it_waits_for_another_run_says_so(built: World, tmp_path: Path) -> None:
+def test_a_command_ended_while_it_waits_for_another_run_says_so(
+    built: World, tmp_path: Path
+) -> None:
     """The wait comes before its own run, of which the history must then show nothing."""
     world = built.copy_to(tmp_path)
 
     with FileLock(world.paths.data / LOCK_NAME):
-        code, said, _ = ended(world, tmp_path, "qa", by=signal.SIGINT, when=lambda log: "Another run is writing" in log)
+        code, said, _ = ended(
+            world,
+            tmp_path,
+            "qa",
+            by=signal.SIGINT,
+            when=lambda log: "Another run is writing" in log,
+        )
 
     assert code == 130, said
     assert "Traceback" not in said

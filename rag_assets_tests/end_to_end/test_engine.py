@@ -1,4 +1,5 @@
-"""One engine over a published corpus: the same for all who ask, from any thread, through every new publication."""
+"""One engine over a published corpus: the same for all who ask, from any thread, through every new
+publication."""
 
 import json
 import threading
@@ -42,7 +43,8 @@ def engine(asked: World) -> Iterator[Engine]:
 def test_everyone_who_asks_sees_the_same_contexts(
     asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two ways to the contexts drift apart, and what is looked at is then not what the answer was written from."""
+    """Two ways to the contexts drift apart, and what is looked at is then not what the answer was
+    written from."""
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__TOKENIZER", "wordpiece")
     published = asked.answers()
     for question in QUESTIONS:
@@ -58,10 +60,14 @@ def test_everyone_who_asks_sees_the_same_contexts(
         assert [hit.chunk_id for hit in first.hits] == found
 
         if one.paper_ids is None:
-            shown = CliRunner().invoke(app, ["retrieve", one.question, "--json", "--data", str(asked.paths.data)])
+            shown = CliRunner().invoke(
+                app, ["retrieve", one.question, "--json", "--data", str(asked.paths.data)]
+            )
             record = json.loads(shown.stdout)
             assert [hit["chunk_id"] for hit in record["hits"]] == found
-            assert [context["text"] for context in record["context"]] == [context.text for context in first.contexts]
+            assert [context["text"] for context in record["context"]] == [
+                context.text for context in first.contexts
+            ]
 
 
 def test_a_budget_packs_all_that_was_found(engine: Engine) -> None:
@@ -70,7 +76,9 @@ def test_a_budget_packs_all_that_was_found(engine: Engine) -> None:
     wide = engine.evidence(FERRITIN, k=1, budget_tokens=10_000)
 
     assert len(narrow.hits) == len(wide.hits) == 1
-    assert {context.paper_id for context in narrow.contexts} < {context.paper_id for context in wide.contexts}
+    assert {context.paper_id for context in narrow.contexts} < {
+        context.paper_id for context in wide.contexts
+    }
 
 
 @pytest.mark.parametrize("where", ["paper:basalt", Filter.of_papers(["basalt"])])
@@ -79,15 +87,23 @@ def test_a_filter_holds_for_everything_that_is_asked(engine: Engine, where: str 
     evidence, trace = engine.evidence(FERRITIN, where=where), engine.trace(FERRITIN, where)
 
     found = engine.search(FERRITIN, where=where)
-    assert {hit.chunk.paper_id for hit in found} == {context.paper_id for context in evidence.contexts} == {"basalt"}
-    assert {context.paper_id for attempt in trace.attempts for context in attempt.contexts} == {"basalt"}
+    assert (
+        {hit.chunk.paper_id for hit in found}
+        == {context.paper_id for context in evidence.contexts}
+        == {"basalt"}
+    )
+    assert {context.paper_id for attempt in trace.attempts for context in attempt.contexts} == {
+        "basalt"
+    }
 
 
 def test_a_filter_narrows_that_of_the_question(engine: Engine) -> None:
     """The papers a question file allows stay the only ones, whatever is asked of them."""
     question = Question(id="q", question=FERRITIN, paper_ids=("basalt", "iron"))
 
-    assert {hit.chunk.paper_id for hit in engine.search(question, where="-paper:iron")} == {"basalt"}
+    assert {hit.chunk.paper_id for hit in engine.search(question, where="-paper:iron")} == {
+        "basalt"
+    }
     assert engine.search(question, where="paper:ferritin") == []
 
 
@@ -99,15 +115,24 @@ def test_an_answer_is_told_as_it_comes_about(engine: Engine) -> None:
     [finished] = [event for event in events if isinstance(event, Finished)]
     assert events[-1] is finished
     told = [event.claim.text for event in events if isinstance(event, ClaimVerified)]
-    assert [claim.text for claim in finished.trace.result.claims] == told[-len(finished.trace.result.claims) :]
+    assert [claim.text for claim in finished.trace.result.claims] == told[
+        -len(finished.trace.result.claims) :
+    ]
     assert finished.trace.result.left_out == ()
 
 
-def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_get_the_answers_that_one_gets(
+    asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A tokenizer or an index that two threads use at once must not mix up their questions."""
-    questions = [f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS]
+    questions = [
+        f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS
+    ]
     alone = [engine.trace(question).result.answer for question in questions]
-    with open_engine(settings_of(asked, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
+    with (
+        open_engine(settings_of(asked, execution={"workers": 8})) as other,
+        ThreadPoolExecutor(8) as pool,
+    ):
         together = [trace.result.answer for trace in pool.map(other.trace, questions)]
         monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
         with open_engine(settings_of(asked, execution={"workers": 8})) as with_chroma:
@@ -117,8 +142,11 @@ def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, mon
     assert by_graph == alone
 
 
-def test_no_more_questions_are_worked_on_than_allowed(asked: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred visitors at once would share the memory and the model until nobody gets an answer."""
+def test_no_more_questions_are_worked_on_than_allowed(
+    asked: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred visitors at once would share the memory and the model until nobody gets an
+    answer."""
     from rag_assets.search.retrieval.search import Searcher
 
     at_once: list[int] = []
@@ -136,20 +164,28 @@ def test_no_more_questions_are_worked_on_than_allowed(asked: World, monkeypatch:
                 working[0] -= 1
 
     monkeypatch.setattr(Searcher, "rank", counted)
-    with open_engine(settings_of(asked, execution={"workers": 2})) as engine, ThreadPoolExecutor(8) as pool:
+    with (
+        open_engine(settings_of(asked, execution={"workers": 2})) as engine,
+        ThreadPoolExecutor(8) as pool,
+    ):
         list(pool.map(lambda number: engine.search(f"{FERRITIN} {number}"), range(24)))
 
     assert max(at_once) <= 2
 
 
 def test_the_next_question_knows_a_paper_that_was_just_published(world: World) -> None:
-    """A server that has to be started again after every run will be forgotten, and answer from withdrawn papers."""
+    """A server that has to be started again after every run will be forgotten, and answer from
+    withdrawn papers."""
     question = "What does granite lose when it is heated?"
     with open_engine(settings_of(world)) as engine:
         events = engine.answer(FERRITIN)
         next(events)
         before = engine.trace(question).result
-        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        world.write_paper(
+            "granite",
+            "Granite and heat",
+            "Granite loses its water slowly when it is heated from below.",
+        )
         assert world.run().is_success
 
         after = engine.trace(question).result
@@ -161,12 +197,18 @@ def test_the_next_question_knows_a_paper_that_was_just_published(world: World) -
     assert "12%" in last.trace.result.answer, "a question under way ends on what it began with"
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells which files are mapped")
+@pytest.mark.skipif(
+    not Path("/proc/self/maps").exists(), reason="only Linux tells which files are mapped"
+)
 def test_a_replaced_publication_is_let_go(world: World) -> None:
     """Mapped files of every earlier night would fill the disk of a server."""
     with open_engine(settings_of(world)) as engine:
         engine.search(FERRITIN)
-        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        world.write_paper(
+            "granite",
+            "Granite and heat",
+            "Granite loses its water slowly when it is heated from below.",
+        )
         assert world.run().is_success
         engine.search(FERRITIN)
 
@@ -178,7 +220,8 @@ def test_a_replaced_publication_is_let_go(world: World) -> None:
 
 
 def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
-    """Tables and indexes are replaced one after another; a question between two of them must notice nothing."""
+    """Tables and indexes are replaced one after another; a question between two of them must notice
+    nothing."""
     stop = threading.Event()
 
     def ask_on(engine: Engine) -> list[AnswerTrace]:
@@ -189,7 +232,11 @@ def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
 
     with open_engine(settings_of(world)) as engine, ThreadPoolExecutor(2) as pool:
         asking = [pool.submit(ask_on, engine) for _ in range(2)]
-        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        world.write_paper(
+            "granite",
+            "Granite and heat",
+            "Granite loses its water slowly when it is heated from below.",
+        )
         assert world.run().is_success
         stop.set()
         found = [trace for one in asking for trace in one.result()]
@@ -198,17 +245,25 @@ def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
     assert all("12%" in trace.result.answer and not trace.result.left_out for trace in found)
 
 
-def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(world: World) -> None:
-    """A draft by a model is paid for; the run that prunes the cache must keep it while its chunks are there."""
+def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(
+    world: World,
+) -> None:
+    """A draft by a model is paid for; the run that prunes the cache must keep it while its chunks
+    are there."""
     with open_engine(settings_of(world)) as engine:
         mine = engine.trace("Which supplements kept ferritin stable?")
-        assert (mine.n_cached, engine.trace("Which supplements kept ferritin stable?").n_cached) == (
+        assert (
+            mine.n_cached,
+            engine.trace("Which supplements kept ferritin stable?").n_cached,
+        ) == (
             0,
             len(mine.attempts),
         )
     drafts = raw(world.paths.kept, "answers")
 
-    world.write_questions([*QUESTIONS, {"id": "mine", "question": "Which supplements kept ferritin stable?"}])
+    world.write_questions(
+        [*QUESTIONS, {"id": "mine", "question": "Which supplements kept ferritin stable?"}]
+    )
     outcome = world.run()
 
     assert outcome.facts["qa"]["n_cached_drafts"] >= 1
@@ -231,14 +286,21 @@ WORDLESS = ["", " \n", "---", ".", "it", "What is it?"]
 
 
 @pytest.mark.parametrize("text", WORDLESS)
-def test_what_has_no_words_is_refused_before_anything_is_searched(text: str, engine: Engine) -> None:
-    """The nearest passage to "---" is of some paper, and would answer it with confidence. Other lines of a question
-    file go on, so there it is a refusal."""
+def test_what_has_no_words_is_refused_before_anything_is_searched(
+    text: str, engine: Engine
+) -> None:
+    """The nearest passage to "---" is of some paper, and would answer it with confidence. Other
+    lines of a question file go on, so there it is a refusal."""
     trace = engine.trace(Question(id="q", question=text))
     evidence = engine.evidence(Question(id="q", question=text))
 
     assert (trace.result.refused, trace.result.unanswered) == (True, (NO_WORDS,))
-    assert (trace.result.contexts, evidence.contexts, evidence.hits, evidence.queries) == ((), (), (), ())
+    assert (trace.result.contexts, evidence.contexts, evidence.hits, evidence.queries) == (
+        (),
+        (),
+        (),
+        (),
+    )
     for ask in (engine.search, engine.evidence, engine.trace):
         with pytest.raises(InvalidQuestions, match=NO_WORDS):
             ask(text)

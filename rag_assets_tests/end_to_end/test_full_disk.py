@@ -25,8 +25,11 @@ ls -A "$0/disk/new/.dagster"
 """
 
 
-def test_a_full_disk_stops_runs_with_a_sentence_and_questions_not_at_all(built: World, tmp_path: Path) -> None:
-    """Tracebacks of three libraries; and an empty dagster.yaml, with which Dagster calls home for ever."""
+def test_a_full_disk_stops_runs_with_a_sentence_and_questions_not_at_all(
+    built: World, tmp_path: Path
+) -> None:
+    """Tracebacks of three libraries; and an empty dagster.yaml, with which Dagster calls home for
+    ever."""
     paths = built.copy_to(tmp_path).paths
     data = paths.data
     opened_instance(dagster_home(paths)).dispose()
@@ -38,7 +41,16 @@ def test_a_full_disk_stops_runs_with_a_sentence_and_questions_not_at_all(built: 
 
     done = subprocess.run(
         [
-            *("unshare", "--map-root-user", "--mount", "sh", "-c", MOUNTED, str(tmp_path), str(tmp_path)),
+            *(
+                "unshare",
+                "--map-root-user",
+                "--mount",
+                "sh",
+                "-c",
+                MOUNTED,
+                str(tmp_path),
+                str(tmp_path),
+            ),
             *(sys.executable, "-c", COMMANDS_OF_ONE_PROCESS, json.dumps(commands), str(10**9)),
         ],
         env=environment(disk / "data"),

@@ -32,7 +32,9 @@ def world(built: World, tmp_path: Path) -> World:
     return built.copy_to(tmp_path / "world")
 
 
-def hosted_run(world: World, model: str = "openai:text-embedding-3-small", **access: object) -> Outcome:
+def hosted_run(
+    world: World, model: str = "openai:text-embedding-3-small", **access: object
+) -> Outcome:
     return world.run(
         embedding={"model": model, "dimensions": 64},
         model_access={"openai": {"requests_per_minute": 6000}, **access},
@@ -47,7 +49,8 @@ def passages(server: WireServer) -> list[str]:
 def test_another_model_makes_other_vectors_of_the_same_chunks(
     server: WireServer, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Parsing a corpus takes hours, and new chunk ids would break every citation: neither may hang on the model."""
+    """Parsing a corpus takes hours, and new chunk ids would break every citation: neither may hang
+    on the model."""
     texts_before = pq.read_table(world.paths.passages, columns=["passage_id", "text"])
 
     with caplog.at_level(logging.DEBUG):
@@ -80,7 +83,9 @@ def test_another_model_makes_other_vectors_of_the_same_chunks(
 
     assert back.is_success
     assert back.facts["embeddings"]["n_embedded"] == 0
-    assert len(passages(server)) == n_passages_paid, "going back to the earlier model was paid for again"
+    assert len(passages(server)) == n_passages_paid, (
+        "going back to the earlier model was paid for again"
+    )
 
     assert server.key not in caplog.text
     assert server.key not in str((changed, again))
@@ -88,15 +93,21 @@ def test_another_model_makes_other_vectors_of_the_same_chunks(
     assert not [path for path in files if server.key.encode() in path.read_bytes()]
 
 
-def test_a_budget_that_ends_in_the_middle_pays_for_nothing_twice(server: WireServer, world: World) -> None:
-    """The budget is the promise that a mistake costs no more than this; the next run must not begin at the front."""
+def test_a_budget_that_ends_in_the_middle_pays_for_nothing_twice(
+    server: WireServer, world: World
+) -> None:
+    """The budget is the promise that a mistake costs no more than this; the next run must not begin
+    at the front."""
     stopped = hosted_run(world, budget_requests=2)
     finished = hosted_run(world)
 
     n_passages = pq.read_metadata(world.paths.passages).num_rows
     assert not stopped.is_success
     assert "model_access.budget_requests" in stopped.failures["embeddings"]
-    assert f"Of {n_passages} passages, {n_passages - 8} are still to be embedded" in stopped.failures["embeddings"]
+    assert (
+        f"Of {n_passages} passages, {n_passages - 8} are still to be embedded"
+        in stopped.failures["embeddings"]
+    )
     assert finished.is_success, finished.failures or finished.broken
     assert finished.facts["embeddings"]["n_embedded"] == n_passages - 8
     assert len(passages(server)) == len(set(passages(server)))

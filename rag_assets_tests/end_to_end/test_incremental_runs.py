@@ -1,4 +1,5 @@
-"""What each change of the corpus, the settings and the questions recomputes, and that nothing is left behind."""
+"""What each change of the corpus, the settings and the questions recomputes, and that nothing is
+left behind."""
 
 from collections import Counter
 
@@ -30,7 +31,8 @@ INDEX_ASSETS = ("embeddings", "chroma_index", "bm25_index")
 
 
 def assert_nothing_is_left_behind(world: World) -> None:
-    """The papers of every store are those in the folder, and both indexes hold exactly the passages."""
+    """The papers of every store are those in the folder, and both indexes hold exactly the
+    passages."""
     papers = {path.name.removesuffix(".tei.xml") for path in world.paths.papers.iterdir()}
     made = (
         world.paths.parsed_index,
@@ -51,7 +53,12 @@ def assert_nothing_is_left_behind(world: World) -> None:
 
 def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, world: World) -> None:
     """Whoever leaves the nightly schedule on pays for this every night."""
-    folders = (world.paths.cache, world.paths.data / "index", world.paths.qa, world.paths.evaluation)
+    folders = (
+        world.paths.cache,
+        world.paths.data / "index",
+        world.paths.qa,
+        world.paths.evaluation,
+    )
     before = world.bytes_of(*folders)
 
     outcome = world.run()
@@ -59,14 +66,18 @@ def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, worl
     assert outcome.is_success
     assert world.bytes_of(*folders) == before
     assert outcome.counts.keys() == ASSETS
-    assert {asset: counts[:3] for asset, counts in outcome.counts.items()} == dict.fromkeys(ASSETS, (0, 0, 0))
+    assert {asset: counts[:3] for asset, counts in outcome.counts.items()} == dict.fromkeys(
+        ASSETS, (0, 0, 0)
+    )
     assert world.run().versions == outcome.versions
 
 
 def test_an_edited_sentence_recomputes_its_chunk_and_nothing_else(world: World) -> None:
     """With ten thousand papers, everything else must stay as it is."""
     before = world.table(world.paths.chunks)
-    world.write_paper("ferritin", TOPICS["ferritin"][0], TOPICS["ferritin"][1].replace("12%", "13%"))
+    world.write_paper(
+        "ferritin", TOPICS["ferritin"][0], TOPICS["ferritin"][1].replace("12%", "13%")
+    )
 
     outcome = world.run()
 
@@ -78,7 +89,9 @@ def test_an_edited_sentence_recomputes_its_chunk_and_nothing_else(world: World) 
     n_new = outcome.counts["embeddings"][0]
     assert 1 <= n_new < outcome.facts["embeddings"]["dagster/row_count"] / 4
     assert outcome.facts["embeddings"]["n_embedded"] == n_new
-    assert outcome.counts["qa"] == (0, 1, 0, 2), "only the question about ferritin has another answer"
+    assert outcome.counts["qa"] == (0, 1, 0, 2), (
+        "only the question about ferritin has another answer"
+    )
     assert "13%" in world.answers()["q1"]["answer"]
     assert_nothing_is_left_behind(world)
 
@@ -97,13 +110,19 @@ def test_a_deleted_paper_is_gone_everywhere(world: World) -> None:
         assert removed > 0, asset
     assert outcome.facts["embeddings"]["n_embedded"] == 0
     assert world.answers()["q2"]["refused"]
-    assert [key for key, draft in contents(world.paths.kept, "answers").items() if b"basalt:" in draft] == []
+    assert [
+        key for key, draft in contents(world.paths.kept, "answers").items() if b"basalt:" in draft
+    ] == []
     assert_nothing_is_left_behind(world)
 
 
 def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
     """The usual night: one new paper."""
-    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+    world.write_paper(
+        "granite",
+        "Granite and heat",
+        "Granite loses its water slowly when it is heated from below.",
+    )
 
     outcome = world.run()
 
@@ -119,7 +138,9 @@ def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
 
 def test_an_edited_entry_of_a_bibliography_recomputes_its_paper_alone(world: World) -> None:
     """A library changes daily, and what is made of a record is costly."""
-    (world.paths.papers / "library.bib").write_text("@book{ferritin, year = 2019} @book{zinc, year = 2001}")
+    (world.paths.papers / "library.bib").write_text(
+        "@book{ferritin, year = 2019} @book{zinc, year = 2001}"
+    )
 
     outcome = world.run()
 
@@ -132,7 +153,12 @@ def test_an_edited_entry_of_a_bibliography_recomputes_its_paper_alone(world: Wor
 def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     """Parsing is the expensive part for PDFs and must not be repeated."""
     outcome = world.run(
-        chunking={"target_tokens": 200, "max_tokens": 240, "overlap_tokens": 40, "tokenizer": "wordpiece"}
+        chunking={
+            "target_tokens": 200,
+            "max_tokens": 240,
+            "overlap_tokens": 40,
+            "tokenizer": "wordpiece",
+        }
     )
 
     assert outcome.counts["parsed_index"] == (0, 0, 0, 3)
@@ -151,7 +177,9 @@ def test_another_question_file_recomputes_answers_only(world: World) -> None:
     outcome = world.run()
 
     before_answers = ASSETS - {"qa", "smoke_eval"}
-    assert {asset: outcome.counts[asset][:3] for asset in before_answers} == dict.fromkeys(before_answers, (0, 0, 0))
+    assert {asset: outcome.counts[asset][:3] for asset in before_answers} == dict.fromkeys(
+        before_answers, (0, 0, 0)
+    )
     assert outcome.counts["qa"] == (1, 1, 1, 1)
     assert list(world.answers()) == ["q1", "q2", "q4"]
 
@@ -162,7 +190,11 @@ def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) ->
     drafts = raw(world.paths.kept, "answers")
     marked = contents(world.paths.kept, "answers")[basalt_only] + b" "
     drafts.put(basalt_only, marked)
-    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+    world.write_paper(
+        "granite",
+        "Granite and heat",
+        "Granite loses its water slowly when it is heated from below.",
+    )
 
     outcome = world.run()
 
@@ -195,7 +227,8 @@ def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
 
 
 def test_a_changed_page_label_re_words_the_answers(world: World) -> None:
-    """Somebody corrects the page numbers of a volume: answers must not go on naming the old ones."""
+    """Somebody corrects the page numbers of a volume: answers must not go on naming the old
+    ones."""
     before = world.answers()["q1"]
     assert "(printed" not in before["answer"]
     path = world.paths.papers / "ferritin.tei.xml"
@@ -205,7 +238,9 @@ def test_a_changed_page_label_re_words_the_answers(world: World) -> None:
 
     after = world.answers()["q1"]
     labels = {
-        c["paper_id"]: (c["page_start"], c["page_label"]) for claim in after["claims"] for c in claim["citations"]
+        c["paper_id"]: (c["page_start"], c["page_label"])
+        for claim in after["claims"]
+        for c in claim["citations"]
     }
     assert labels["ferritin"] == (2, "118")
     assert "[ferritin, p. 2 (printed 118)]" in after["answer"]

@@ -1,7 +1,8 @@
-"""A run that is killed without warning: the next one finishes the work, repeats no finished batch and ends the same.
+"""A run that is killed without warning: the next one finishes the work, repeats no finished batch
+and ends the same.
 
-The killed runs are real processes. When to kill is read from the files of the stage, many small batches leave time
-for it, and a run that was faster than the test is started again on a fresh copy.
+The killed runs are real processes. When to kill is read from the files of the stage, many small
+batches leave time for it, and a run that was faster than the test is started again on a fresh copy.
 """
 
 import json
@@ -49,11 +50,16 @@ N_TRIES = 5
 
 @pytest.fixture(scope="session")
 def undisturbed(for_all_processes: Path, built_model: Path) -> World:
-    """Seven papers and as many questions, materialized in one run of usual batches. Not to be changed."""
+    """Seven papers and as many questions, materialized in one run of usual batches. Not to be
+    changed."""
     rocks = {
-        rock: (f"The weathering of {rock}", f"{rock.title()} turns red when it lies in wet sand.") for rock in ROCKS
+        rock: (f"The weathering of {rock}", f"{rock.title()} turns red when it lies in wet sand.")
+        for rock in ROCKS
     }
-    asked = [{"id": rock, "question": f"When does {rock} turn red?", "paper_ids": [rock]} for rock in ROCKS]
+    asked = [
+        {"id": rock, "question": f"When does {rock} turn red?", "paper_ids": [rock]}
+        for rock in ROCKS
+    ]
 
     def make(world: World) -> None:
         world.use_models(built_model)
@@ -85,7 +91,9 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
 
     n_wanted = outcome.facts["embeddings"]["dagster/row_count"]
     assert 2 * SMALL_BATCH <= n_kept < n_wanted
-    assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, "only what the kill left undone"
+    assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, (
+        "only what the kill left undone"
+    )
     assert_same_end(world, undisturbed)
 
 
@@ -93,7 +101,8 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
 def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
     undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A draft that was not closed can crash or hang whoever opens it; the vectors are kept, so a new one is cheap."""
+    """A draft that was not closed can crash or hang whoever opens it; the vectors are kept, so a
+    new one is cheap."""
 
     def unmade(world: World) -> None:
         shutil.rmtree(world.paths.chroma)
@@ -133,24 +142,33 @@ def test_a_run_killed_while_answering_asks_no_question_twice(
         tmp_path,
         unmade,
         is_midway=lambda world: len(replies(world)) >= 2,
-        is_over=lambda world: world.paths.qa.exists() or len(replies(world)) == len(replies(undisturbed)),
+        is_over=lambda world: (
+            world.paths.qa.exists() or len(replies(world)) == len(replies(undisturbed))
+        ),
     )
     kept, drafts = replies(world), raw(world.paths.kept, "answers")
     marked = {key: json.dumps(json.loads(reply), indent=1).encode() for key, reply in kept.items()}
-    for key, reply in marked.items():  # the same reply in other bytes, which only a new reply would overwrite
+    for (
+        key,
+        reply,
+    ) in marked.items():  # the same reply in other bytes, which only a new reply would overwrite
         drafts.put(key, reply)
 
     finished(world, caplog)
 
     assert len(kept) >= 2
     found = replies(world)
-    assert {key: found[key] for key in kept} == marked, "a reply that is asked for again is written again"
+    assert {key: found[key] for key in kept} == marked, (
+        "a reply that is asked for again is written again"
+    )
     for key, reply in kept.items():
         drafts.put(key, reply)
     assert_same_end(world, undisturbed)
 
 
-def test_two_runs_over_one_data_folder_wait_for_each_other(undisturbed: World, tmp_path: Path) -> None:
+def test_two_runs_over_one_data_folder_wait_for_each_other(
+    undisturbed: World, tmp_path: Path
+) -> None:
     """The nightly run and an impatient user; Chroma and the journal have room for one writer."""
     world = undisturbed.copy_to(tmp_path)
     world.write_paper("slate", "The weathering of slate", "Slate splits when it freezes.")
@@ -159,16 +177,22 @@ def test_two_runs_over_one_data_folder_wait_for_each_other(undisturbed: World, t
     with FileLock(world.paths.data / LOCK_NAME):  # both must wait here, so that they surely meet
         runs = [started(world, log, "--select", "+chunks") for log in logs]
         try:
-            wait_until(lambda: all("Another run is writing" in log.read_text() for log in logs), runs)
+            wait_until(
+                lambda: all("Another run is writing" in log.read_text() for log in logs), runs
+            )
         except BaseException:
             end(runs)
             raise
     codes = [run.wait(DEADLINE_S) for run in runs]
 
     assert codes == [0, 0], [log.read_text() for log in logs]
-    counts = sorted(asset_counts(tmp_path / f"{name}.out", "chunks") for name in ("first", "second"))
+    counts = sorted(
+        asset_counts(tmp_path / f"{name}.out", "chunks") for name in ("first", "second")
+    )
     n_papers = len(list(world.paths.papers.iterdir()))
-    assert counts == [(0, n_papers), (1, n_papers - 1)], "one did everything, the other found nothing to do"
+    assert counts == [(0, n_papers), (1, n_papers - 1)], (
+        "one did everything, the other found nothing to do"
+    )
 
 
 def killed_world(
@@ -181,8 +205,9 @@ def killed_world(
 ) -> World:
     """A world in which a run was killed in the middle of a stage.
 
-    unmade: removes from a finished world what the run shall make. is_midway: whether enough of the stage is done for
-    a kill. is_over: whether, looking at what the kill left, the stage was finished after all.
+    unmade: removes from a finished world what the run shall make. is_midway: whether enough of the
+    stage is done for a kill. is_over: whether, looking at what the kill left, the stage was
+    finished after all.
     """
     for number in range(N_TRIES):
         world = undisturbed.copy_to(root / f"try{number}")
@@ -208,8 +233,11 @@ def unmake_everything(world: World) -> None:
             shutil.rmtree(path)
 
 
-def started(world: World, log: Path, *arguments: str, batch: int = EMBEDDING_BATCH) -> subprocess.Popen[bytes]:
-    """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside it."""
+def started(
+    world: World, log: Path, *arguments: str, batch: int = EMBEDDING_BATCH
+) -> subprocess.Popen[bytes]:
+    """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside
+    it."""
     command = [sys.executable, "-c", CODE.format(batch=batch), "run", "--json", *arguments]
     environment = {
         **os.environ,
@@ -218,7 +246,9 @@ def started(world: World, log: Path, *arguments: str, batch: int = EMBEDDING_BAT
         "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
-        return subprocess.Popen(command, env=environment, stdout=out, stderr=err, start_new_session=True)
+        return subprocess.Popen(
+            command, env=environment, stdout=out, stderr=err, start_new_session=True
+        )
 
 
 def wait_until(happened: Callable[[], bool], runs: list[subprocess.Popen[bytes]]) -> None:
@@ -240,7 +270,8 @@ def end(runs: list[subprocess.Popen[bytes]]) -> None:
 
 
 def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
-    """The run after the kill; of usual batches, because small ones are only there to leave time for it."""
+    """The run after the kill; of usual batches, because small ones are only there to leave time for
+    it."""
     with caplog.at_level(logging.INFO, "rag_assets"):
         outcome = world.run(chunking=TOKENIZER)
     assert outcome.is_success, outcome.failures or outcome.broken
@@ -248,20 +279,30 @@ def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
 
 
 def assert_same_end(world: World, undisturbed: World) -> None:
-    """Every file a run publishes is the same byte for byte, the indexes hold the same, and nothing is left over."""
+    """Every file a run publishes is the same byte for byte, the indexes hold the same, and nothing
+    is left over."""
     assert published(world) == published(undisturbed)
     for folder in ("chroma", "bm25"):
         entries = [indexed(getattr(one.paths, folder)) for one in (world, undisturbed)]
         assert entries[0] == entries[1], folder
     left_over = [
-        path for path in world.paths.data.rglob("*") if STAGED_SUFFIX in path.suffixes or "pending" in path.name
+        path
+        for path in world.paths.data.rglob("*")
+        if STAGED_SUFFIX in path.suffixes or "pending" in path.name
     ]
     assert left_over == []
 
 
 def published(world: World) -> dict[str, str]:
     paths = world.paths
-    tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.chunk_stats, paths.index_meta]
+    tables = [
+        paths.parsed_index,
+        paths.blocks,
+        paths.chunks,
+        paths.passages,
+        paths.chunk_stats,
+        paths.index_meta,
+    ]
     files = world.bytes_of(*tables, paths.qa, paths.qa_meta)
     kept = {str(key): content for key, content in vectors(world).items()}
     return files | kept | {key: reply.hex() for key, reply in replies(world).items()}

@@ -1,7 +1,8 @@
-"""Whole runs with a model behind the answers: what is asked, what is published, what is never asked again.
+"""Whole runs with a model behind the answers: what is asked, what is published, what is never asked
+again.
 
-The model is scripted and sits behind a local server that speaks the provider's protocol; the requests are made by the
-provider's real SDK.
+The model is scripted and sits behind a local server that speaks the provider's protocol; the
+requests are made by the provider's real SDK.
 """
 
 import csv
@@ -41,7 +42,10 @@ HURRIED: dict[str, Any] = {
 }
 ANSWERS = ("qa", "smoke_eval")
 TEN_QUESTIONS = [
-    {"id": f"n{number}", "question": f"What is said of observation number {number} on ferritin in athletes?"}
+    {
+        "id": f"n{number}",
+        "question": f"What is said of observation number {number} on ferritin in athletes?",
+    }
     for number in range(10)
 ]
 
@@ -54,7 +58,9 @@ def run(
     assets: Sequence[str] = ANSWERS,
 ) -> Outcome:
     return world.run(
-        *assets, answering={"model": MODELS[provider]} | (answering or {}), model_access=HURRIED | (access or {})
+        *assets,
+        answering={"model": MODELS[provider]} | (answering or {}),
+        model_access=HURRIED | (access or {}),
     )
 
 
@@ -81,21 +87,33 @@ def test_a_model_s_answers_are_verified_and_published(
 
     assert outcome.is_success, outcome.failures or outcome.broken
     answers = world.answers()
-    [claim] = [claim for claim in answers["q1"]["claims"] if claim["citations"][0]["paper_id"] == "ferritin"]
+    [claim] = [
+        claim
+        for claim in answers["q1"]["claims"]
+        if claim["citations"][0]["paper_id"] == "ferritin"
+    ]
     [citation] = claim["citations"]
     assert "12%" in citation["quote"]
     assert (citation["page_start"], citation["verification"]) == (2, "exact")
-    assert claim["support"]["score"] is None, "the scripted model repeats its quote, and a quote supports itself"
+    assert claim["support"]["score"] is None, (
+        "the scripted model repeats its quote, and a quote supports itself"
+    )
     assert answers["q3"]["answer"] == REFUSAL
-    assert {row["model"].split(" ")[0].split("@")[0] for row in answers.values()} == {MODELS[provider]}
+    assert {row["model"].split(" ")[0].split("@")[0] for row in answers.values()} == {
+        MODELS[provider]
+    }
     facts = outcome.facts["qa"]
     assert facts["n_model_requests"] == len(server.requests)
     assert facts["n_input_tokens"] == 1200 * len(server.requests)
     assert "mean_support" not in facts
-    assert facts.get("cost_usd") == (0.0 if provider == "ollama" else None), "the prices known are the providers' own"
+    assert facts.get("cost_usd") == (0.0 if provider == "ollama" else None), (
+        "the prices known are the providers' own"
+    )
     rows = audit(world.paths)
     assert facts["model_seconds"] > 0
-    assert sum(float(row["model_seconds"]) for row in rows) == pytest.approx(facts["model_seconds"], abs=0.01)
+    assert sum(float(row["model_seconds"]) for row in rows) == pytest.approx(
+        facts["model_seconds"], abs=0.01
+    )
     assert sum(int(row["n_requests"]) for row in rows) == len(server.requests)
     assert {row["reading"] for row in rows} == {"structured"}
 
@@ -106,7 +124,10 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
         run(world, assets=())
-        n_first, published = len(server.requests), world.bytes_of(world.paths.data / "output", world.paths.cache)
+        n_first, published = (
+            len(server.requests),
+            world.bytes_of(world.paths.data / "output", world.paths.cache),
+        )
 
         again = run(world, assets=())
 
@@ -117,14 +138,20 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
     assert world.bytes_of(world.paths.data / "output", world.paths.cache) == published
 
 
-def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_paper_is_asked_about_only_where_it_was_seen(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The price of an edit must not grow with the corpus."""
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
         run(world)
         n_first = len(server.requests)
-        world.write_paper("basalt", "Basalt and water", "Basalt takes up water along its cracks, slowly, when buried.")
+        world.write_paper(
+            "basalt",
+            "Basalt and water",
+            "Basalt takes up water along its cracks, slowly, when buried.",
+        )
 
         outcome = run(world, assets=())
 
@@ -133,13 +160,19 @@ def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, mon
     assert "Who composed the opera about the queen?" not in again, "it is asked of another paper"
     n_cached = outcome.facts["qa"]["n_cached_drafts"]
     assert n_cached > 0
-    assert sum(int(row["n_cached_drafts"]) for row in audit(world.paths)) <= n_cached, "the audit tells of news only"
+    assert sum(int(row["n_cached_drafts"]) for row in audit(world.paths)) <= n_cached, (
+        "the audit tells of news only"
+    )
 
 
-def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_said_before_any_work(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An hour of embedding must not end in a missing variable."""
     use_wire_environment(monkeypatch)
-    world.write_paper("basalt", "Basalt and water", "Basalt was changed and would have to be parsed again.")
+    world.write_paper(
+        "basalt", "Basalt and water", "Basalt was changed and would have to be parsed again."
+    )
 
     outcome = run(world, "anthropic", assets=())
 
@@ -147,8 +180,11 @@ def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest
     assert not outcome.counts, "nothing was materialized"
 
 
-def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A budget is a pause: nothing is lost, nothing is asked twice, also of questions that were half done."""
+def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A budget is a pause: nothing is lost, nothing is asked twice, also of questions that were
+    half done."""
     world.write_questions([{**question, "answerable": True} for question in TEN_QUESTIONS[:5]])
     asked = set()
 
@@ -171,7 +207,9 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, mon
                 left = [row for row in audit(world.paths) if row["outcome"] == "left"]
                 assert len(left) + outcome.facts["qa"]["dagster/row_count"] == 5
                 assert all("model_access.budget_requests" in row["verdict"] for row in left)
-                assert "smoke_eval.questions_judged" in outcome.warned, "half of the answers would be judged as all"
+                assert "smoke_eval.questions_judged" in outcome.warned, (
+                    "half of the answers would be judged as all"
+                )
 
         assert n_runs > 2
         assert len(world.answers()) == 5
@@ -179,7 +217,9 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, mon
         assert max(Counter(request.prompt for request in server.requests).values()) == 1
 
 
-def test_vectors_and_answers_of_a_run_share_one_budget(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_and_answers_of_a_run_share_one_budget(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a budget for each asset or provider a run would spend it several times over."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server, WireServer("ollama") as embedding_server:
@@ -199,7 +239,9 @@ def test_vectors_and_answers_of_a_run_share_one_budget(world: World, monkeypatch
     assert n_for_answers + n_for_vectors == 8
 
 
-def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_stops_working_keeps_what_is_done(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Keys expire at night."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server:
@@ -221,7 +263,9 @@ def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: 
         assert first.facts["qa"]["n_left"] == 10 - n_published
         assert len(world.answers()) == 10
         assert second.facts["qa"]["n_left"] == 0
-        answered = Counter(request.prompt for request in server.requests[:6] + server.requests[n_sent:])
+        answered = Counter(
+            request.prompt for request in server.requests[:6] + server.requests[n_sent:]
+        )
         assert max(answered.values()) == 1, "asked twice although answered"
     [reason] = {row["verdict"] for row in audit(world.paths) if row["outcome"] == "left"}
     assert reason == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
@@ -249,14 +293,18 @@ def test_a_reply_that_cannot_be_read_leaves_its_question_for_the_next_run(
     """Published as a refusal, a slip of the model would stay "the papers do not say" for ever."""
 
     def troubled(request: WireRequest) -> Reply:
-        is_q1 = any("How much did" in text for _, text in request.messages)  # also when it is asked to repair
+        is_q1 = any(
+            "How much did" in text for _, text in request.messages
+        )  # also when it is asked to repair
         return Reply("Hm, let me think ...") if is_q1 else quoting_model(request)
 
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(troubled)
         first = run(world)
-        by_first = {row["question_id"] for row in world.answers().values() if "openai" in row["model"]}
+        by_first = {
+            row["question_id"] for row in world.answers().values() if "openai" in row["model"]
+        }
         server.answer_by(quoting_model)
 
         second = run(world)
@@ -293,16 +341,25 @@ def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
         outcome = run(world)
 
     answer = world.answers()["q1"]
-    assert [claim["text"] for claim in answer["claims"]] == [answer["claims"][0]["citations"][0]["quote"]]
+    assert [claim["text"] for claim in answer["claims"]] == [
+        answer["claims"][0]["citations"][0]["quote"]
+    ]
     rows = audit(world.paths)[-3:]
     [row] = [row for row in rows if row["question_id"] == "q1"]
     counts = ("n_hallucinated_citations", "n_dropped_citations", "n_left_out_claims")
     assert [row[name] for name in counts] == ["1", "1", "3"]
-    assert [outcome.facts["qa"][name] for name in counts] == [sum(int(row[name]) for row in rows) for name in counts]
-    assert [one["claim"] for one in answer["left_out"]][:2] == ["Ferritin doubled.", "Ferritin tripled."]
+    assert [outcome.facts["qa"][name] for name in counts] == [
+        sum(int(row[name]) for row in rows) for name in counts
+    ]
+    assert [one["claim"] for one in answer["left_out"]][:2] == [
+        "Ferritin doubled.",
+        "Ferritin tripled.",
+    ]
 
 
-def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_back_to_an_earlier_model_or_question_file_is_free(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody compares two models, or tries one question, and would pay for every answer again."""
     with WireServer("openai") as server, WireServer("google") as other:
         use_wire_environment(monkeypatch, server, other)
@@ -320,13 +377,18 @@ def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, m
 
 
 def reporting_model(request: WireRequest) -> Reply:
-    """Says in words of its own what the quoting model quotes: a quote as it stands needs no judge."""
+    """Says in words of its own what the quoting model quotes: a quote as it stands needs no
+    judge."""
     said = json.loads(quoting_model(request).text)["claims"]
     quotes = [[(one["source"], one["quote"]) for one in claim["citations"]] for claim in said]
-    return reply([(f"One paper says: {claim['text']}", own) for claim, own in zip(said, quotes, strict=True)])
+    return reply(
+        [(f"One paper says: {claim['text']}", own) for claim, own in zip(said, quotes, strict=True)]
+    )
 
 
-def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Answers do not wait for their judge, and are not written again for it."""
     judging = {
         "answering": {"model": MODELS["openai"], "judge": {"model": MODELS["google"]}},
@@ -350,12 +412,20 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
     assert first.is_success
     assert "Check GEMINI_API_KEY" in first.warned["qa.all_judged"]
     assert "qa.all_judged" not in second.warned
-    assert {claim["support"]["judged"] for row in unjudged.values() for claim in row["claims"]} == {None}
-    assert [outcome.facts["qa"]["n_unjudged"] for outcome in (first, second, third)] == [len(answered), 0, 0]
+    assert {claim["support"]["judged"] for row in unjudged.values() for claim in row["claims"]} == {
+        None
+    }
+    assert [outcome.facts["qa"]["n_unjudged"] for outcome in (first, second, third)] == [
+        len(answered),
+        0,
+        0,
+    ]
     assert {row["claims"][0]["support"]["judged"] for row in answered} == {1.0}
 
 
-def test_a_judge_of_another_provider_is_asked_once_an_answer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_of_another_provider_is_asked_once_an_answer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody should mark their own work, and a new judge must not make the writer write again."""
     with WireServer("openai") as writer, WireServer("google", scripts_judge=True) as judge:
         use_wire_environment(monkeypatch, writer, judge)

@@ -1,4 +1,5 @@
-"""Runs with a model, as the processes a user starts: killed half-way, and searched for the key afterwards."""
+"""Runs with a model, as the processes a user starts: killed half-way, and searched for the key
+afterwards."""
 
 import os
 import signal
@@ -35,7 +36,11 @@ def command(world: World, *arguments: str) -> list[str]:
 def environment(server: WireServer, home: Path) -> dict[str, str]:
     """As a user would set it; `.env` is read from the working folder."""
     providers = tuple(f"{name.upper()}_" for name in (*MODELS, "GEMINI"))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_ASSETS_", *providers))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("RAG_ASSETS_", *providers))
+    }
     return kept | {
         "DAGSTER_HOME": str(home),
         server.protocol.base_url_variable: server.base_url,
@@ -48,7 +53,8 @@ def environment(server: WireServer, home: Path) -> dict[str, str]:
 
 
 def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Path) -> None:
-    """Every question asked twice is paid for twice; every question lost is an answer missing in the morning."""
+    """Every question asked twice is paid for twice; every question lost is an answer missing in the
+    morning."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server:
         server.answer_by(lambda request: Slow(0.2, quoting_model(request)))
@@ -61,7 +67,10 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
         )
         deadline = time.monotonic() + DEADLINE_S
         n_before = len(contents(world.paths.kept, "answers"))
-        while len(contents(world.paths.kept, "answers")) < n_before + 4 and time.monotonic() < deadline:
+        while (
+            len(contents(world.paths.kept, "answers")) < n_before + 4
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -83,22 +92,32 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
         asked_again = Counter(request.prompt for request in server.requests)
     assert 4 <= n_finished < n_all, "a run that was over, or had not begun, would prove nothing"
     assert len(world.answers()) == 10
-    assert {Prompt.of(request).question for request in server.requests} == {q["question"] for q in TEN_QUESTIONS}
-    assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, "only what was under way"
+    assert {Prompt.of(request).question for request in server.requests} == {
+        q["question"] for q in TEN_QUESTIONS
+    }
+    assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, (
+        "only what was under way"
+    )
 
 
-@pytest.mark.parametrize(("ending", "wanted"), first_of([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
+@pytest.mark.parametrize(
+    ("ending", "wanted"), first_of([(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+)
 def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
     ending: signal.Signals, wanted: int, world: World, tmp_path: Path
 ) -> None:
-    """Whoever waits a minute for Ctrl-C kills the process, and a container is killed after ten seconds."""
+    """Whoever waits a minute for Ctrl-C kills the process, and a container is killed after ten
+    seconds."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server:
         server.answer_by(lambda request: Slow(2 * DEADLINE_S, quoting_model(request)))
         process = subprocess.Popen(
             command(world, "run", "--select", "qa"),
             env=environment(server, tmp_path / "home")
-            | {"OPENAI_API_KEY": server.key, "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": str(2 * DEADLINE_S)},
+            | {
+                "OPENAI_API_KEY": server.key,
+                "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": str(2 * DEADLINE_S),
+            },
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -125,7 +144,10 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
 def echoing(server: WireServer) -> Callable[[WireRequest], Step]:
     """A server that repeats the key wherever it can, and fails in between."""
     errors: list[Step] = [
-        Status(400, {"error": {"message": f"header was Bearer {server.key}", "type": "x", "code": None}}),
+        Status(
+            400,
+            {"error": {"message": f"header was Bearer {server.key}", "type": "x", "code": None}},
+        ),
         Status(500, f"<html>Authorization: Bearer {server.key}</html>".encode()),
         Reply(f"The key is {server.key}."),
         BadKey(),
@@ -139,7 +161,8 @@ def echoing(server: WireServer) -> Callable[[WireRequest], Step]:
 
 
 @pytest.mark.parametrize(
-    ("provider", "key_is_in"), first_of([("google", ".env"), ("anthropic", "environment"), ("openai", ".env")])
+    ("provider", "key_is_in"),
+    first_of([("google", ".env"), ("anthropic", "environment"), ("openai", ".env")]),
 )
 def test_the_key_reaches_no_file_and_no_output(
     provider: ProtocolName, key_is_in: Literal[".env", "environment"], world: World, tmp_path: Path
@@ -168,7 +191,9 @@ def test_the_key_reaches_no_file_and_no_output(
         assert {request.key for request in server.requests} == {secret}
 
     output = done.stdout + done.stderr
-    written = [path for root in (world.paths.data, home) for path in root.rglob("*") if path.is_file()]
+    written = [
+        path for root in (world.paths.data, home) for path in root.rglob("*") if path.is_file()
+    ]
     assert any(path.suffix == ".db" for path in written), "the run history lies elsewhere"
     assert provider in output, "nothing was reported"
     assert not [path.name for path in written if fragment.encode() in path.read_bytes()]
@@ -181,10 +206,15 @@ def test_chunks_are_made_without_the_key_that_answers_need(world: World, tmp_pat
         variables: dict[str, str | None] = dict(environment(server, tmp_path / "home"))
         variables |= {"OPENAI_BASE_URL": None, "OPENAI_API_KEY": None}
         chunks, answers = (
-            CliRunner().invoke(app, ["run", "--select", select, "--data", str(world.paths.data)], env=variables)
+            CliRunner().invoke(
+                app, ["run", "--select", select, "--data", str(world.paths.data)], env=variables
+            )
             for select in ("+chunks", "qa")
         )
 
     assert chunks.exit_code == 0, chunks.stderr
     assert answers.exit_code == 1
-    assert "Models of openai need a key. Set OPENAI_API_KEY in the environment or in .env" in answers.stderr
+    assert (
+        "Models of openai need a key. Set OPENAI_API_KEY in the environment or in .env"
+        in answers.stderr
+    )

@@ -1,4 +1,5 @@
-"""Papers as people have them: one folder per paper, or a list where the pipeline publishes its index."""
+"""Papers as people have them: one folder per paper, or a list where the pipeline publishes its
+index."""
 
 from pathlib import Path
 
@@ -24,12 +25,20 @@ def test_one_folder_per_paper_is_read_and_cited_by_path(world: World) -> None:
     assert {citation["paper_id"] for citation in claim["citations"]} == {"2301.00002__main"}
 
 
-def test_a_list_at_the_place_of_the_index_names_the_papers_in_every_run(world: World, tmp_path: Path) -> None:
-    """ADR 0004 names this path; the first run failed on it, and must not make the second see other papers."""
+def test_a_list_at_the_place_of_the_index_names_the_papers_in_every_run(
+    world: World, tmp_path: Path
+) -> None:
+    """ADR 0004 names this path; the first run failed on it, and must not make the second see other
+    papers."""
     elsewhere = tmp_path / "tei"
     world.paths.papers.rename(elsewhere)
-    rows = [{"paper_id": paper_id, "parsed_xml_path": str(elsewhere / f"{paper_id}.tei.xml")} for paper_id in TOPICS]
-    schema = pa.schema([(name, pa.string()) for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")])
+    rows = [
+        {"paper_id": paper_id, "parsed_xml_path": str(elsewhere / f"{paper_id}.tei.xml")}
+        for paper_id in TOPICS
+    ]
+    schema = pa.schema(
+        [(name, pa.string()) for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")]
+    )
     pq.write_table(pa.Table.from_pylist(rows[:2], schema), world.paths.parsed_index)
 
     outcomes = [world.run(), world.run()]

@@ -20,14 +20,18 @@ def label(paper_id: str, question: dict[str, object]) -> dict[str, object]:
 
 @pytest.fixture
 def labelled(world: World) -> World:
-    """Questions that say which papers answer them, as those of the demo do; floors as they are shipped."""
-    ferritin, basalt, opera = ({k: v for k, v in one.items() if k != "paper_ids"} for one in QUESTIONS)
+    """Questions that say which papers answer them, as those of the demo do; floors as they are
+    shipped."""
+    ferritin, basalt, opera = (
+        {k: v for k, v in one.items() if k != "paper_ids"} for one in QUESTIONS
+    )
     world.write_questions([label("ferritin", ferritin), label("basalt", basalt), opera])
     return world
 
 
 def test_own_papers_instead_of_the_demos_end_without_a_failure(labelled: World) -> None:
-    """All of the demo's questions are refused, rightly; a red run would tell the user that their papers are bad."""
+    """All of the demo's questions are refused, rightly; a red run would tell the user that their
+    papers are bad."""
     for paper in labelled.paths.papers.iterdir():
         paper.unlink()
     labelled.write_paper("granite", *OWN)
@@ -62,7 +66,10 @@ def test_questions_without_labels_are_answered_and_not_judged(world: World) -> N
     outcome = world.run(evaluation={})
 
     assert outcome.is_success, outcome.broken or outcome.failures
-    assert {name: row["refused"] for name, row in world.answers().items()} == {"m1": False, "m2": True}
+    assert {name: row["refused"] for name, row in world.answers().items()} == {
+        "m1": False,
+        "m2": True,
+    }
     assert outcomes(world) == {"m1": "unlabelled", "m2": "unlabelled"}
     assert not outcome.warned.keys() & {"smoke_eval.questions_right", "smoke_eval.questions_judged"}
 
@@ -78,12 +85,16 @@ def test_without_questions_nothing_fails_and_the_skipped_assets_say_why(world: W
     assert outcome.is_success, outcome.failures
     assert {"qa", "smoke_eval"}.isdisjoint(outcome.counts)
     assert "index_meta" in outcome.counts
-    assert not world.paths.qa.exists(), "answers to deleted questions, of papers that may be deleted"
+    assert not world.paths.qa.exists(), (
+        "answers to deleted questions, of papers that may be deleted"
+    )
     questions.write_text(text)
     assert world.run().counts["qa"] == (3, 0, 0, 0), "and they come back with the questions"
 
 
-def test_a_question_file_that_was_named_and_is_missing_stops_the_run_before_its_first_asset(world: World) -> None:
+def test_a_question_file_that_was_named_and_is_missing_stops_the_run_before_its_first_asset(
+    world: World,
+) -> None:
     """A mistyped setting must not withdraw the published answers."""
     published = world.bytes_of(world.paths.qa)
 

@@ -27,7 +27,10 @@ def test_the_notebook_of_the_docs_runs(
         exec(cell.replace("What is k in reciprocal rank fusion?", question), names)
 
     printed = capsys.readouterr().out
-    assert "holds: Ferritin fell by 12% in all groups of runners within a month of training." in printed
+    assert (
+        "holds: Ferritin fell by 12% in all groups of runners within a month of training."
+        in printed
+    )
     assert "1 strong ferritin 2" in printed
     assert 'there is no field "sction", is section meant?' in printed
     assert not names["result"].refused

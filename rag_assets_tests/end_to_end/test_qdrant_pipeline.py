@@ -32,7 +32,9 @@ def settings_of(world: World, url: str) -> Settings:
     return load_settings({"data_dir": str(world.paths.data), **TOKENIZER, "indexing": qdrant(url)})
 
 
-def test_qdrant_gives_the_answers_that_chroma_gives(built: World, tmp_path: Path, server: QdrantServer) -> None:
+def test_qdrant_gives_the_answers_that_chroma_gives(
+    built: World, tmp_path: Path, server: QdrantServer
+) -> None:
     """Where vectors are kept is no reason for another answer."""
     world, chroma = built.copy_to(tmp_path), built.answers()
     world.paths.qa.unlink()
@@ -42,7 +44,12 @@ def test_qdrant_gives_the_answers_that_chroma_gives(built: World, tmp_path: Path
     assert outcome.is_success, outcome.failures
     assert outcome.facts["chroma_index"]["store"] == "qdrant"
     assert outcome.facts["chroma_index"]["place"] == server.url
-    changing = {"answered_at", "latency_s", "seconds", "fingerprint"}  # the last covers scores to their last digit
+    changing = {
+        "answered_at",
+        "latency_s",
+        "seconds",
+        "fingerprint",
+    }  # the last covers scores to their last digit
     for id_, answer in world.answers().items():
         assert {key: value for key, value in answer.items() if key not in changing} == {
             key: value for key, value in chroma[id_].items() if key not in changing
@@ -53,12 +60,17 @@ def test_qdrant_gives_the_answers_that_chroma_gives(built: World, tmp_path: Path
 def test_an_open_engine_answers_from_what_was_published_meanwhile(
     place: str, built: World, tmp_path: Path, server: QdrantServer
 ) -> None:
-    """An engine that goes on with what it opened would answer from deleted papers until it is restarted."""
+    """An engine that goes on with what it opened would answer from deleted papers until it is
+    restarted."""
     world, url = built.copy_to(tmp_path), server.url if place == "server" else ""
     assert world.run(indexing=qdrant(url)).is_success
     with open_engine(settings_of(world, url)) as engine:
         before = engine.search("How does granite lose its water?")
-        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        world.write_paper(
+            "granite",
+            "Granite and heat",
+            "Granite loses its water slowly when it is heated from below.",
+        )
 
         outcome = world.run(indexing=qdrant(url))
 
@@ -104,7 +116,9 @@ def test_a_fusion_by_the_server_answers_with_the_scores_of_both_kinds(
     assert outcome.is_success, outcome.failures
     assert "12%" in world.answers()["q1"]["answer"]
     with open_engine(
-        load_settings({"data_dir": str(world.paths.data), **TOKENIZER, "indexing": store, "retrieval": fusion})
+        load_settings(
+            {"data_dir": str(world.paths.data), **TOKENIZER, "indexing": store, "retrieval": fusion}
+        )
     ) as engine:
         best = engine.search(FERRITIN)[0]
     assert best.chunk.paper_id == "ferritin"
@@ -115,9 +129,14 @@ def test_a_fusion_by_the_server_answers_with_the_scores_of_both_kinds(
 
 def test_a_fusion_by_a_server_that_is_not_there_is_refused(built: World) -> None:
     """Chroma and the word index cannot do it."""
-    settings = load_settings({"data_dir": str(built.paths.data), **TOKENIZER, "retrieval": {"fusion": "server_dbsf"}})
+    settings = load_settings(
+        {"data_dir": str(built.paths.data), **TOKENIZER, "retrieval": {"fusion": "server_dbsf"}}
+    )
 
-    with open_engine(settings) as engine, pytest.raises(InvalidSettings, match="names a fusion by Qdrant"):
+    with (
+        open_engine(settings) as engine,
+        pytest.raises(InvalidSettings, match="names a fusion by Qdrant"),
+    ):
         engine.search(FERRITIN)
 
 
@@ -140,12 +159,16 @@ def test_a_sparse_model_finds_what_a_synonym_says_and_embeds_a_text_once(
     assert first.facts["embeddings"]["n_sparse_vectors_made"] > 0
     assert second.facts["embeddings"]["n_sparse_vectors_made"] == 0
     assert second.counts["chroma_index"][:3] == (0, 0, 0)
-    with open_engine(load_settings({"data_dir": str(world.paths.data), **TOKENIZER, **chosen})) as engine:
+    with open_engine(
+        load_settings({"data_dir": str(world.paths.data), **TOKENIZER, **chosen})
+    ) as engine:
         found = engine.search("volcanic")
     assert found[0].chunk.paper_id == "basalt"
 
 
-def test_a_sparse_model_that_nothing_searches_ends_the_run_before_its_first_asset(built: World, tmp_path: Path) -> None:
+def test_a_sparse_model_that_nothing_searches_ends_the_run_before_its_first_asset(
+    built: World, tmp_path: Path
+) -> None:
     """Not after an hour of embedding."""
     world = built.copy_to(tmp_path)
 

@@ -20,11 +20,16 @@ def settings_of(world: World) -> Settings:
 
 
 def papers_in(world: World) -> list[set[str]]:
-    return [set(world.table(path)["paper_id"].to_pylist()) for path in (world.paths.chunks, world.paths.passages)]
+    return [
+        set(world.table(path)["paper_id"].to_pylist())
+        for path in (world.paths.chunks, world.paths.passages)
+    ]
 
 
 def papers_with_vectors(world: World) -> set[str]:
-    (vectors,) = (one for one in published_indexes(settings_of(world)) if one.identity.kind == "chroma")
+    (vectors,) = (
+        one for one in published_indexes(settings_of(world)) if one.identity.kind == "chroma"
+    )
     held = vectors.fingerprints()
     rows = world.table(world.paths.passages).select(["passage_id", "paper_id"]).to_pylist()
     return {row["paper_id"] for row in rows if row["passage_id"] in held}
@@ -33,7 +38,8 @@ def papers_with_vectors(world: World) -> set[str]:
 def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing of any paper was published; what stays of a bad one would be cited for a text that is gone."""
+    """Nothing of any paper was published; what stays of a bad one would be cited for a text that is
+    gone."""
     cut, calls = work.chunk_paper, []
 
     def careless(paper_id: str, *arguments: Any) -> Any:
@@ -80,7 +86,10 @@ def test_a_tei_with_a_page_beyond_its_document_holds_up_no_other_paper(world: Wo
     assert papers_in(world) == [{"basalt", "ferritin"}] * 2
     (file,) = quarantined_files(settings_of(world))
     assert file["file"] == "iron.tei.xml"
-    assert "puts a text on page 9, but the document has 2 pages (pages_within_document)" in file["reason"]
+    assert (
+        "puts a text on page 9, but the document has 2 pages (pages_within_document)"
+        in file["reason"]
+    )
 
 
 def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run(
@@ -105,7 +114,9 @@ def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run
     assert papers_with_vectors(world) == {"ferritin", "iron"}
     (file,) = quarantined_files(settings_of(world))
     assert file["paper_id"] == "basalt"
-    assert file["reason"].startswith("No vectors were made of it: basalt.tei.xml "), "it was read, and words find it"
+    assert file["reason"].startswith("No vectors were made of it: basalt.tei.xml "), (
+        "it was read, and words find it"
+    )
     without = status_facts(settings_of(world))["index_version"]
 
     monkeypatch.setattr(embedding_work, "_tokens", tokens)

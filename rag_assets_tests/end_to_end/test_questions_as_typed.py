@@ -1,4 +1,5 @@
-"""Questions as people type them: with numbers and greetings in front, and with the name of a paper in them."""
+"""Questions as people type them: with numbers and greetings in front, and with the name of a paper
+in them."""
 
 from collections.abc import Iterator
 
@@ -28,29 +29,55 @@ def test_what_stands_around_a_question_changes_no_answer(engine: Engine, bare: s
     expected = claims(engine, bare)
     assert expected
 
-    around = ["1) ", "1. ", "12) ", "(a) ", "Question 3\n", "Hi, ", "Q3 ", "Q: ", "\t", "• ", "Please tell me: "]
+    around = [
+        "1) ",
+        "1. ",
+        "12) ",
+        "(a) ",
+        "Question 3\n",
+        "Hi, ",
+        "Q3 ",
+        "Q: ",
+        "\t",
+        "• ",
+        "Please tell me: ",
+    ]
     typed = [*(f"{before}{bare}" for before in around), f'"{bare}"']
 
     assert {one: claims(engine, one) for one in typed} == dict.fromkeys(typed, expected)
-    assert engine.trace(typed[0]).result.question == typed[0], "the record has the words of the user"
+    assert engine.trace(typed[0]).result.question == typed[0], (
+        "the record has the words of the user"
+    )
 
 
 @pytest.mark.parametrize(
-    "asked", ["What are the limitations of {}?", "How much did ferritin fall according to {}?", "Who wrote {}?"]
+    "asked",
+    [
+        "What are the limitations of {}?",
+        "How much did ferritin fall according to {}?",
+        "Who wrote {}?",
+    ],
 )
-def test_the_name_of_a_paper_chooses_the_paper_and_is_no_content(engine: Engine, asked: str) -> None:
-    """Sentences that repeat the title were given as the answer, and "Who funded TITLE?" was refused."""
+def test_the_name_of_a_paper_chooses_the_paper_and_is_no_content(
+    engine: Engine, asked: str
+) -> None:
+    """Sentences that repeat the title were given as the answer, and "Who funded TITLE?" was
+    refused."""
     title, _ = TOPICS["ferritin"]
     expected = claims(engine, asked.format("the paper"), "paper:ferritin")
 
     names = [f'"{title}"', f"*{title}*", f"the study “{title}”", "ferritin.tei.xml", "ferritin.pdf"]
 
-    assert {name: claims(engine, asked.format(name)) for name in names} == dict.fromkeys(names, expected)
+    assert {name: claims(engine, asked.format(name)) for name in names} == dict.fromkeys(
+        names, expected
+    )
     assert engine.trace(asked.format(names[0])).result.named_papers == ("ferritin",)
 
 
 def test_a_paper_that_a_filter_leaves_out_is_not_searched_for_its_name(engine: Engine) -> None:
     """Nothing at all could be found, though the filter lets papers through."""
-    found = engine.evidence('Where is water taken up in "Ferritin in athletes"?', where="paper:basalt")
+    found = engine.evidence(
+        'Where is water taken up in "Ferritin in athletes"?', where="paper:basalt"
+    )
 
     assert {context.paper_id for context in found.contexts} == {"basalt"}

@@ -1,6 +1,8 @@
-"""A data folder that may only be read: questions are answered, and what would write says so before it begins.
+"""A data folder that may only be read: questions are answered, and what would write says so before
+it begins.
 
-The folder is mounted read-only for one process, because rights mean nothing to a test that runs as root.
+The folder is mounted read-only for one process, because rights mean nothing to a test that runs as
+root.
 """
 
 import json
@@ -30,13 +32,35 @@ print(json.dumps([(one.exit_code, one.stdout, one.stderr) for one in done]))
 
 def read_only(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """A command in a mount namespace of its own, in which nothing below `data` can be written."""
-    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", MOUNTED, "sh", str(data), *arguments]
-    return subprocess.run(command, env=environment(data), capture_output=True, text=True, check=False)
+    command = [
+        "unshare",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        MOUNTED,
+        "sh",
+        str(data),
+        *arguments,
+    ]
+    return subprocess.run(
+        command, env=environment(data), capture_output=True, text=True, check=False
+    )
 
 
-def outcomes(data: Path, *commands: Sequence[str], exact_up_to_bytes: int = 10**9) -> list[tuple[int, str, str]]:
-    """Exit code, stdout and stderr of each command, all of them in one process: starting it is most of its time."""
-    done = read_only(data, sys.executable, "-c", COMMANDS_OF_ONE_PROCESS, json.dumps(commands), str(exact_up_to_bytes))
+def outcomes(
+    data: Path, *commands: Sequence[str], exact_up_to_bytes: int = 10**9
+) -> list[tuple[int, str, str]]:
+    """Exit code, stdout and stderr of each command, all of them in one process: starting it is most
+    of its time."""
+    done = read_only(
+        data,
+        sys.executable,
+        "-c",
+        COMMANDS_OF_ONE_PROCESS,
+        json.dumps(commands),
+        str(exact_up_to_bytes),
+    )
     assert done.returncode == 0, done.stderr
     return [tuple(outcome) for outcome in json.loads(done.stdout.splitlines()[-1])]
 
@@ -51,7 +75,8 @@ def data(built: World, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("exact_up_to_bytes", [10**9, 0], ids=["exact vectors", "chroma"])
 def test_questions_are_answered_from_both_indexes(data: Path, exact_up_to_bytes: int) -> None:
-    """A shared corpus on a read-only disk is the plain way to give it to a group; both engines insist on writing."""
+    """A shared corpus on a read-only disk is the plain way to give it to a group; both engines
+    insist on writing."""
     answered, found, *looked_at = outcomes(
         data,
         ["ask", QUESTION],
@@ -68,7 +93,8 @@ def test_questions_are_answered_from_both_indexes(data: Path, exact_up_to_bytes:
 
 
 def test_what_would_write_says_so_in_one_sentence(data: Path) -> None:
-    """Found out after an hour of embedding, or in a traceback of a database, it is found out too late."""
+    """Found out after an hour of embedding, or in a traceback of a database, it is found out too
+    late."""
     commands = (["run"], ["chunk"], ["qa"], ["clear", "--yes"], ["ui"])
 
     for command, (code, said, error) in zip(commands, outcomes(data, *commands), strict=True):

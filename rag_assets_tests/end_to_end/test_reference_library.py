@@ -10,10 +10,13 @@ from rag_assets_tests.faces.server.browser.drawn_papers import HERONS, draw_pape
 
 
 def test_a_library_is_read_cited_and_shown(tmp_path: Path) -> None:
-    """The record is the user's own, and the page of a quote must be seen although no papers folder is there."""
+    """The record is the user's own, and the page of a quote must be seen although no papers folder
+    is there."""
     library = tmp_path / "library/library.bib"
     library.parent.mkdir()
-    library.write_text("@article{lund, title={Herons in winter}, author={Lund, Ada}, year=2019, file={herons.pdf}}")
+    library.write_text(
+        "@article{lund, title={Herons in winter}, author={Lund, Ada}, year=2019, file={herons.pdf}}"
+    )
     draw_paper(library.parent / "herons.pdf", "Herons at the winter coast", HERONS)
     world = World(tmp_path / "world")
     for folder in (world.paths.papers, world.paths.questions):

@@ -18,11 +18,22 @@ from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, 
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
-from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, write_template, written
+from rag_assets_tests.end_to_end.test_model_runs_as_processes import (
+    DEADLINE_S,
+    command,
+    environment,
+)
+from rag_assets_tests.end_to_end.test_reports import (
+    TEMPLATE,
+    run_with_model,
+    write_template,
+    written,
+)
 from rag_assets_tests.kept_entries import contents
 
-MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
+MANY = "# Many\n\n" + "".join(
+    f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8)
+)
 
 
 @pytest.mark.whole
@@ -42,7 +53,10 @@ def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path:
         )
         deadline = time.monotonic() + DEADLINE_S
         n_before = len(contents(world.paths.kept, "answers"))
-        while len(contents(world.paths.kept, "answers")) < n_before + 3 and time.monotonic() < deadline:
+        while (
+            len(contents(world.paths.kept, "answers")) < n_before + 3
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -62,8 +76,12 @@ def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path:
 
         asked = Counter(request.prompt for request in server.requests)
     assert done.returncode == 0, done.stderr
-    assert 3 <= n_finished < len(asked), "a run that was over, or had not begun, would prove nothing"
-    assert sum(count - 1 for count in asked.values()) == n_sent - n_finished, "only what was under way"
+    assert 3 <= n_finished < len(asked), (
+        "a run that was over, or had not begun, would prove nothing"
+    )
+    assert sum(count - 1 for count in asked.values()) == n_sent - n_finished, (
+        "only what was under way"
+    )
     assert [line for line in written(world, "many").splitlines() if line.startswith("## Part")] == [
         f"## Part {n}" for n in range(8)
     ]
@@ -81,7 +99,9 @@ def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
         server.answer_by(lambda _request: fault)
         world.run("reports", answering={"model": MODELS["openai"]}, model_access=patient)
         report = world.paths.reports / "review.md"
-        assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace("\\", "")
+        assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace(
+            "\\", ""
+        )
         server.answer_by(quoting_model)
 
         healed = run_with_model(world, "reports")
@@ -103,7 +123,9 @@ def _without_gaps(report: Report) -> Report:
 
 def _silent(report: Report) -> Report:
     nothing: tuple[Answered, ...] = ()
-    return _with_sections(report, lambda section: replace(section, answers=nothing, rows=(), gaps=()))
+    return _with_sections(
+        report, lambda section: replace(section, answers=nothing, rows=(), gaps=())
+    )
 
 
 def _with_sections(report: Report, change: Callable[[WrittenSection], WrittenSection]) -> Report:
@@ -112,7 +134,11 @@ def _with_sections(report: Report, change: Callable[[WrittenSection], WrittenSec
 
 @pytest.mark.parametrize(
     ("check", "breaks"),
-    [("sentences_cited", _without_evidence), ("gaps_named", _without_gaps), ("no_silent_section", _silent)],
+    [
+        ("sentences_cited", _without_evidence),
+        ("gaps_named", _without_gaps),
+        ("no_silent_section", _silent),
+    ],
 )
 def test_a_report_that_breaks_a_promise_stays_as_it_was_and_the_others_go_on(
     world: World, monkeypatch: pytest.MonkeyPatch, check: str, breaks: Callable[[Report], Report]

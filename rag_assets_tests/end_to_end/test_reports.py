@@ -1,4 +1,5 @@
-"""Whole runs with templates of reports: what is written, what is written again, and what is never asked again."""
+"""Whole runs with templates of reports: what is written, what is written again, and what is never
+asked again."""
 
 import json
 import re
@@ -70,7 +71,9 @@ def model(model_server: WireServer, monkeypatch: pytest.MonkeyPatch) -> WireServ
 
 
 @pytest.fixture(scope="module")
-def reported_once(built: World, model_server: WireServer, tmp_path_factory: pytest.TempPathFactory) -> World:
+def reported_once(
+    built: World, model_server: WireServer, tmp_path_factory: pytest.TempPathFactory
+) -> World:
     """The built world with a report that the model wrote. Not to be changed."""
     world = built.copy_to(tmp_path_factory.mktemp("reported"))
     write_template(world)
@@ -89,7 +92,8 @@ def reported(reported_once: World, model: WireServer, tmp_path: Path) -> World:
 
 
 def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world: World) -> None:
-    """A sentence without its page, or a question that is passed over in silence, and the report is worth nothing."""
+    """A sentence without its page, or a question that is passed over in silence, and the report is
+    worth nothing."""
     write_template(world)
 
     outcome = world.run("reports")
@@ -105,19 +109,24 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
 
 
 def test_the_references_of_a_report_are_the_papers_it_shows(world: World) -> None:
-    """An answer may hold claims that the report leaves out; its list of references must not name their papers."""
+    """An answer may hold claims that the report leaves out; its list of references must not name
+    their papers."""
     settings = "```toml\nlength = 1\n```"
     asks = "- How much did ferritin fall in runners, and where does basalt take up water?"
     write_template(world, f"# Both\n\n## First\n\n{settings}\n\n{asks}\n")
     assert world.run("reports").is_success
     assert rows(world)["first/1"]["sources_used"] == ["ferritin", "basalt"]
 
-    called = CliRunner().invoke(app, ["cite", "review", "--style", "ris", "--data", str(world.paths.data)])
+    called = CliRunner().invoke(
+        app, ["cite", "review", "--style", "ris", "--data", str(world.paths.data)]
+    )
 
     assert re.findall(r"^ID  - (.*)", called.stdout, re.MULTILINE) == ["ferritin"], called.output
 
 
-def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model: WireServer) -> None:
+def test_an_unchanged_run_writes_no_byte_and_asks_nothing(
+    reported: World, model: WireServer
+) -> None:
     """Each night would cost what the report cost."""
     n_before, before = len(model.requests), reported.bytes_of(reported.paths.reports)
 
@@ -128,8 +137,11 @@ def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model
     assert outcome.counts["reports"] == (0, 0, 0, 3)
 
 
-def test_another_style_writes_the_report_again_and_asks_nothing(reported: World, model: WireServer) -> None:
-    """A journal that wants numbers costs no call; a style that is left as it was would be a setting without effect."""
+def test_another_style_writes_the_report_again_and_asks_nothing(
+    reported: World, model: WireServer
+) -> None:
+    """A journal that wants numbers costs no call; a style that is left as it was would be a setting
+    without effect."""
     answers = (reported.paths.reports / "review.jsonl").read_bytes()
     n_before = len(model.requests)
 
@@ -142,10 +154,14 @@ def test_another_style_writes_the_report_again_and_asks_nothing(reported: World,
     assert "- \\[1\\] " in written(reported)
 
 
-def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(reported: World, model: WireServer) -> None:
+def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(
+    reported: World, model: WireServer
+) -> None:
     """A report of many sections would be paid for again whenever one paper changes."""
     asked_before = len(model.requests)
-    reported.write_paper("basalt", "Basalt and water", "Where rocks of basalt take up water, they keep it.")
+    reported.write_paper(
+        "basalt", "Basalt and water", "Where rocks of basalt take up water, they keep it."
+    )
 
     outcome = run_with_model(reported)
 
@@ -157,11 +173,16 @@ def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(reported
     assert "rocks" in outcome.facts["reports"]["sections_written"]
 
 
-def test_guidance_of_one_section_leaves_the_others_alone(reported: World, model: WireServer) -> None:
+def test_guidance_of_one_section_leaves_the_others_alone(
+    reported: World, model: WireServer
+) -> None:
     """A word changed in one section would be paid for in all of them."""
     n_before = len(model.requests)
     write_template(
-        reported, TEMPLATE.replace("Where does basalt take up water?", "Along what does basalt take up water?")
+        reported,
+        TEMPLATE.replace(
+            "Where does basalt take up water?", "Along what does basalt take up water?"
+        ),
     )
 
     outcome = run_with_model(reported, "reports")
@@ -171,14 +192,21 @@ def test_guidance_of_one_section_leaves_the_others_alone(reported: World, model:
     assert outcome.counts["reports"] == (0, 1, 0, 2)
 
 
-def test_a_heading_of_another_section_asks_for_no_other_section(reported: World, model: WireServer) -> None:
+def test_a_heading_of_another_section_asks_for_no_other_section(
+    reported: World, model: WireServer
+) -> None:
     """A renamed, added or deleted heading would have the whole report paid for again."""
     n_before = len(model.requests)
     write_template(reported, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
 
     outcome = run_with_model(reported, "reports")
 
-    parts = {line for request in model.requests[n_before:] for line in request.prompt.splitlines() if "part:" in line}
+    parts = {
+        line
+        for request in model.requests[n_before:]
+        for line in request.prompt.splitlines()
+        if "part:" in line
+    }
     assert parts == {"This part: Studies next to each other"}
     assert outcome.facts["reports"]["sections_written"] == "review/studies-next-to-each-other"
 
@@ -191,7 +219,9 @@ def test_a_model_is_shown_the_outline(reported: World, model: WireServer) -> Non
     assert all("Runners and rocks" in prompt and "- Side by side" in prompt for prompt in prompts)
 
 
-def test_a_provider_that_is_down_leaves_the_published_sections(reported: World, model: WireServer) -> None:
+def test_a_provider_that_is_down_leaves_the_published_sections(
+    reported: World, model: WireServer
+) -> None:
     """A failing night would empty the report."""
     before = written(reported)
     model.answer_by(lambda _request: Status(503))

@@ -36,7 +36,9 @@ def world(built: World, tmp_path: Path) -> World:
 
 def about_basalt_and_others(request: WireRequest) -> Step:
     is_basalt = "basalt" in request.prompt.lower()
-    return Reply(json.dumps({"summary": f"This part is about {UNHEARD_OF if is_basalt else 'runners'}."}))
+    return Reply(
+        json.dumps({"summary": f"This part is about {UNHEARD_OF if is_basalt else 'runners'}."})
+    )
 
 
 def summarized(world: World, **access: Any) -> Outcome:
@@ -46,7 +48,9 @@ def summarized(world: World, **access: Any) -> Outcome:
     )
 
 
-def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(server: WireServer, world: World) -> None:
+def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(
+    server: WireServer, world: World
+) -> None:
     """What a model wrote about a paper, published as a quote of it, would be an invented source."""
     done = summarized(world)
 
@@ -54,7 +58,9 @@ def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(ser
     assert not done.warned.get("summaries.all_summarized")
     texts = world.table(world.paths.passages)["text"].to_pylist()
     assert not any(UNHEARD_OF in text for text in texts)
-    settings = load_settings({"data_dir": str(world.paths.data), **TOKENIZER, "summaries": {"model": "google:x"}})
+    settings = load_settings(
+        {"data_dir": str(world.paths.data), **TOKENIZER, "summaries": {"model": "google:x"}}
+    )
     with open_engine(settings) as engine:
         [best, *_] = engine.search(f"What is {UNHEARD_OF}?")
         contexts = engine.evidence(f"What is {UNHEARD_OF}?").contexts
@@ -63,10 +69,15 @@ def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(ser
     assert not any(UNHEARD_OF in context.text for context in contexts)
 
 
-def test_an_unchanged_run_asks_for_nothing_and_changes_no_byte(server: WireServer, world: World) -> None:
+def test_an_unchanged_run_asks_for_nothing_and_changes_no_byte(
+    server: WireServer, world: World
+) -> None:
     """The nightly would pay for the whole corpus each night."""
     summarized(world)
-    n_requests, before = len(server.requests), world.bytes_of(world.paths.cache, world.paths.data / "index")
+    n_requests, before = (
+        len(server.requests),
+        world.bytes_of(world.paths.cache, world.paths.data / "index"),
+    )
 
     again = summarized(world)
 
@@ -75,7 +86,9 @@ def test_an_unchanged_run_asks_for_nothing_and_changes_no_byte(server: WireServe
     assert world.bytes_of(world.paths.cache, world.paths.data / "index") == before
 
 
-def test_chunks_without_a_summary_are_indexed_all_the_same(server: WireServer, world: World) -> None:
+def test_chunks_without_a_summary_are_indexed_all_the_same(
+    server: WireServer, world: World
+) -> None:
     """A budget that ends early would take papers out of the corpus."""
     n_passages = len(world.table(world.paths.passages))
 

@@ -16,21 +16,32 @@ from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
+from rag_assets_tests.end_to_end.test_model_runs_as_processes import (
+    DEADLINE_S,
+    command,
+    environment,
+)
 from rag_assets_tests.kept_entries import contents
 
 COMPOUND = "How much did ferritin fall in runners within a month, and what does basalt take up along the cracks?"
-PARTS = ("How much did ferritin fall in runners within a month?", "What does basalt take up along the cracks?")
+PARTS = (
+    "How much did ferritin fall in runners within a month?",
+    "What does basalt take up along the cracks?",
+)
 
 
 def planning_model(request: WireRequest) -> Reply:
     """Takes the question apart, and else quotes."""
     if "what an answer must hold" in request.prompt or json.dumps(COMPOUND) == request.prompt:
-        return Reply(json.dumps({"parts": [{"question": part, "enough": "a fact"} for part in PARTS]}))
+        return Reply(
+            json.dumps({"parts": [{"question": part, "enough": "a fact"} for part in PARTS]})
+        )
     if '"enough"' in request.prompt:
         return Reply(json.dumps({"queries": ["basalt cracks", "burial"]}))
     if request.prompt.startswith('"'):
-        return Reply(json.dumps({"parts": [{"question": json.loads(request.prompt), "enough": ""}]}))
+        return Reply(
+            json.dumps({"parts": [{"question": json.loads(request.prompt), "enough": ""}]})
+        )
     return quoting_model(request)
 
 
@@ -43,8 +54,11 @@ def run(world: World, model: str | None) -> Outcome:
 def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, model: str | None
 ) -> None:
-    """Effort that is paid for again each night, or that publishes what was not verified, is worse than none."""
-    world.write_questions([{"id": "q", "question": COMPOUND}, {"id": "r", "question": "Who composed the opera?"}])
+    """Effort that is paid for again each night, or that publishes what was not verified, is worse
+    than none."""
+    world.write_questions(
+        [{"id": "q", "question": COMPOUND}, {"id": "r", "question": "Who composed the opera?"}]
+    )
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(planning_model)
@@ -69,12 +83,18 @@ def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing
 
 
 def n_kept(world: World) -> int:
-    return sum(len(contents(world.paths.kept, kind)) for kind in ("answers", "plans/plans", "plans/other_words"))
+    return sum(
+        len(contents(world.paths.kept, kind))
+        for kind in ("answers", "plans/plans", "plans/other_words")
+    )
 
 
 @pytest.mark.whole
-def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(world: World, tmp_path: Path) -> None:
-    """Plan, parts and other words are paid for one by one; a kill between them must lose only what is under way."""
+def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(
+    world: World, tmp_path: Path
+) -> None:
+    """Plan, parts and other words are paid for one by one; a kill between them must lose only what
+    is under way."""
     world.write_questions([{"id": "q", "question": COMPOUND}])
     arguments = ["run", "--select", "qa", "--set", "answering.effort=thorough"]
     n_before = n_kept(world)
@@ -89,7 +109,9 @@ def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(wor
             stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + DEADLINE_S
-        while len(server.requests) < 3 and time.monotonic() < deadline:  # the plan and a part are done
+        while (
+            len(server.requests) < 3 and time.monotonic() < deadline
+        ):  # the plan and a part are done
             time.sleep(0.02)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
@@ -107,6 +129,8 @@ def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(wor
 
         assert done.returncode == 0, done.stderr
         asked = Counter(request.prompt for request in server.requests)
-    assert 2 <= n_finished < len(asked), "a run that was over, or had not begun, would prove nothing"
+    assert 2 <= n_finished < len(asked), (
+        "a run that was over, or had not begun, would prove nothing"
+    )
     assert sum(count - 1 for count in asked.values()) <= 1, "only what was under way"
     assert world.answers()["q"]["unanswered"] == []

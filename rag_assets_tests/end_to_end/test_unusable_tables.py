@@ -8,8 +8,11 @@ import pytest
 from rag_assets_testing.world import World
 
 
-def test_tables_of_an_older_version_or_damaged_are_made_anew(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    """An upgrade must not end every later run in an error of the parquet library, nor cost the vectors."""
+def test_tables_of_an_older_version_or_damaged_are_made_anew(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An upgrade must not end every later run in an error of the parquet library, nor cost the
+    vectors."""
     paths = world.paths
     tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles]
     before = world.bytes_of(*tables, paths.vectors, paths.qa)

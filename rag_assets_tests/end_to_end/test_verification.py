@@ -1,4 +1,5 @@
-"""Damage that leaves size and time of a file as they are: runs trust it, `verify` names it and what mends it."""
+"""Damage that leaves size and time of a file as they are: runs trust it, `verify` names it and what
+mends it."""
 
 import errno
 import os
@@ -41,13 +42,17 @@ def flipped(path: Path) -> None:
 
 
 def largest(folder: Path) -> Path:
-    return max((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    return max(
+        (path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size
+    )
 
 
 def an_entry_lost(path: Path) -> None:
     before = path.stat()
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute("UPDATE entries SET content = zeroblob(1536) WHERE key = (SELECT MAX(key) FROM entries)")
+        database.execute(
+            "UPDATE entries SET content = zeroblob(1536) WHERE key = (SELECT MAX(key) FROM entries)"
+        )
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
@@ -89,25 +94,33 @@ def test_the_damaged_file_is_named_and_its_remedy_mends_it(
     follow(sharded, *item)
     outcome = sharded.run()
 
-    assert item[0] in (str(path.relative_to(sharded.paths.data)), str(path.parent.relative_to(sharded.paths.data)))
+    assert item[0] in (
+        str(path.relative_to(sharded.paths.data)),
+        str(path.parent.relative_to(sharded.paths.data)),
+    )
     assert outcome.is_success, outcome.failures or outcome.broken
     assert problems(sharded) == {}
     assert state(sharded) == before
 
 
 def made_files(world: World) -> list[Path]:
-    """Every file with content that a run makes. Dagster keeps its history itself; databases have unused space, where a
-    lost bit changes nothing, and tests of their own."""
+    """Every file with content that a run makes. Dagster keeps its history itself; databases have
+    unused space, where a lost bit changes nothing, and tests of their own."""
     paths = world.paths
     folders = (paths.cache, paths.chroma.parent, paths.qa.parent, paths.qa_audit.parent)
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]
-    return [file for file in files if file.stat().st_size and file.suffix not in (".lock", ".sqlite3")]
+    return [
+        file for file in files if file.stat().st_size and file.suffix not in (".lock", ".sqlite3")
+    ]
 
 
 def test_one_lost_bit_in_any_made_file_is_told(world: World) -> None:
-    """What is not looked at may be wrong for years: answers, what they were made from, manifests, models, figures."""
+    """What is not looked at may be wrong for years: answers, what they were made from, manifests,
+    models, figures."""
     (world.paths.templates).mkdir()
-    (world.paths.templates / "iron.md").write_text("# Iron\n\n## Women\n\nWhat did women take?\n", "utf-8")
+    (world.paths.templates / "iron.md").write_text(
+        "# Iron\n\n## Women\n\nWhat did women take?\n", "utf-8"
+    )
     assert world.run().is_success
     assert problems(world) == {}
     unnoticed, misnamed = [], []
@@ -125,7 +138,9 @@ def test_one_lost_bit_in_any_made_file_is_told(world: World) -> None:
     assert misnamed == []
 
 
-@pytest.mark.parametrize("lost", ["chroma/manifest.json", "bm25/manifest.json", "qa_meta.json", "index_meta.json"])
+@pytest.mark.parametrize(
+    "lost", ["chroma/manifest.json", "bm25/manifest.json", "qa_meta.json", "index_meta.json"]
+)
 def test_a_lost_witness_is_damage_and_a_run_makes_it_again(world: World, lost: str) -> None:
     """Without it, nothing tells whether the files that it is about are as they were made."""
     assert world.run().is_success
@@ -143,7 +158,10 @@ def test_a_lost_witness_is_damage_and_a_run_makes_it_again(world: World, lost: s
 def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
     """Nobody looks by hand: the failed run tells those who are told of failures."""
     definitions = build_defs(overrides={"data_dir": str(world.paths.data)})
-    schedule, job = definitions.resolve_schedule_def("weekly_verification"), definitions.resolve_job_def("verify")
+    schedule, job = (
+        definitions.resolve_schedule_def("weekly_verification"),
+        definitions.resolve_job_def("verify"),
+    )
     assert job.execute_in_process().success
 
     flipped(world.paths.chunks)
@@ -155,8 +173,11 @@ def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
 
 
-def test_an_unchanged_run_reads_no_large_table(sharded: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It grew with the corpus: half a minute each night for ten thousand papers, when nothing happened."""
+def test_an_unchanged_run_reads_no_large_table(
+    sharded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It grew with the corpus: half a minute each night for ten thousand papers, when nothing
+    happened."""
     read = table_files.columns_of
     opened: set[str] = set()
 

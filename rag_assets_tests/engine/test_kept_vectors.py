@@ -33,7 +33,11 @@ def test_vectors_are_those_of_the_model_in_the_order_asked_for() -> None:
     kept = KeptVectors(HashedWords())
 
     for texts in (TEXTS, TEXTS[::-1], []):
-        expected = HashedWords().embed_passages(texts) if texts else np.empty((0, HashedWords.facts.dimension))
+        expected = (
+            HashedWords().embed_passages(texts)
+            if texts
+            else np.empty((0, HashedWords.facts.dimension))
+        )
         assert np.array_equal(kept.embed_passages(texts), expected)
 
 

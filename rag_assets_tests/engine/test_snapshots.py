@@ -58,7 +58,9 @@ class Publication:
         return self.opened[-1]
 
     def snapshots(self) -> Snapshots:
-        return Snapshots(self.open, self.files, fit=self.fit, is_built=lambda: self.files[0].exists())
+        return Snapshots(
+            self.open, self.files, fit=self.fit, is_built=lambda: self.files[0].exists()
+        )
 
 
 @pytest.fixture
@@ -94,7 +96,8 @@ def test_the_next_question_is_asked_of_what_was_published(publication: Publicati
 
 
 def test_a_question_under_way_ends_on_what_it_began_with(publication: Publication) -> None:
-    """Its chunks would be looked up in tables that do not have them; closed under it, it would fail."""
+    """Its chunks would be looked up in tables that do not have them; closed under it, it would
+    fail."""
     with publication.snapshots() as snapshots:
         with snapshots.newest() as before:
             publication.publish("two", "two")
@@ -107,7 +110,8 @@ def test_a_question_under_way_ends_on_what_it_began_with(publication: Publicatio
 
 
 def test_half_a_publication_is_not_asked(publication: Publication) -> None:
-    """A run publishes tables minutes before the indexes; an index of other passages finds nothing, or what is gone."""
+    """A run publishes tables minutes before the indexes; an index of other passages finds nothing,
+    or what is gone."""
     with publication.snapshots() as snapshots:
         first = asked(snapshots)
         publication.publish("two")
@@ -136,7 +140,8 @@ def test_what_cannot_be_opened_leaves_the_last_good_publication(
 
 
 def test_what_was_deleted_is_not_asked_any_more(publication: Publication) -> None:
-    """Answers would cite papers that nothing on the disk knows, while the server says that nothing is built."""
+    """Answers would cite papers that nothing on the disk knows, while the server says that nothing
+    is built."""
     with publication.snapshots() as snapshots:
         asked(snapshots)
         for file in publication.files:
@@ -151,7 +156,8 @@ def test_what_was_deleted_is_not_asked_any_more(publication: Publication) -> Non
 
 
 def test_nothing_to_ask_is_an_error_until_there_is_something(publication: Publication) -> None:
-    """The first question comes before the first run, and the server must not have to be started again."""
+    """The first question comes before the first run, and the server must not have to be started
+    again."""
     publication.publish("broken", "broken")
     with publication.snapshots() as snapshots:
         with pytest.raises(MissingInput):
@@ -162,7 +168,8 @@ def test_nothing_to_ask_is_an_error_until_there_is_something(publication: Public
 
 
 def test_questions_go_on_while_a_publication_is_opened(publication: Publication) -> None:
-    """Opening a large corpus takes seconds, in which every asker of a server would wait for one of them."""
+    """Opening a large corpus takes seconds, in which every asker of a server would wait for one of
+    them."""
     with publication.snapshots() as snapshots, ThreadPoolExecutor(9) as pool:
         asked(snapshots)
         publication.is_opening.clear()
@@ -176,12 +183,15 @@ def test_questions_go_on_while_a_publication_is_opened(publication: Publication)
 
         assert meanwhile == ["one"] * 8
         assert opening.result(DEADLINE_S).content == asked(snapshots).content == "two"
-        assert [one.content for one in publication.opened] == ["one", "two"], "opened by one question only"
+        assert [one.content for one in publication.opened] == ["one", "two"], (
+            "opened by one question only"
+        )
         assert [one.is_closed for one in publication.opened] == [True, False]
 
 
 def test_first_questions_wait_for_one_opening(publication: Publication) -> None:
-    """Eight first questions that opened eight times would take eight times the memory and the time."""
+    """Eight first questions that opened eight times would take eight times the memory and the
+    time."""
     publication.may_open.clear()
     with publication.snapshots() as snapshots, ThreadPoolExecutor(8) as pool:
         asking = [pool.submit(asked, snapshots) for _ in range(8)]

@@ -26,11 +26,24 @@ def citation(page: int | None = 2, quote: str = QUOTE, paper_id: str = "fusion")
     return cited(quote, paper_id, page)
 
 
-def result(*claims: Claim, question_id: str = "q1", refused: bool = False, usage: Usage | None = None) -> QAResult:
+def result(
+    *claims: Claim, question_id: str = "q1", refused: bool = False, usage: Usage | None = None
+) -> QAResult:
     said = claims or (() if refused else (Claim(QUOTE, (citation(),)),))
     answer = " ".join(claim.text for claim in said) or "The papers do not say."
     return QAResult(
-        question_id, "Which k?", answer, said, refused, False, (), (), "m", ("fusion:1",), "f", usage or Usage()
+        question_id,
+        "Which k?",
+        answer,
+        said,
+        refused,
+        False,
+        (),
+        (),
+        "m",
+        ("fusion:1",),
+        "f",
+        usage or Usage(),
     )
 
 
@@ -56,5 +69,7 @@ def good_case(**changes: Any) -> Case:
 
 def refused_case() -> Case:
     """A question that no paper answers, refused."""
-    unanswerable = Question.model_validate({"id": "q2", "question": "Which dose?", "answerable": False})
+    unanswerable = Question.model_validate(
+        {"id": "q2", "question": "Which dose?", "answerable": False}
+    )
     return Case(unanswerable, result(question_id="q2", refused=True))

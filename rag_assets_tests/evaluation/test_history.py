@@ -6,7 +6,12 @@ from typing import Any
 
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import EvaluationSettings
-from rag_assets.evaluation.history import EVALUATION_PROMISES, EvaluatedRun, append_history, read_history
+from rag_assets.evaluation.history import (
+    EVALUATION_PROMISES,
+    EvaluatedRun,
+    append_history,
+    read_history,
+)
 from rag_assets.evaluation.smoke import worse
 
 
@@ -19,7 +24,12 @@ SETTINGS = EvaluationSettings()
 
 def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
     """The reader wants to know by how much."""
-    metrics = {"paper_recall_at_k": 0.8, "paper_mrr": None, "page_recall_at_k": 0.1, "citation_coverage": 1.0}
+    metrics = {
+        "paper_recall_at_k": 0.8,
+        "paper_mrr": None,
+        "page_recall_at_k": 0.1,
+        "citation_coverage": 1.0,
+    }
 
     assert EvaluatedRun({"metrics": metrics}, [], SETTINGS).too_low == [
         {"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}
@@ -27,20 +37,30 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
 
 
 def test_a_first_question_set_that_misses_floors_says_why_and_which_to_set() -> None:
-    """The floors are those of the demo: a first set of four questions must end with what they mean, not with a failed
-    run."""
+    """The floors are those of the demo: a first set of four questions must end with what they mean,
+    not with a failed run."""
     metrics = {"paper_mrr": 2 / 3, "page_accuracy": 0.25}
     run = EvaluatedRun({"metrics": metrics, "n_judged": 4}, [], SETTINGS)
 
     (checked,) = check_all(EVALUATION_PROMISES[:1], run)
 
     assert not checked.withholds
-    assert "page_accuracy is 0.25, below its floor 0.8 (Share of citations of expected papers" in checked.finding
-    assert "means over at most 4 questions: one answer more or less moves them by 0.25" in checked.finding
-    assert "below [evaluation], if it has that section" in checked.finding, "TOML declares no section twice"
+    assert (
+        "page_accuracy is 0.25, below its floor 0.8 (Share of citations of expected papers"
+        in checked.finding
+    )
+    assert (
+        "means over at most 4 questions: one answer more or less moves them by 0.25"
+        in checked.finding
+    )
+    assert "below [evaluation], if it has that section" in checked.finding, (
+        "TOML declares no section twice"
+    )
     told = tomllib.loads(checked.finding.rpartition("): ")[2])
     assert told == {"evaluation": {"floors": {"paper_mrr": 0.66, "page_accuracy": 0.25}}}
-    assert EvaluatedRun(run.latest, [], EvaluationSettings(**told["evaluation"])).too_low == [], "they are reached"
+    assert EvaluatedRun(run.latest, [], EvaluationSettings(**told["evaluation"])).too_low == [], (
+        "they are reached"
+    )
 
 
 def test_what_got_worse_is_told_by_question_with_both_answers() -> None:
@@ -49,10 +69,15 @@ def test_what_got_worse_is_told_by_question_with_both_answers() -> None:
     def row(text: str, outcome: str, got: str, **values: float | None) -> dict[str, Any]:
         return {"question": text, "outcome": outcome, "got": got, "values": values}
 
-    before = [row("Which k?", "right", "60", paper_mrr=1.0), row("Why?", "right", "So.", tokens=5.0)]
+    before = [
+        row("Which k?", "right", "60", paper_mrr=1.0),
+        row("Why?", "right", "So.", tokens=5.0),
+    ]
     now = [row("Which k?", "right", "600", paper_mrr=0.5), row("Why?", "right", "So.", tokens=1.0)]
 
-    assert worse(now, before) == [{"question": "Which k?", "before": "60", "now": "600", "worse": "paper_mrr"}]
+    assert worse(now, before) == [
+        {"question": "Which k?", "before": "60", "now": "600", "worse": "paper_mrr"}
+    ]
 
 
 def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:

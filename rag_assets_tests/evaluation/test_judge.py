@@ -1,4 +1,5 @@
-"""The judge model of an evaluation: what it is shown, what becomes of its reply, and whom it may judge."""
+"""The judge model of an evaluation: what it is shown, what becomes of its reply, and whom it may
+judge."""
 
 import json
 from collections.abc import Iterator
@@ -34,7 +35,11 @@ def judging(
 ) -> Iterator[Judge]:
     use_wire_environment(monkeypatch, server)
     settings = load_settings(
-        {"data_dir": str(data), "answering": {"model": writer}, "evaluation": {"judge": "google:gemini-2.5-flash"}}
+        {
+            "data_dir": str(data),
+            "answering": {"model": writer},
+            "evaluation": {"judge": "google:gemini-2.5-flash"},
+        }
     )
     with Connections(HURRIED) as connections:
         judge = open_judge(settings, connections, WordEncoder().embed_query)
@@ -45,20 +50,29 @@ def judging(
 def test_one_request_gives_every_verdict_and_what_it_cannot_tell_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A judge's silence that counts as agreement makes every figure too good; the same answer is paid for once."""
+    """A judge's silence that counts as agreement makes every figure too good; the same answer is
+    paid for once."""
     with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_with(Reply(json.dumps(REPLY)))
 
         first, again = judge(good_case()), judge(good_case())
 
-        assert first == again == Verdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
-        assert first.relevance == pytest.approx(0.5, abs=0.26), "one of its two questions is the one that was asked"
+        assert (
+            first
+            == again
+            == Verdict((True,), (False,), (None,), 0.5, first.relevance if first else None, 1)
+        )
+        assert first.relevance == pytest.approx(0.5, abs=0.26), (
+            "one of its two questions is the one that was asked"
+        )
         (request,) = server.requests
     for shown in ("Question: Which k?", f"1. {QUOTE}", "Reference:\n1. It is 60.", "<<<"):
         assert shown in request.prompt
 
 
-def test_an_evasive_answer_is_relevant_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evasive_answer_is_relevant_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The definition of RAGAS: a noncommittal answer scores zero, however near its words are."""
     with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_with(Reply(json.dumps({**REPLY, "evasive": True})))
@@ -69,7 +83,9 @@ def test_an_evasive_answer_is_relevant_to_nothing(tmp_path: Path, monkeypatch: p
     assert verdict.relevance == 0.0
 
 
-def test_a_judge_that_cannot_be_asked_leaves_its_metrics_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_cannot_be_asked_leaves_its_metrics_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The evaluation of a night goes on without it."""
     with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_with(BadKey())
@@ -86,7 +102,9 @@ def test_a_judge_that_cannot_be_asked_leaves_its_metrics_empty(tmp_path: Path, m
         ("extractive", "ollama:qwen3", False),
     ],
 )
-def test_a_model_is_not_judged_by_its_own_family(tmp_path: Path, writer: str, judge: str, is_refused: bool) -> None:
+def test_a_model_is_not_judged_by_its_own_family(
+    tmp_path: Path, writer: str, judge: str, is_refused: bool
+) -> None:
     """It would pass its own errors."""
     settings = load_settings(
         {"data_dir": str(tmp_path), "answering": {"model": writer}, "evaluation": {"judge": judge}}

@@ -7,12 +7,18 @@ from rag_assets.questions import Question
 
 
 def question(id_: str, *papers: str, **more: Any) -> Question:
-    line = {"id": id_, "question": "Why?", "expected": [{"paper_id": paper} for paper in papers], **more}
+    line = {
+        "id": id_,
+        "question": "Why?",
+        "expected": [{"paper_id": paper} for paper in papers],
+        **more,
+    }
     return Question.model_validate(line)
 
 
 def test_only_questions_about_papers_of_the_corpus_are_judged() -> None:
-    """Whoever puts a paper of the demo away would see an evaluation fail that has nothing to do with their corpus."""
+    """Whoever puts a paper of the demo away would see an evaluation fail that has nothing to do
+    with their corpus."""
     here, half, gone = question("here", "a"), question("half", "a", "b"), question("gone", "b")
 
     found = judgeable([here, half, gone], {"a", "own"})
@@ -26,7 +32,11 @@ def test_only_questions_about_papers_of_the_corpus_are_judged() -> None:
 
 def test_questions_written_for_another_corpus_are_not_judged_at_all() -> None:
     """That no paper answers a question was said of other papers; one's own may answer it well."""
-    demo = [question("q1", "demo"), question("q2", answerable=False), question("q3", key_facts=[["60"]])]
+    demo = [
+        question("q1", "demo"),
+        question("q2", answerable=False),
+        question("q3", key_facts=[["60"]]),
+    ]
 
     found = judgeable(demo, {"own"})
 

@@ -13,10 +13,25 @@ from rag_assets.core.settings import Settings
 from rag_assets.evaluation.cases import Case, Verdict, case_of
 from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, slices, values_of
 from rag_assets_tests.answering.builders import chunk
-from rag_assets_tests.evaluation.cases import QUOTE, citation, found, good_case, question, refused_case, result
+from rag_assets_tests.evaluation.cases import (
+    QUOTE,
+    citation,
+    found,
+    good_case,
+    question,
+    refused_case,
+    result,
+)
 
 FLOORS = floors(
-    {"page_recall_at_k": 0.9, "page_mrr": 0.7, "page_ndcg": 0.7, "latency_s": 5, "tokens": 9, "cost_usd": 1}
+    {
+        "page_recall_at_k": 0.9,
+        "page_mrr": 0.7,
+        "page_ndcg": 0.7,
+        "latency_s": 5,
+        "tokens": 9,
+        "cost_usd": 1,
+    }
 )
 NAMES = ["fusion", *(f"paper{n}" for n in range(9))]
 FILLERS = [f"filler{n}" for n in range(400)]
@@ -25,7 +40,9 @@ FILLERS = [f"filler{n}" for n in range(400)]
 def red(*cases: Case) -> set[str]:
     """The metrics that miss their floor."""
     values = means([values_of(case) for case in (*cases, refused_case())])
-    return {metric.name for metric in METRICS if metric.misses(values[metric.name], FLOORS[metric.name])}
+    return {
+        metric.name for metric in METRICS if metric.misses(values[metric.name], FLOORS[metric.name])
+    }
 
 
 def ranked(expected: list[str], *papers: str) -> dict[str, Any]:
@@ -76,7 +93,8 @@ BROKEN: dict[str, dict[str, Any]] = {
 
 
 def test_a_good_answer_is_green_in_every_metric() -> None:
-    """Each metric is measured here: one that says nothing about a good answer could not turn red for a bad one."""
+    """Each metric is measured here: one that says nothing about a good answer could not turn red
+    for a bad one."""
     values = means([values_of(case) for case in (good_case(), refused_case())])
 
     assert red(good_case()) == set()
@@ -90,14 +108,17 @@ def test_an_answer_wrong_in_one_way_turns_that_metric_red_and_nothing_else(broke
 
 
 def test_refusals_are_measured_both_ways_and_one_does_not_hide_the_other() -> None:
-    """A system that refuses everything has the best recall, one that refuses nothing cannot be wrong to refuse."""
+    """A system that refuses everything has the best recall, one that refuses nothing cannot be
+    wrong to refuse."""
     refused_wrongly = good_case(result=result(refused=True), quotes_in_file=(), verdict=None)
     answered = replace(refused_case(), result=result(question_id="q2"))
     of_refusals = {"refusal_precision", "refusal_recall"}
 
     assert red(good_case(), refused_wrongly) & of_refusals == {"refusal_precision"}
     assert red(good_case(), answered) & of_refusals == {"refusal_recall"}
-    assert {*BROKEN, *of_refusals} == {metric.name for metric in METRICS}, "every metric is broken here once"
+    assert {*BROKEN, *of_refusals} == {metric.name for metric in METRICS}, (
+        "every metric is broken here once"
+    )
 
 
 def test_rankings_are_scored_by_hand_computed_values() -> None:
@@ -118,23 +139,30 @@ def test_without_a_judge_only_its_own_metrics_are_not_measured() -> None:
     """A figure that needs a model must be empty without one, not a guess."""
     values = values_of(good_case(verdict=None))
 
-    assert [name for name, value in values.items() if value is None and not name.startswith("refusal")] == [
+    assert [
+        name for name, value in values.items() if value is None and not name.startswith("refusal")
+    ] == [
         "answer_relevance",
         "correctness",
     ]
     written = result(Claim("k is 60 by habit.", (citation(),)))
-    assert values_of(good_case(verdict=None, result=written))["faithfulness"] is None, "words of a model need a judge"
+    assert values_of(good_case(verdict=None, result=written))["faithfulness"] is None, (
+        "words of a model need a judge"
+    )
 
 
 def test_quotes_of_the_record_of_a_paper_are_not_looked_for_in_its_file() -> None:
-    """The record may come from a bibliography, and has labels of our own: an answer that names the authors made the
-    fidelity red."""
+    """The record may come from a bibliography, and has labels of our own: an answer that names the
+    authors made the fidelity red."""
     text = chunk("fusion", QUOTE)
     record = replace(chunk("fusion", "Authors: Ada Lund"), section_title=TITLE_PAGE_HEADING)
     engine, files = Mock(), Mock()
     engine.chunks.return_value = {one.chunk_id: one for one in (text, record)}
     engine.search.return_value, engine.standalone.return_value = [], question()
-    claims = [Claim(one.text, (replace(citation(quote=one.text), chunk_id=one.chunk_id),)) for one in (text, record)]
+    claims = [
+        Claim(one.text, (replace(citation(quote=one.text), chunk_id=one.chunk_id),))
+        for one in (text, record)
+    ]
 
     case_of(engine, Settings(), files, question(), result(*claims))
 

@@ -13,7 +13,14 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
 from rag_assets.evaluation.comparison import changed_settings, compared, summaries
-from rag_assets.evaluation.runs import Header, RecordedAnswerer, Run, header_of, read_run, run_questions
+from rag_assets.evaluation.runs import (
+    Header,
+    RecordedAnswerer,
+    Run,
+    header_of,
+    read_run,
+    run_questions,
+)
 from rag_assets.questions import Question
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.evaluation.cases import good_case, question, result
@@ -38,7 +45,9 @@ class CountingEngine(Engine):
 @pytest.fixture(scope="module")
 def settings(built: World, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     copy = built.copy_to(tmp_path_factory.mktemp("evaluated"))
-    return load_settings({"data_dir": str(copy.paths.data), **TOKENIZER, "execution": {"workers": 1}})
+    return load_settings(
+        {"data_dir": str(copy.paths.data), **TOKENIZER, "execution": {"workers": 1}}
+    )
 
 
 @pytest.fixture
@@ -75,7 +84,8 @@ def test_a_run_killed_half_way_goes_on_without_asking_a_question_twice(
 def test_a_question_that_a_model_rejects_costs_its_row(
     tmp_path: Path, engine: CountingEngine, settings: Settings
 ) -> None:
-    """A content filter at one question ended the run, each time it was gone on with at the same place."""
+    """A content filter at one question ended the run, each time it was gone on with at the same
+    place."""
     path = tmp_path / "run.jsonl"
     engine.rejected_at = ASKED[0].id
     run = run_of(path, engine, settings)
@@ -103,8 +113,8 @@ def test_a_run_of_other_questions_is_not_gone_on_with(
 def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
     tmp_path: Path, engine: CountingEngine, settings: Settings
 ) -> None:
-    """Whoever changes the verification can see what it does to the answers of a model without its key; a draft whose
-    quote is in no source is refused in the replay."""
+    """Whoever changes the verification can see what it does to the answers of a model without its
+    key; a draft whose quote is in no source is refused in the replay."""
     run = run_of(tmp_path / "run.jsonl", engine, settings)
     lines = (tmp_path / "run.jsonl").read_text().splitlines()
     draft = json.loads(lines[1])["case"]["draft"]
@@ -115,7 +125,9 @@ def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
     with Engine(settings, answerer=RecordedAnswerer(run)) as again:
         replayed = run_of(tmp_path / "again.jsonl", again, settings)
     invented = Case(first.question, first.result, draft=type(first.draft)())
-    with Engine(settings, answerer=RecordedAnswerer(Run(run.header, {first.question.id: invented}))) as other:
+    with Engine(
+        settings, answerer=RecordedAnswerer(Run(run.header, {first.question.id: invented}))
+    ) as other:
         refused = run_of(tmp_path / "refused.jsonl", other, settings, [first.question])
 
     assert {key: case.result.claims for key, case in replayed.cases.items()} == {
@@ -136,7 +148,10 @@ def header(name: str, n: int, **changes: Any) -> Header:
 
 
 def run_with(name: str, answers: list[str], tags: Sequence[str] = (), **changes: Any) -> Run:
-    cases = [good_case(question=question(id=f"q{n}", tags=tags), result=says(text)) for n, text in enumerate(answers)]
+    cases = [
+        good_case(question=question(id=f"q{n}", tags=tags), result=says(text))
+        for n, text in enumerate(answers)
+    ]
     return Run(header(name, len(answers), **changes), {case.question.id: case for case in cases})
 
 
@@ -164,13 +179,17 @@ def test_what_differs_between_two_runs_is_told_with_their_figures() -> None:
 
     assert changed_settings(before, now) == [("answering.k", "6", "3")]
     assert changed_settings(now, now) == []
-    assert changed_settings(now, run_with("c", ["60"], settings=now.header.settings)) == [("code or models", "b", "c")]
+    assert changed_settings(now, run_with("c", ["60"], settings=now.header.settings)) == [
+        ("code or models", "b", "c")
+    ]
 
 
 @pytest.mark.parametrize("differs", ["corpus", "questions"])
 def test_runs_over_another_corpus_or_other_questions_are_not_compared(differs: str) -> None:
     """The difference would be that of the papers, and be told of the settings."""
-    with pytest.raises(InvalidSettings, match=f"a and b cannot be compared: their {differs} differ"):
+    with pytest.raises(
+        InvalidSettings, match=f"a and b cannot be compared: their {differs} differ"
+    ):
         compared(run_with("a", ["60"]), run_with("b", ["60"], **{differs: "other"}))
 
 

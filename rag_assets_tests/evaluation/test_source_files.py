@@ -46,9 +46,14 @@ def written(folder: Path, kind: str) -> str:
 
 @pytest.mark.parametrize("kind", ["xml", "json", "md", "pdf"])
 def test_a_quote_is_found_in_its_file_and_a_changed_one_is_not(papers: Path, kind: str) -> None:
-    """The figure is only worth something if it does not trust what parsed and verified the quote."""
+    """The figure is only worth something if it does not trust what parsed and verified the
+    quote."""
     name = written(papers, kind)
-    quotes = [SENTENCE, SENTENCE.replace("sixty", "forty"), "Four runs chose a pilot constant of sixty."]
+    quotes = [
+        SENTENCE,
+        SENTENCE.replace("sixty", "forty"),
+        "Four runs chose a pilot constant of sixty.",
+    ]
 
     assert held(papers, [(name, quote) for quote in quotes]) == (True, False, False)
 
@@ -58,7 +63,9 @@ def test_a_file_that_is_gone_says_nothing(papers: Path) -> None:
     assert held(papers, [("gone.pdf", SENTENCE)]) == ()
 
 
-def test_a_file_that_ends_its_reader_says_nothing(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_ends_its_reader_says_nothing(
+    papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """PDFium is C code that reads what anybody wrote: the evaluation must outlive it."""
     name = written(papers, "md")
     monkeypatch.setattr(source_files, "letters_of_file", ends_its_process)
@@ -72,12 +79,16 @@ def ends_its_process(_path: Path) -> str:
 
 
 def test_a_row_of_a_table_is_found_cell_by_cell(papers: Path) -> None:
-    """A quoted row has the names of its columns before its cells, and that of its group before its own."""
+    """A quoted row has the names of its columns before its cells, and that of its group before its
+    own."""
     (papers / "t.md").write_text(
         "| run | 2021 |\n|---|---|\n| |recall|\n| Dense |  |\n| first | 0.91 |\n| next | 0.8 |\n"
     )
 
     rows = ["run: Dense / first | 2021 recall: 0.91", "run: Dense / first | 2021 recall: 0.19"]
-    rows += [f"{rows[0]}\nrun: Dense / next | 2021 recall: 0.8", "run: Dense / last | 2021 recall: 0.91"]
+    rows += [
+        f"{rows[0]}\nrun: Dense / next | 2021 recall: 0.8",
+        "run: Dense / last | 2021 recall: 0.91",
+    ]
 
     assert held(papers, [("t.md", row) for row in rows]) == (True, False, True, False)

@@ -48,7 +48,8 @@ def test_noise_is_not_significant_more_often_than_it_may_be() -> None:
     groups = [str(number) for number in range(60)]
 
     p_values = [
-        difference(draw.integers(0, 2, 60).tolist(), draw.integers(0, 2, 60).tolist(), groups).p for _ in range(60)
+        difference(draw.integers(0, 2, 60).tolist(), draw.integers(0, 2, 60).tolist(), groups).p
+        for _ in range(60)
     ]
 
     assert sum(p < 0.05 for p in p_values) <= 8

@@ -19,8 +19,14 @@ def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
     built: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An invented passage makes every right answer wrong."""
-    settings = load_settings({"data_dir": str(built.paths.data), "answering": {"model": "google:gemini-2.5-flash"}})
-    invented = {"question": "How far did iron fall?", "passage": "Iron fell by 99% in all groups.", "fact": "99%"}
+    settings = load_settings(
+        {"data_dir": str(built.paths.data), "answering": {"model": "google:gemini-2.5-flash"}}
+    )
+    invented = {
+        "question": "How far did iron fall?",
+        "passage": "Iron fell by 99% in all groups.",
+        "fact": "99%",
+    }
 
     def answer(request: object) -> Reply:
         prompt = request.prompt  # type: ignore[attr-defined]
@@ -28,7 +34,9 @@ def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
         if "12%" not in text:
             return Reply(json.dumps(invented))
         sentence = next(part for part in text.split(". ") if "12%" in part)
-        return Reply(json.dumps({"question": "By how much did it fall?", "passage": sentence, "fact": "12%"}))
+        return Reply(
+            json.dumps({"question": "By how much did it fall?", "passage": sentence, "fact": "12%"})
+        )
 
     with WireServer("google") as server, Connections(HURRIED) as connections:
         use_wire_environment(monkeypatch, server)
@@ -44,12 +52,18 @@ def test_a_model_drafts_questions_whose_passages_stand_in_the_papers(
 @pytest.mark.parametrize(
     ("section", "text", "asked"),
     [
-        ("Results", "We ran. The reciprocal rank is the simplest measure of a list.", "What is the reciprocal rank?"),
+        (
+            "Results",
+            "We ran. The reciprocal rank is the simplest measure of a list.",
+            "What is the reciprocal rank?",
+        ),
         ("Results", "This is the second of two cases. There are the usual exceptions.", None),
         ("3.1 Pooling of runs", "We ran it twice.", 'What is said about "Pooling of runs"?'),
     ],
 )
-def test_without_a_model_definitions_and_headings_are_asked_about(section: str, text: str, asked: str | None) -> None:
+def test_without_a_model_definitions_and_headings_are_asked_about(
+    section: str, text: str, asked: str | None
+) -> None:
     """Rough, and said to be; but none points at nothing ("What is This?")."""
     drafted = from_rules(Source("p", "p:1", text, [2], section))
 
@@ -64,4 +78,6 @@ def test_the_page_on_evaluation_lists_every_metric_with_its_floor() -> None:
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
     for metric in METRICS:
         floor = "" if metric.floor is None else f"{metric.floor:g}"
-        assert re.search(rf"(?m)^\| `{metric.name}` \| {re.escape(metric.meaning)} \| [^|]+ \| {floor} \|$", page)
+        assert re.search(
+            rf"(?m)^\| `{metric.name}` \| {re.escape(metric.meaning)} \| [^|]+ \| {floor} \|$", page
+        )

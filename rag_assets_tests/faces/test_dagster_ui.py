@@ -55,7 +55,12 @@ def port() -> Iterator[int]:
         ("POST", "/graphql", {}, 415),
         ("POST", MUTATION, {"Content-Type": "text/plain"}, 415),
         ("POST", "/graphql", {"Content-Type": "application/x-www-form-urlencoded"}, 415),
-        ("POST", "/graphql", {"Content-Type": "multipart/form-data; boundary=x; application/json"}, 415),
+        (
+            "POST",
+            "/graphql",
+            {"Content-Type": "multipart/form-data; boundary=x; application/json"},
+            415,
+        ),
         ("POST", "/report_asset_materialization/qa?data_version=1", {}, 415),
         ("GET", MUTATION, {}, 415),
         ("GET", "/graphql", {}, 200),
@@ -69,17 +74,27 @@ def port() -> Iterator[int]:
         (
             "GET",
             "/runs",
-            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+            {
+                "Sec-Fetch-Site": "cross-site",
+                "Sec-Fetch-Mode": "navigate",
+                "Sec-Fetch-Dest": "document",
+            },
             200,
         ),
     ],
 )
-def test_only_own_pages_give_orders(port: int, method: str, path: str, headers: dict[str, str], status: int) -> None:
+def test_only_own_pages_give_orders(
+    port: int, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
     """Any page in the same browser could else start runs, wipe the history and read answers."""
-    reply = httpx2.request(method, f"http://127.0.0.1:{port}{path}", headers=headers, content=b"{}" * (method != "GET"))
+    reply = httpx2.request(
+        method, f"http://127.0.0.1:{port}{path}", headers=headers, content=b"{}" * (method != "GET")
+    )
 
     assert reply.status_code == status, reply.text
-    assert reply.headers["x-frame-options"] == "DENY", "a page that shows the UI in a frame can steer clicks on it"
+    assert reply.headers["x-frame-options"] == "DENY", (
+        "a page that shows the UI in a frame can steer clicks on it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +110,9 @@ def test_only_own_pages_open_websockets(port: int, header: bytes, status: bytes)
     lines = [b"GET /graphql HTTP/1.1", b"Host: 127.0.0.1:%d" % port, header % port]
     lines += [b"Connection: Upgrade", b"Upgrade: websocket", b"Sec-WebSocket-Version: 13"]
     with connected(port) as connection:
-        connection.sendall(b"\r\n".join([*lines, b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", b"", b""]))
+        connection.sendall(
+            b"\r\n".join([*lines, b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", b"", b""])
+        )
         reply = connection.recv(100)
 
     assert reply.split()[1] == status

@@ -1,4 +1,5 @@
-"""Papers that are damaged or of random text end as parsed or quarantined, and keep every promise on the way.
+"""Papers that are damaged or of random text end as parsed or quarantined, and keep every promise on
+the way.
 
 A few hundred small cases; `benchmarks/fuzz.py` runs as many as one likes, also from real papers.
 """
@@ -19,7 +20,8 @@ SAMPLES = 9
 
 @pytest.fixture(autouse=True)
 def no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that lost its text would be read for seconds; what is damaged here is the file, not a picture."""
+    """A page that lost its text would be read for seconds; what is damaged here is the file, not a
+    picture."""
     monkeypatch.setattr(document, "is_installed", lambda: False)
 
 
@@ -33,7 +35,9 @@ def test_the_samples_are_parsed_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", first_of(range(0, 4 * N_PER_SAMPLE, N_PER_SAMPLE)))
 @pytest.mark.parametrize("sample", range(SAMPLES))
-def test_damaged_papers_end_as_parsed_or_quarantined(tmp_path: Path, sample: int, first: int) -> None:
+def test_damaged_papers_end_as_parsed_or_quarantined(
+    tmp_path: Path, sample: int, first: int
+) -> None:
     """What raises anything else, or breaks a promise, stops a run or is published."""
     source = write_samples(tmp_path)[sample]
     endings: Counter[str] = Counter()
@@ -45,4 +49,6 @@ def test_damaged_papers_end_as_parsed_or_quarantined(tmp_path: Path, sample: int
         except Exception as error:
             raise AssertionError(f"{case} failed") from error
 
-    assert set(endings) == {PARSED, QUARANTINED}, "both are reached, or the damage is too small or too large"
+    assert set(endings) == {PARSED, QUARANTINED}, (
+        "both are reached, or the damage is too small or too large"
+    )

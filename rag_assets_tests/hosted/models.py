@@ -21,7 +21,13 @@ MODELS: dict[ProtocolName, str] = {
 }
 FAST = ProviderLimits(max_concurrent=4, requests_per_minute=60_000)
 HURRIED = ModelAccessSettings(
-    timeout_s=10.0, max_attempts=3, max_wait_s=0.2, google=FAST, anthropic=FAST, openai=FAST, ollama=FAST
+    timeout_s=10.0,
+    max_attempts=3,
+    max_wait_s=0.2,
+    google=FAST,
+    anthropic=FAST,
+    openai=FAST,
+    ollama=FAST,
 )
 
 
@@ -33,14 +39,20 @@ class Colour(BaseModel):
 
 @contextmanager
 def opened(
-    server: WireServer, monkeypatch: pytest.MonkeyPatch, settings: ModelAccessSettings = HURRIED, model: str = ""
+    server: WireServer,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: ModelAccessSettings = HURRIED,
+    model: str = "",
 ) -> Iterator[tuple[StructuredModel[Colour], Budget]]:
-    """A model of the server's provider that is asked for a colour, and the budget its requests are charged to."""
+    """A model of the server's provider that is asked for a colour, and the budget its requests are
+    charged to."""
     use_wire_environment(monkeypatch, server)
     name = ModelName(server.protocol_name, model or MODELS[server.protocol_name])
     budget = run_budget(settings)
     with open_connection(require_access(name.provider), settings, budget) as connection:
         yield (
-            StructuredModel(name, connection, Colour, instructions="Name a colour.", max_output_tokens=50),
+            StructuredModel(
+                name, connection, Colour, instructions="Name a colour.", max_output_tokens=50
+            ),
             budget,
         )

@@ -45,7 +45,9 @@ def test_a_key_of_blanks_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
-def test_either_name_of_the_google_key_will_do(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_name_of_the_google_key_will_do(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Google's own documents use both."""
     monkeypatch.setenv(variable, "secret")
 
@@ -55,7 +57,9 @@ def test_either_name_of_the_google_key_will_do(variable: str, monkeypatch: pytes
     assert access.key.get_secret_value() == "secret"
 
 
-def test_a_key_is_read_from_env_file_and_the_environment_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_key_is_read_from_env_file_and_the_environment_wins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Keys lie in `.env` on a laptop and in the environment on a server."""
     (tmp_path / ".env").write_text("OPENAI_API_KEY=from-file\nANTHROPIC_API_KEY=from-file\n")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "from-environment")
@@ -82,17 +86,24 @@ def test_a_password_in_an_address_is_a_secret_too(monkeypatch: pytest.MonkeyPatc
     access = require_access("openai")
 
     assert "pass-word" not in f"{access!r}{access.server}"
-    assert access.redacted("cannot reach https://user:pass-word@gpu") == "cannot reach https://user:[key]@gpu"
+    assert (
+        access.redacted("cannot reach https://user:pass-word@gpu")
+        == "cannot reach https://user:[key]@gpu"
+    )
 
 
 def test_a_key_is_found_in_any_spelling_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some gateways take the key in the address, and errors repeat addresses."""
-    monkeypatch.setenv("OPENAI_BASE_URL", "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789")
+    monkeypatch.setenv(
+        "OPENAI_BASE_URL", "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789"
+    )
     monkeypatch.setenv("OPENAI_API_KEY", "sk+0123/456789")
 
     access = require_access("openai")
 
-    echoed = "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789&key=sk%2B0123%2F456789"
+    echoed = (
+        "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789&key=sk%2B0123%2F456789"
+    )
     assert not any(secret in access.redacted(echoed) for secret in ("token-01", "abc01", "sk%2B"))
 
 
@@ -124,7 +135,15 @@ def test_ollama_s_address_is_found_however_it_is_written(
 
 
 @pytest.mark.parametrize(
-    "address", ["localhost:8000", "http://", "http://[::1", "http://localhost:port/v1", "http://’x", "ftp://host/v1"]
+    "address",
+    [
+        "localhost:8000",
+        "http://",
+        "http://[::1",
+        "http://localhost:port/v1",
+        "http://’x",
+        "ftp://host/v1",
+    ],
 )
 def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the SDK's error speaks of sockets, or of nothing."""
@@ -134,7 +153,9 @@ def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.Mo
         require_access("openai")
 
 
-@pytest.mark.parametrize("key", ["sk-first-line\nsk-second-line", "sk-with blank", "sk-with-’quote’", "sk-\x00"])
+@pytest.mark.parametrize(
+    "key", ["sk-first-line\nsk-second-line", "sk-with blank", "sk-with-’quote’", "sk-\x00"]
+)
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +168,9 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     assert "sk-" not in str(raised.value)
 
 
-def test_an_empty_variable_does_not_hide_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_empty_variable_does_not_hide_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Compose files and CI set empty variables for secrets that are not there."""
     (tmp_path / ".env").write_text("OPENAI_API_KEY=from-file\n")
     monkeypatch.setenv("OPENAI_API_KEY", "")
@@ -159,15 +182,22 @@ def test_an_empty_variable_does_not_hide_the_file(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("word", ["none", "EMPTY", "ollama"])
-def test_a_word_that_serves_as_a_key_stays_a_word(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Local servers are given what their manuals show; papers use these words, too, and quotes must be found again."""
+def test_a_word_that_serves_as_a_key_stays_a_word(
+    word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Local servers are given what their manuals show; papers use these words, too, and quotes must
+    be found again."""
     monkeypatch.setenv("OPENAI_API_KEY", word)
 
-    assert require_access("openai").redacted(f"12% in {word} of the runs") == f"12% in {word} of the runs"
+    assert (
+        require_access("openai").redacted(f"12% in {word} of the runs")
+        == f"12% in {word} of the runs"
+    )
 
 
 def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """llama3.2 here may not be llama3.2 there: answers of one must not pass for those of the other."""
+    """llama3.2 here may not be llama3.2 there: answers of one must not pass for those of the
+    other."""
     name = ModelName.parse("ollama:llama3.2", setting="answering.model", instead="extractive")
     here = require_access("ollama").model_id(name)
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://gpu:11434")
@@ -178,10 +208,15 @@ def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPa
     assert "gpu" not in there
 
 
-@pytest.mark.parametrize("text", ["gemini-2.5-flash", "mistral:large", "google:", "google:a b", "openai:x\ny"])
+@pytest.mark.parametrize(
+    "text", ["gemini-2.5-flash", "mistral:large", "google:", "google:a b", "openai:x\ny"]
+)
 def test_a_model_that_cannot_exist_is_refused_by_the_setting_s_name(text: str) -> None:
     """A typo found after an hour of embedding is an hour lost."""
-    with pytest.raises(InvalidSettings, match=r"answering\.model = .* does not exist\. It is extractive, or a model"):
+    with pytest.raises(
+        InvalidSettings,
+        match=r"answering\.model = .* does not exist\. It is extractive, or a model",
+    ):
         ModelName.parse(text, setting="answering.model", instead="extractive")
 
 

@@ -14,7 +14,9 @@ def test_a_model_on_the_list_has_its_price() -> None:
     """A budget in money counts what is found here."""
     used = RequestUsage(input_tokens=1_000_000, output_tokens=100_000)
 
-    assert usage_of(ModelName("openai", "gpt-5-mini"), OPENAI, used) == Usage(1, 1_000_000, 100_000, 0.25 + 0.2)
+    assert usage_of(ModelName("openai", "gpt-5-mini"), OPENAI, used) == Usage(
+        1, 1_000_000, 100_000, 0.25 + 0.2
+    )
 
 
 @pytest.mark.parametrize(

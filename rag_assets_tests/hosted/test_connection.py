@@ -24,7 +24,9 @@ from rag_assets_tests.virtual_time import run_in_virtual_time
 GREEN = Reply('{"name": "green"}', n_input_tokens=100, n_output_tokens=10)
 
 
-def ask_side_by_side(model: StructuredModel[Colour], n_questions: int) -> list[Colour | BudgetExhausted | None]:
+def ask_side_by_side(
+    model: StructuredModel[Colour], n_questions: int
+) -> list[Colour | BudgetExhausted | None]:
     def outcome(number: int) -> Colour | BudgetExhausted | None:
         try:
             return model.ask(f"Colour number {number}?").output
@@ -39,8 +41,11 @@ def spent(usage: Usage) -> Usage:
     return usage
 
 
-def in_virtual_time(work: Callable[[Connection], Awaitable[None]], settings: ModelAccessSettings) -> None:
-    """Run `work` with a connection on a loop that skips every wait; its requests are coroutines, not HTTP."""
+def in_virtual_time(
+    work: Callable[[Connection], Awaitable[None]], settings: ModelAccessSettings
+) -> None:
+    """Run `work` with a connection on a loop that skips every wait; its requests are coroutines,
+    not HTTP."""
 
     async def connected() -> None:
         access = Access("openai", None, "http://127.0.0.1:9/v1")
@@ -52,7 +57,9 @@ def in_virtual_time(work: Callable[[Connection], Awaitable[None]], settings: Mod
 
 def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accounts are limited in requests at once, and a laptop with Ollama in memory."""
-    settings = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=2, requests_per_minute=60_000)})
+    settings = HURRIED.model_copy(
+        update={"openai": ProviderLimits(max_concurrent=2, requests_per_minute=60_000)}
+    )
     with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
         server.answer_by(lambda _request: Slow(0.05, GREEN))
 
@@ -64,7 +71,9 @@ def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyP
 
 def test_requests_are_spaced_as_the_rate_allows() -> None:
     """A burst at the start of every run is answered with 429 for the rest of the minute."""
-    settings = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=8, requests_per_minute=600)})
+    settings = HURRIED.model_copy(
+        update={"openai": ProviderLimits(max_concurrent=8, requests_per_minute=600)}
+    )
     sent_s: list[float] = []
 
     async def request() -> Usage:
@@ -78,7 +87,9 @@ def test_requests_are_spaced_as_the_rate_allows() -> None:
 
     in_virtual_time(five_at_once, settings)
 
-    assert sent_s == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4], abs=0.001), "600 a minute is one in 0.1 s"
+    assert sent_s == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4], abs=0.001), (
+        "600 a minute is one in 0.1 s"
+    )
 
 
 def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
@@ -110,10 +121,14 @@ def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
 
     assert [name for name, _ in sent[:2]] == ["slow", "fast"]
     assert sorted(name for name, _ in sent[2:]) == ["fast", "slow", "third"]
-    assert min(at_s for _, at_s in sent[2:]) == pytest.approx(1.6, abs=0.01), "0.6 s until the later refusal, then 1 s"
+    assert min(at_s for _, at_s in sent[2:]) == pytest.approx(1.6, abs=0.01), (
+        "0.6 s until the later refusal, then 1 s"
+    )
 
 
-def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A run that waits an hour blocks the data folder; it must say so and end."""
     with (
         ThreadPoolExecutor(1) as pool,
@@ -139,7 +154,8 @@ def test_a_wait_is_announced_with_what_was_met(
 
     [message] = caplog.messages
     assert re.fullmatch(
-        r"openai does not answer for now \(HTTP 429\): .+ \(attempt 1 of 3\); trying again in 0\.1 s\.", message
+        r"openai does not answer for now \(HTTP 429\): .+ \(attempt 1 of 3\); trying again in 0\.1 s\.",
+        message,
     )
 
 
@@ -163,11 +179,15 @@ def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("limit", [{"budget_tokens": 205}, {"budget_usd": 0.00009}])
-def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_and_money_end_a_run_too(
+    limit: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A night's run must not empty an account."""
     settings = ModelAccessSettings(**{**HURRIED.model_dump(), **limit})
     with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, budget):
-        monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")  # prices are known for the vendor's own only
+        monkeypatch.setattr(
+            "rag_assets.hosted.access.Access.server", ""
+        )  # prices are known for the vendor's own only
         server.answer_by(lambda _request: GREEN)
 
         model.ask("One?")  # 100 tokens read and 10 written, 0.000045 dollars
@@ -180,7 +200,8 @@ def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: py
 
 
 def test_what_was_spent_since_is_not_known_once_a_price_is_not() -> None:
-    """Otherwise the cost of a step is shown as 0, or the run fails after its answers were paid for."""
+    """Otherwise the cost of a step is shown as 0, or the run fails after its answers were paid
+    for."""
     budget = run_budget(HURRIED)
     budget.admit()
     budget.charge(Usage(1, 100, 10, 0.01))

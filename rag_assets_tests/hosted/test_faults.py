@@ -7,7 +7,13 @@ import pytest
 from pydantic import SecretStr
 from pydantic_ai import exceptions as theirs
 
-from rag_assets.core.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets.core.errors import (
+    AccessDenied,
+    ContextTooLong,
+    ModelFault,
+    ModelUnavailable,
+    RequestRejected,
+)
 from rag_assets.hosted.access import PROVIDERS, Access
 from rag_assets.hosted.faults import ReplyTooLarge, answered
 
@@ -26,7 +32,8 @@ EXPECTED: dict[type[theirs.ModelAPIError], type[ModelFault]] = {
     theirs.ModelRequestRejectedError: RequestRejected,
 }
 MADE_OTHERWISE = {theirs.ModelAPIError, theirs.ModelHTTPError, theirs.ModelRequestTimeout}
-"""The two bases, tested by status below; the deadline is not set here, the connection has its own."""
+"""The two bases, tested by status below; the deadline is not set here, the connection has its
+own."""
 
 
 def request_that_fails_with(error: Exception) -> None:
@@ -65,13 +72,19 @@ def test_each_category_becomes_one_of_ours(theirs_: type[theirs.ModelAPIError]) 
     assert type(fault_of(theirs_("gpt-5-mini", "no"))) is EXPECTED[theirs_]
 
 
-@pytest.mark.parametrize(("status", "ours"), [(418, RequestRejected), (500, ModelUnavailable), (599, ModelUnavailable)])
-def test_a_status_without_a_category_goes_by_its_hundreds(status: int, ours: type[ModelFault]) -> None:
+@pytest.mark.parametrize(
+    ("status", "ours"), [(418, RequestRejected), (500, ModelUnavailable), (599, ModelUnavailable)]
+)
+def test_a_status_without_a_category_goes_by_its_hundreds(
+    status: int, ours: type[ModelFault]
+) -> None:
     """Proxies answer with statuses no provider documents."""
     assert type(fault_of(theirs.ModelHTTPError(status, "gpt-5-mini", None))) is ours
 
 
-@pytest.mark.parametrize("error", [IndexError("list index out of range"), ValueError("x"), TimeoutError()])
+@pytest.mark.parametrize(
+    "error", [IndexError("list index out of range"), ValueError("x"), TimeoutError()]
+)
 def test_what_an_sdk_stumbles_over_is_a_reply_that_is_none(error: Exception) -> None:
     """A server can send anything; none of it may crash a night's run."""
     assert type(fault_of(error)) is ModelUnavailable
@@ -89,8 +102,11 @@ def test_wrong_use_of_the_library_stays_a_crash() -> None:
 
 
 def test_the_provider_s_words_are_short_and_without_the_key() -> None:
-    """Servers echo headers and whole prompts in their errors, and Dagster stores what it is given."""
-    fault = fault_of(theirs.ModelHTTPError(400, "gpt-5-mini", f"bad header Bearer sk-very-secret {'x' * 900}"))
+    """Servers echo headers and whole prompts in their errors, and Dagster stores what it is
+    given."""
+    fault = fault_of(
+        theirs.ModelHTTPError(400, "gpt-5-mini", f"bad header Bearer sk-very-secret {'x' * 900}")
+    )
 
     assert "sk-very-secret" not in str(fault)
     assert "[key]" in str(fault)
@@ -152,8 +168,11 @@ def test_a_refused_key_is_reported_without_the_provider_s_words() -> None:
         ),
     ],
 )
-def test_a_fault_says_what_to_do(provider: str, base_url: str, error: Exception, message: str) -> None:
-    """A server that is not started, a model that is not fetched, a path that is missing: the common beginnings."""
+def test_a_fault_says_what_to_do(
+    provider: str, base_url: str, error: Exception, message: str
+) -> None:
+    """A server that is not started, a model that is not fetched, a path that is missing: the common
+    beginnings."""
 
     async def request() -> None:
         raise error

@@ -1,4 +1,5 @@
-"""Servers of one's own: what differs from the vendors' services, though the protocol has the same name."""
+"""Servers of one's own: what differs from the vendors' services, though the protocol has the same
+name."""
 
 import json
 import logging
@@ -13,7 +14,10 @@ from rag_assets_tests.hosted.models import Colour, opened
 GREEN = Reply('{"name": "green"}')
 NO_SCHEMAS = {
     "an older vLLM": (400, {"error": {"message": "response_format json_schema not supported"}}),
-    "llama-cpp-python": (422, {"detail": [{"loc": ["body", "response_format", "type"], "msg": "unexpected value"}]}),
+    "llama-cpp-python": (
+        422,
+        {"detail": [{"loc": ["body", "response_format", "type"], "msg": "unexpected value"}]},
+    ),
     "a gateway": (400, {"message": "This model does not support structured outputs."}),
     "another gateway": (400, {"error": "JSON schema is not supported; guided decoding is off"}),
 }
@@ -33,7 +37,8 @@ NO_SCHEMAS = {
 def test_the_limit_of_an_answer_goes_by_the_name_the_server_reads(
     provider: ProtocolName, model: str, field: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Servers ignore fields they do not know: a model that repeats itself would then write until the time-out."""
+    """Servers ignore fields they do not know: a model that repeats itself would then write until
+    the time-out."""
     with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
         server.answer_with(GREEN)
         asked.ask("Which colour has grass?")
@@ -58,13 +63,21 @@ def test_openai_s_own_service_is_sent_the_newer_name(monkeypatch: pytest.MonkeyP
 def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
     wording: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Any server that speaks OpenAI's protocol is to answer, and finding out may cost one request, not one each."""
+    """Any server that speaks OpenAI's protocol is to answer, and finding out may cost one request,
+    not one each."""
     code, body = NO_SCHEMAS[wording]
 
     def old_server(request: WireRequest) -> Step:
-        return Status(code, body) if "response_format" in request.body else Reply('```json\n{"name": "green"}\n```')
+        return (
+            Status(code, body)
+            if "response_format" in request.body
+            else Reply('```json\n{"name": "green"}\n```')
+        )
 
-    with WireServer("openai") as server, opened(server, monkeypatch, model="llama-3.1-8b") as (asked, budget):
+    with (
+        WireServer("openai") as server,
+        opened(server, monkeypatch, model="llama-3.1-8b") as (asked, budget),
+    ):
         server.answer_by(old_server)
 
         replies = [asked.ask(f"Colour number {number}?") for number in (1, 2)]
@@ -77,10 +90,16 @@ def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
     assert budget.spent.n_requests == 3
 
 
-def test_questions_under_way_when_schemas_are_refused_are_answered_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_under_way_when_schemas_are_refused_are_answered_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The first questions of a run are asked side by side: each of them meets the refusal."""
     refused = Slow(0.2, Status(*NO_SCHEMAS["an older vLLM"]))
-    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _), ThreadPoolExecutor(4) as pool:
+    with (
+        WireServer("openai") as server,
+        opened(server, monkeypatch) as (asked, _),
+        ThreadPoolExecutor(4) as pool,
+    ):
         server.answer_by(lambda request: refused if request.schema else GREEN)
 
         replies = list(pool.map(asked.ask, ["One?", "Two?", "Three?", "Four?"]))
@@ -99,9 +118,20 @@ def test_another_refusal_is_none_of_schemas(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(server.requests) == 1
 
 
-def test_a_refusal_with_the_same_words_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question about structured outputs may be what is refused, and some servers send the request back with it."""
-    echoed = {"detail": [{"loc": ["body", "messages"], "msg": "too many", "input": {"response_format": "json_schema"}}]}
+def test_a_refusal_with_the_same_words_costs_the_others_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A question about structured outputs may be what is refused, and some servers send the request
+    back with it."""
+    echoed = {
+        "detail": [
+            {
+                "loc": ["body", "messages"],
+                "msg": "too many",
+                "input": {"response_format": "json_schema"},
+            }
+        ]
+    }
     quoted = {"error": {"message": "blocked: Which structured outputs are there?"}}
     with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
         server.answer_with(Status(422, echoed), Status(400, quoted), Status(400, quoted))
@@ -112,14 +142,23 @@ def test_a_refusal_with_the_same_words_costs_the_others_nothing(monkeypatch: pyt
 
         asked.ask("Which colour has grass?")
 
-        assert [request.schema is not None for request in server.requests] == [True, True, False, True]
+        assert [request.schema is not None for request in server.requests] == [
+            True,
+            True,
+            False,
+            True,
+        ]
 
 
-def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """There a refused schema is a mistake of ours, which must be seen."""
     monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
     with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_with(Status(400, {"error": {"message": "Invalid schema for response_format 'Colour'"}}))
+        server.answer_with(
+            Status(400, {"error": {"message": "Invalid schema for response_format 'Colour'"}})
+        )
 
         with pytest.raises(RequestRejected, match="Invalid schema for response_format"):
             asked.ask("Which colour has grass?")
@@ -130,7 +169,8 @@ def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(monkeypatch: pytes
 def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its default context is smaller than our prompts, and an answer does not show that sources were cut off."""
+    """Its default context is smaller than our prompts, and an answer does not show that sources
+    were cut off."""
     sources = "ferritin " * 5000
     with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
         server.answer_by(lambda _request: Reply('{"name": "green"}', n_input_tokens=4096))
@@ -140,7 +180,9 @@ def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
 
     assert [reply.output for reply in replies] == [Colour(name="green")] * 2
     [message] = caplog.messages
-    assert message.startswith("ollama:llama3.2 read 4096 tokens of a prompt of 5007 words or more: Ollama leaves out")
+    assert message.startswith(
+        "ollama:llama3.2 read 4096 tokens of a prompt of 5007 words or more: Ollama leaves out"
+    )
     assert "larger OLLAMA_CONTEXT_LENGTH" in message
     assert "lower retrieval.budget_tokens" in message
 

@@ -1,11 +1,18 @@
-"""Every provider through its real SDK: what is sent, what is understood, and what each fault becomes."""
+"""Every provider through its real SDK: what is sent, what is understood, and what each fault
+becomes."""
 
 import json
 import re
 
 import pytest
 
-from rag_assets.core.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets.core.errors import (
+    AccessDenied,
+    ContextTooLong,
+    ModelFault,
+    ModelUnavailable,
+    RequestRejected,
+)
 from rag_assets.core.settings import ProviderLimits
 from rag_assets_testing.wire import (
     BadKey,
@@ -45,14 +52,20 @@ def test_a_structured_answer_is_asked_for_and_understood(
 
         [request] = server.requests
         assert (reply.output, reply.is_withheld) == (Colour(name="green"), False)
-        assert (reply.usage.n_requests, reply.usage.n_input_tokens, reply.usage.n_output_tokens) == (1, 70, 9)
+        assert (
+            reply.usage.n_requests,
+            reply.usage.n_input_tokens,
+            reply.usage.n_output_tokens,
+        ) == (1, 70, 9)
         assert (budget.spent.n_requests, budget.spent.n_input_tokens) == (1, 70)
         assert request.model == MODELS[provider]
         assert "Name a colour." in request.system
         assert "Which colour has grass?" in request.prompt
         assert request.schema is not None
         assert request.key == server.key
-        assert re.search(r'"max\w*tokens": 50\b', json.dumps(request.body), re.IGNORECASE), "written without end"
+        assert re.search(r'"max\w*tokens": 50\b', json.dumps(request.body), re.IGNORECASE), (
+            "written without end"
+        )
         assert "tools" not in request.body, "a document must find no tool to call"
 
 
@@ -71,7 +84,8 @@ def test_a_structured_answer_is_asked_for_and_understood(
 def test_a_temperature_of_0_is_sent_where_the_model_takes_it(
     provider: ProtocolName, model: str, sent: set[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At Ollama's own, .8, the same sources give another answer each time; a reasoning model rejects the request."""
+    """At Ollama's own, .8, the same sources give another answer each time; a reasoning model
+    rejects the request."""
     with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
         server.answer_with(GREEN)
 
@@ -86,7 +100,8 @@ def test_a_temperature_of_0_is_sent_where_the_model_takes_it(
 def test_tokens_that_the_server_does_not_report_are_estimated(
     provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server of one's own may report none, and a budget in tokens must end the run all the same."""
+    """A server of one's own may report none, and a budget in tokens must end the run all the
+    same."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, budget):
         server.answer_with(
             Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=0),
@@ -103,11 +118,15 @@ def test_tokens_that_the_server_does_not_report_are_estimated(
 
 def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow model and a strict rate limit want different remedies."""
-    slow_rate = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=1, requests_per_minute=60)})
+    slow_rate = HURRIED.model_copy(
+        update={"openai": ProviderLimits(max_concurrent=1, requests_per_minute=60)}
+    )
     with WireServer("openai") as server, opened(server, monkeypatch, slow_rate) as (model, _):
         server.answer_with(Slow(0.1, Reply("Green.")), Slow(0.1, GREEN))
 
-        reply = model.ask("Which colour has grass?")  # the second request waits a second for its turn
+        reply = model.ask(
+            "Which colour has grass?"
+        )  # the second request waits a second for its turn
 
     assert 0.2 <= reply.seconds < 0.9
 
@@ -116,14 +135,22 @@ def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
     provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Most malformed replies are mended when the model sees what was wrong; one that was paid for may still be readable
-    to us. A reply cut by the output limit would meet the same limit, one that was declined would be declined again."""
+    """Most malformed replies are mended when the model sees what was wrong; one that was paid for
+    may still be readable to us. A reply cut by the output limit would meet the same limit, one that
+    was declined would be declined again."""
     expected: list[tuple[list[Step], Colour | None, tuple[str, ...], bool]] = [
-        ([Reply("Green, I think."), GREEN], Colour(name="green"), ("Green, I think.", GREEN.text), False),
+        (
+            [Reply("Green, I think."), GREEN],
+            Colour(name="green"),
+            ("Green, I think.", GREEN.text),
+            False,
+        ),
         ([Reply("Green."), Reply("Green!")], None, ("Green.", "Green!"), False),
         ([Reply('{"name": "gre', finish="length")], None, ('{"name": "gre',), False),
     ]
-    if provider != "openai":  # whose protocol has a list of choices: an empty one is a server in trouble
+    if (
+        provider != "openai"
+    ):  # whose protocol has a list of choices: an empty one is a server in trouble
         expected.append(([EmptyReply(), EmptyReply()], None, ("", ""), False))
     if provider != "ollama":  # which has no content filter
         expected.append(([ProviderRefusal()], None, (), True))
@@ -142,7 +169,9 @@ def test_a_reply_that_cannot_be_read_is_repaired_once_and_else_handed_on(
 def test_a_key_that_a_server_echoes_stays_out_of_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a model writes is stored and shown."""
     with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(Reply(f"I was given {server.key}."), Reply(f'{{"name": "{server.key}"}}'))
+        server.answer_with(
+            Reply(f"I was given {server.key}."), Reply(f'{{"name": "{server.key}"}}')
+        )
 
         reply = model.ask("Which colour has grass?")
 
@@ -181,10 +210,14 @@ def test_what_passes_is_waited_for(provider: ProtocolName, monkeypatch: pytest.M
 
 @every_provider
 def test_what_lasts_is_given_up(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting without end looks like a hang, and coming back too early is answered with a longer ban."""
+    """Waiting without end looks like a hang, and coming back too early is answered with a longer
+    ban."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(*[Status(500)] * HURRIED.max_attempts)
-        with pytest.raises(ModelUnavailable, match=rf"^{provider} does not answer for now \(HTTP 500\): .*again later"):
+        with pytest.raises(
+            ModelUnavailable,
+            match=rf"^{provider} does not answer for now \(HTTP 500\): .*again later",
+        ):
             model.ask("Which colour has grass?")
         server.answer_with(RateLimited(3600))
         with pytest.raises(ModelUnavailable):
@@ -203,7 +236,9 @@ LASTING: dict[str, tuple[Step, type[ModelFault]]] = {
 
 
 @every_provider
-def test_what_is_refused_is_not_tried_again(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_is_not_tried_again(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four more refusals cost time, and sometimes the account."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         for name, (step, error) in LASTING.items():
@@ -218,11 +253,14 @@ def test_what_is_refused_is_not_tried_again(provider: ProtocolName, monkeypatch:
             assert type(raised.value) is error, name
             assert len(server.requests) == n_before + 1, name
             assert server.key not in str(raised.value)
-            assert raised.value.__cause__ is None, "Dagster would store the original, with whatever it echoes"
+            assert raised.value.__cause__ is None, (
+                "Dagster would store the original, with whatever it echoes"
+            )
 
 
 def test_a_reply_without_even_a_choice_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenAI's protocol has a list of choices; an empty one is a server in trouble, not a model without an answer."""
+    """OpenAI's protocol has a list of choices; an empty one is a server in trouble, not a model
+    without an answer."""
     with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
         server.answer_by(lambda _request: EmptyReply())
 

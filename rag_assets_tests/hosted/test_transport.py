@@ -1,4 +1,5 @@
-"""What may befall a reply on its way: it is compressed, sent from elsewhere, or holds what no terminal should see."""
+"""What may befall a reply on its way: it is compressed, sent from elsewhere, or holds what no
+terminal should see."""
 
 import logging
 
@@ -10,7 +11,14 @@ from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets_testing.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
+from rag_assets_testing.wire import (
+    Compressed,
+    ProtocolName,
+    Reply,
+    Status,
+    WireServer,
+    use_wire_environment,
+)
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
@@ -23,7 +31,9 @@ BOMB = Compressed(Status(200, bytes(2 * LIMIT_BYTES), {"content-type": "applicat
 
 
 @every_provider
-def test_a_small_reply_that_unfolds_without_end_is_cut(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_reply_that_unfolds_without_end_is_cut(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """2 MB on the wire took 5 GB of memory; a retry would do so again."""
     monkeypatch.setattr(connection, "MAX_REPLY_BYTES", LIMIT_BYTES)
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
@@ -36,7 +46,9 @@ def test_a_small_reply_that_unfolds_without_end_is_cut(provider: ProtocolName, m
 
 
 @every_provider
-def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_is_compressed_unasked_is_read(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Proxies compress whatever they pass on."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(Compressed(GREEN))
@@ -47,14 +59,22 @@ def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monk
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-ELSEWHERE = "https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org/v1"
+ELSEWHERE = (
+    "https://user:pass-word@Elsewhere.example.org/v1?token=hidden",
+    "https://elsewhere.example.org/v1",
+)
 
 
 @pytest.mark.parametrize(
     ("provider", "code", "location", "shown"),
     [
         *((provider, 302, *ELSEWHERE) for provider in MODELS),
-        ("openai", 307, "http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080/login"),
+        (
+            "openai",
+            307,
+            "http://elsewhere.example.org:8080/login",
+            "http://elsewhere.example.org:8080/login",
+        ),
         ("openai", 307, "/v2/models?token=hidden", "{origin}/v2/models"),
     ],
 )
@@ -77,16 +97,23 @@ def test_a_redirect_ends_the_run_and_names_where_it_points(
 
 
 @pytest.mark.parametrize("provider", ["openai"])
-def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_server_says_cannot_steer_the_terminal(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Error texts are printed: they could clear the screen, or overwrite it."""
     said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(Status(400, {"error": {"message": said, "type": "invalid_request_error"}}))
+        server.answer_with(
+            Status(400, {"error": {"message": said, "type": "invalid_request_error"}})
+        )
 
         with pytest.raises(RequestRejected) as raised:
             model.ask("Which colour has grass?")
 
-    assert str(raised.value) == f"{provider} rejects the request (HTTP 400): no [2J]0;title such31m field at all"
+    assert (
+        str(raised.value)
+        == f"{provider} rejects the request (HTTP 400): no [2J]0;title such31m field at all"
+    )
 
 
 def test_google_s_words_on_two_keys_are_not_repeated(
@@ -103,7 +130,9 @@ def test_google_s_words_on_two_keys_are_not_repeated(
             caplog.at_level(logging.WARNING),
             open_connection(require_access("google"), settings, run_budget(settings)) as connection,
         ):
-            StructuredModel(name, connection, Colour, instructions="", max_output_tokens=50).ask("Which colour?")
+            StructuredModel(name, connection, Colour, instructions="", max_output_tokens=50).ask(
+                "Which colour?"
+            )
 
         assert server.requests[0].key == key
     assert caplog.messages == []

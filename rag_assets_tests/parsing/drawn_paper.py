@@ -1,4 +1,5 @@
-"""A paper of two columns drawn as a PDF, and the TEI that states where its words were drawn, as GROBID would."""
+"""A paper of two columns drawn as a PDF, and the TEI that states where its words were drawn, as
+GROBID would."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,8 +38,11 @@ class _Word:
 
 
 def draw_paper(folder: Path, paragraphs: Sequence[str], marked: Marked) -> tuple[Path, Path]:
-    """Write `paper.tei.xml`, with coordinates of each line of the paragraphs or of the references, and `paper.pdf`."""
-    words = list(_placed([text.encode("latin-1", "replace").decode("latin-1") for text in paragraphs]))
+    """Write `paper.tei.xml`, with coordinates of each line of the paragraphs or of the references,
+    and `paper.pdf`."""
+    words = list(
+        _placed([text.encode("latin-1", "replace").decode("latin-1") for text in paragraphs])
+    )
     pdf, tei = folder / "paper.pdf", folder / "paper.tei.xml"
     canvas = Canvas(str(pdf), pagesize=(WIDTH, HEIGHT), invariant=1)
     for _, page in groupby(words, lambda word: word.page):
@@ -49,9 +53,12 @@ def draw_paper(folder: Path, paragraphs: Sequence[str], marked: Marked) -> tuple
     canvas.save()
     n_pages = words[-1].page
     surfaces = "".join(
-        f'<surface n="{n}" ulx="0" uly="0" lrx="{WIDTH}" lry="{HEIGHT}"/>' for n in range(1, n_pages + 1)
+        f'<surface n="{n}" ulx="0" uly="0" lrx="{WIDTH}" lry="{HEIGHT}"/>'
+        for n in range(1, n_pages + 1)
     )
-    body = "".join(_paragraph(list(one), marked) for _, one in groupby(words, lambda word: word.paragraph))
+    body = "".join(
+        _paragraph(list(one), marked) for _, one in groupby(words, lambda word: word.paragraph)
+    )
     tei.write_text(
         '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>Drawn</title></titleStmt>'
         f"</fileDesc></teiHeader><facsimile>{surfaces}</facsimile><text><body><div>{body}</div></body></text></TEI>",

@@ -1,4 +1,5 @@
-"""A local server that speaks the protocol of GROBID as far as PDFs are read, and says what it is told to say."""
+"""A local server that speaks the protocol of GROBID as far as PDFs are read, and says what it is
+told to say."""
 
 import json
 import threading

@@ -1,4 +1,5 @@
-"""The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a word."""
+"""The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a
+word."""
 
 import shutil
 import sys
@@ -72,9 +73,15 @@ class Corpus:
         return self.published_blocks().table
 
     def published_blocks(self, before: Updated | None = None) -> Updated:
-        kept_as = tables.fingerprints_by(self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id")
+        kept_as = tables.fingerprints_by(
+            self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id"
+        )
         store = DocumentStore(self.documents)
-        return updated(lambda published: update_blocks(published, kept_as, store, in_place, {}), tables.BLOCKS, before)
+        return updated(
+            lambda published: update_blocks(published, kept_as, store, in_place, {}),
+            tables.BLOCKS,
+            before,
+        )
 
 
 @pytest.fixture
@@ -86,7 +93,9 @@ def corpus(tmp_path: Path) -> Corpus:
 
 def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
     """Parsing 10,000 papers again for one edit costs a night, and moves nothing."""
-    corpus.put(a__txt=TEXT.format("ferritin"), b__txt=TEXT.format("copper"), c__txt=TEXT.format("zinc"))
+    corpus.put(
+        a__txt=TEXT.format("ferritin"), b__txt=TEXT.format("copper"), c__txt=TEXT.format("zinc")
+    )
     first = corpus.update()
     before = corpus.index
 
@@ -100,10 +109,17 @@ def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
     third = corpus.update()
 
     assert first.added == ("a", "b", "c")
-    assert (third.added, third.changed, third.removed, third.unchanged) == (("d",), ("b",), ("c",), ("a",))
+    assert (third.added, third.changed, third.removed, third.unchanged) == (
+        ("d",),
+        ("b",),
+        ("c",),
+        ("a",),
+    )
     assert corpus.n_reported == 2
     assert corpus.index["paper_id"].to_pylist() == ["a", "b", "d"]
-    assert "selenium" in DocumentStore(corpus.documents).get(str(corpus.row("b")["fingerprint"])).text
+    assert (
+        "selenium" in DocumentStore(corpus.documents).get(str(corpus.row("b")["fingerprint"])).text
+    )
 
 
 def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpus) -> None:
@@ -116,8 +132,17 @@ def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpu
     assert row["source"] == "tei"
     assert row["title"] == "Sheep"
     assert (row["file_path"], row["linked_paths"]) == ("a.tei.xml", ["a.txt"])
-    assert (row["parsed_xml_path"], row["parsed_txt_path"], row["pdf_path"]) == ("a.tei.xml", "a.txt", None)
-    assert (row["status"], row["error"], row["used_fallback"], row["notes"]) == ("parsed", None, False, [])
+    assert (row["parsed_xml_path"], row["parsed_txt_path"], row["pdf_path"]) == (
+        "a.tei.xml",
+        "a.txt",
+        None,
+    )
+    assert (row["status"], row["error"], row["used_fallback"], row["notes"]) == (
+        "parsed",
+        None,
+        False,
+        [],
+    )
     assert str(corpus.papers) not in str(corpus.index.to_pylist())
 
 
@@ -137,7 +162,9 @@ def test_text_stands_in_for_a_tei_that_cannot_be_used_and_the_row_says_so(corpus
     rows = [corpus.row(paper_id) for paper_id in "abc"]
     assert [row["source"] for row in rows] == ["text"] * 3
     assert [row["used_fallback"] for row in rows] == [True] * 3
-    assert rows[0]["notes"] == ["a.xml is XML with the root element <svg>, not TEI. Convert it to TEI or remove it."]
+    assert rows[0]["notes"] == [
+        "a.xml is XML with the root element <svg>, not TEI. Convert it to TEI or remove it."
+    ]
     assert "b.tei.xml" in str(rows[1]["notes"])
     assert "c.xml is empty (0 bytes)" in str(rows[2]["notes"])
     assert str(corpus.papers) not in str(rows), "a reason must read the same on every machine"
@@ -158,12 +185,16 @@ def test_a_second_file_of_one_name_and_format_is_quarantined_and_the_first_is_re
 ) -> None:
     """Dropped without a word, a paper is missing from every answer and no list says why."""
     for name in (read, second):
-        (corpus.papers / name).write_text(TEI.format("x") if read == "x.pdf" else TEXT.format(name), "utf-8")
+        (corpus.papers / name).write_text(
+            TEI.format("x") if read == "x.pdf" else TEXT.format(name), "utf-8"
+        )
 
     first = corpus.update()
     again = corpus.update()
 
-    quarantined_row, parsed = sorted(corpus.index.to_pylist(), key=lambda row: row["status"], reverse=True)
+    quarantined_row, parsed = sorted(
+        corpus.index.to_pylist(), key=lambda row: row["status"], reverse=True
+    )
     assert (parsed["status"], parsed["file_path"], parsed["linked_paths"]) == ("parsed", read, [])
     assert (quarantined_row["status"], quarantined_row["file_path"]) == ("quarantined", second)
     assert quarantined_row["error"] == (
@@ -177,7 +208,11 @@ def test_a_second_file_of_one_name_and_format_is_quarantined_and_the_first_is_re
     corpus.update()
 
     (alone,) = corpus.index.to_pylist()
-    assert (alone["paper_id"], alone["status"], alone["file_path"]) == (parsed["paper_id"], "parsed", second)
+    assert (alone["paper_id"], alone["status"], alone["file_path"]) == (
+        parsed["paper_id"],
+        "parsed",
+        second,
+    )
 
 
 def test_without_the_text_fallback_such_papers_are_quarantined(corpus: Corpus) -> None:
@@ -202,15 +237,20 @@ def test_the_order_of_sources_is_a_setting_and_a_typo_in_it_is_named(corpus: Cor
     corpus.update()
     assert corpus.row("a")["source"] == "text"
 
-    with pytest.raises(InvalidSettings, match=r"parsing\.source_order\.0: Input should be 'tei', 'text'"):
+    with pytest.raises(
+        InvalidSettings, match=r"parsing\.source_order\.0: Input should be 'tei', 'text'"
+    ):
         load_settings({"parsing": {"source_order": ["tie"]}})
 
 
 def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A crash would stop the other papers; a reason that stays after the install would never be tried again."""
-    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not Path(entry, "docling").exists()])
+    """A crash would stop the other papers; a reason that stays after the install would never be
+    tried again."""
+    monkeypatch.setattr(
+        sys, "path", [entry for entry in sys.path if not Path(entry, "docling").exists()]
+    )
     corpus.put(a__html="<html><body><p>Ferritin fell.</p></body></html>", b__txt=TEXT.format("x"))
 
     corpus.update()
@@ -233,7 +273,10 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
 
 @pytest.mark.parametrize(
     ("bad", "counts"),
-    [(picture, [1, 0, 0, 0, 1]), (page_of("Shippin g compan y, containe r, ocea n."), [0, 1, 0, 0, 2])],
+    [
+        (picture, [1, 0, 0, 0, 1]),
+        (page_of("Shippin g compan y, containe r, ocea n."), [0, 1, 0, 0, 2]),
+    ],
 )
 def test_a_pdf_with_a_page_that_ocr_did_not_read_is_read_again_when_it_may_do_better(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch, bad: Draw, counts: list[int]
@@ -252,7 +295,8 @@ def test_a_pdf_with_a_page_that_ocr_did_not_read_is_read_again_when_it_may_do_be
 
 
 def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpus) -> None:
-    """Users who asked GROBID for the coordinates of headings alone have the rest in the PDF beside it."""
+    """Users who asked GROBID for the coordinates of headings alone have the rest in the PDF beside
+    it."""
     subjects = ("glacier", "desert")
     placed, open_ended = (" ".join(prose(subject, 8)) for subject in subjects)
     surfaces = "".join(f'<surface n="{n}" ulx="0" uly="0" lrx="612" lry="792"/>' for n in (1, 2))
@@ -263,7 +307,10 @@ def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpu
     corpus.update()
     alone = corpus.blocks()
 
-    write_pdf(corpus.papers / "a.pdf", [lambda canvas, s=s: lines(canvas, prose(s, 8), top=60) for s in subjects])
+    write_pdf(
+        corpus.papers / "a.pdf",
+        [lambda canvas, s=s: lines(canvas, prose(s, 8), top=60) for s in subjects],
+    )
     corpus.update()
     beside = corpus.blocks()
 
@@ -275,8 +322,11 @@ def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpu
     assert "without one proven page have it from a.pdf" in str(row["notes"])
 
 
-def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(corpus: Corpus) -> None:
-    """Tried every night it costs the limit every night; never tried again, raising the limit does nothing."""
+def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(
+    corpus: Corpus,
+) -> None:
+    """Tried every night it costs the limit every night; never tried again, raising the limit does
+    nothing."""
     corpus.settings = ParsingSettings(limits=ParseLimits(max_pages=1))
     corpus.put(a__txt="Iron is scarce.\fSheep know.", b__txt=TEXT.format("x"))
     corpus.update()
@@ -305,7 +355,10 @@ def test_a_changed_setting_parses_everything_anew(corpus: Corpus) -> None:
 
 def raise_version(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
     """As a new release with a better parser of that format would."""
-    formats = [replace(known, version=99) if known.source is source else known for known in registry.FORMATS]
+    formats = [
+        replace(known, version=99) if known.source is source else known
+        for known in registry.FORMATS
+    ]
     monkeypatch.setattr(registry, "FORMATS", tuple(formats))
 
 
@@ -318,7 +371,9 @@ def put_one_paper_of_each_kind(corpus: Corpus) -> None:
         fallen__tei__xml=EMPTY_TEI,
         fallen__md="# Fallen\n\nSheep climb.\n",
     )
-    write_pdf(corpus.papers / "pdf.pdf", [lambda canvas: lines(canvas, prose("glacier", 8), top=60)])
+    write_pdf(
+        corpus.papers / "pdf.pdf", [lambda canvas: lines(canvas, prose("glacier", 8), top=60)]
+    )
     write_pdf(corpus.papers / "tei.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
 
 
@@ -352,9 +407,13 @@ def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
     ],
 )
 def test_a_new_version_of_one_parser_parses_the_papers_that_have_a_file_of_its_format_anew(
-    one_of_each_kind: Corpus, monkeypatch: pytest.MonkeyPatch, source: Source, reparsed: tuple[str, ...]
+    one_of_each_kind: Corpus,
+    monkeypatch: pytest.MonkeyPatch,
+    source: Source,
+    reparsed: tuple[str, ...],
 ) -> None:
-    """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI papers.
+    """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI
+    papers.
 
     `tei` has a PDF and Markdown beside it, `fallen` a TEI that failed before its Markdown was read.
     """
@@ -368,11 +427,15 @@ def test_a_new_version_of_one_parser_parses_the_papers_that_have_a_file_of_its_f
     assert corpus.update().is_noop
 
 
-def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(one_of_each_kind: Corpus) -> None:
+def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(
+    one_of_each_kind: Corpus,
+) -> None:
     """The order decides between the files of one paper; a paper of one file is the same in any."""
     corpus = one_of_each_kind
 
-    corpus.settings = ParsingSettings(source_order=(Source.MARKDOWN, *(s for s in Source if s is not Source.MARKDOWN)))
+    corpus.settings = ParsingSettings(
+        source_order=(Source.MARKDOWN, *(s for s in Source if s is not Source.MARKDOWN))
+    )
     plan = corpus.update()
 
     assert plan.changed == ("fallen", "tei")
@@ -423,13 +486,18 @@ def test_a_damaged_document_is_parsed_again_and_the_log_says_so(
     assert plan.is_noop
     assert corpus.n_reported == len(damaged) == 2
     for key in damaged:
-        assert f"{corpus.documents}: the entry {key} of documents is damaged and is made anew." in caplog.messages
+        assert (
+            f"{corpus.documents}: the entry {key} of documents is damaged and is made anew."
+            in caplog.messages
+        )
     assert contents(corpus.documents, "documents") == whole
     assert corpus.index.equals(before)
 
 
 @pytest.mark.parametrize("changed", ["a.tei.xml", "a.pdf"])
-def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(corpus: Corpus, changed: str) -> None:
+def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(
+    corpus: Corpus, changed: str
+) -> None:
     """Half a file, still being copied, would be kept under the hash of another content for ever."""
     corpus.put(a__tei__xml=TEI.format("Sheep"))
     write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
@@ -483,10 +551,14 @@ def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
     corpus.put(a__txt="Iron is scarce.\n\n\fSheep know.\n", b__txt=TEXT.format("x"))
     corpus.update()
     index, blocks = corpus.index, corpus.blocks()
-    assert [audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index))] == [0] * 2
+    assert [
+        audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index))
+    ] == [0] * 2
 
     twice = pa.concat_tables([index, index.slice(1)])
-    one_page = index.set_column(index.schema.get_field_index("n_pages"), "n_pages", pa.array([1, None], pa.int32()))
+    one_page = index.set_column(
+        index.schema.get_field_index("n_pages"), "n_pages", pa.array([1, None], pa.int32())
+    )
 
     assert repeated_paper_ids(twice).to_pylist() == [{"paper_id": "b", "n_rows": 2}]
     (outside,) = pages_outside(blocks, one_page).to_pylist()

@@ -32,7 +32,8 @@ def files_by_id(found: list[Paper]) -> dict[str, list[str]]:
 
 
 def test_the_files_of_a_paper_are_found_together(papers: Path) -> None:
-    """A TEI and its PDF taken for two papers answer every question twice and count as two sources."""
+    """A TEI and its PDF taken for two papers answer every question twice and count as two
+    sources."""
     put(
         papers,
         "b/lund.2001.grobid.tei.xml",
@@ -53,7 +54,9 @@ def test_the_files_of_a_paper_are_found_together(papers: Path) -> None:
     assert all(not paper.problem for paper in found)
 
 
-def test_a_file_of_unknown_suffix_is_named_in_the_log(papers: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_of_unknown_suffix_is_named_in_the_log(
+    papers: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A paper dropped in as .odt would be missed in silence."""
     put(papers, "a.odt", "sub/b.rtf", "c.txt", ".hidden.odt", "README.md")
 
@@ -82,7 +85,8 @@ def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
 
 
 def test_papers_of_one_stem_in_different_folders_get_ids_by_path(papers: Path) -> None:
-    """A download of arXiv has a folder per paper and `main.pdf` in each; all but one would be missing."""
+    """A download of arXiv has a folder per paper and `main.pdf` in each; all but one would be
+    missing."""
     put(
         papers,
         "2301.00001/main.pdf",
@@ -116,7 +120,16 @@ def test_a_paper_in_a_subfolder_takes_no_id_away(papers: Path) -> None:
 
 def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> None:
     """Two papers under one id overwrite each other's chunks."""
-    put(papers, "a/b__c.txt", "a__b/c.txt", "x/c.txt", "y/b__c.txt", "x__c.txt", "z/main#.txt", "z#/main#.txt")
+    put(
+        papers,
+        "a/b__c.txt",
+        "a__b/c.txt",
+        "x/c.txt",
+        "y/b__c.txt",
+        "x__c.txt",
+        "z/main#.txt",
+        "z#/main#.txt",
+    )
 
     found = files_by_id(discover(papers, LIMITS))
 
@@ -136,7 +149,8 @@ def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> N
 def test_files_of_one_stem_and_different_formats_in_different_folders_are_pointed_out(
     papers: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """TEI in one folder and PDF in another are probably one paper, which would count as two sources."""
+    """TEI in one folder and PDF in another are probably one paper, which would count as two
+    sources."""
     put(papers, "pdf/lund.pdf", "tei/lund.tei.xml", "2301/main.pdf", "2302/main.pdf")
 
     discover(papers, LIMITS)
@@ -151,7 +165,10 @@ def test_ids_are_safe_readable_and_apart(papers: Path) -> None:
     """An id goes into passage ids and file names; a "#" or a line break in it breaks both."""
     composed, decomposed = (unicodedata.normalize(form, "Größe") for form in ("NFC", "NFD"))
 
-    ids = [safe_id(stem) for stem in ("Lund & Moe (2001)", "a#b", "a_b", "a:b", "x\ny", composed, decomposed, "..")]
+    ids = [
+        safe_id(stem)
+        for stem in ("Lund & Moe (2001)", "a#b", "a_b", "a:b", "x\ny", composed, decomposed, "..")
+    ]
 
     assert ids[0] == "Lund & Moe (2001)"
     assert ids[2] == "a_b"
@@ -169,7 +186,9 @@ def test_links_out_of_the_folder_and_dead_ends_are_refused(papers: Path, tmp_pat
     (papers / "inner").symlink_to(papers)
     (papers / "alias.txt").symlink_to(papers / "real.txt")
 
-    problems = {file.relative: file.problem for paper in discover(papers, LIMITS) for file in paper.files}
+    problems = {
+        file.relative: file.problem for paper in discover(papers, LIMITS) for file in paper.files
+    }
 
     leads_out = "is a link that leads out of the papers folder. Put the file itself here."
     assert problems == {
@@ -182,7 +201,8 @@ def test_links_out_of_the_folder_and_dead_ends_are_refused(papers: Path, tmp_pat
 
 
 def test_files_that_cannot_be_read_are_named_with_their_reason(papers: Path) -> None:
-    """A pipe would hang the run for ever, a huge file eat its memory, an empty one vanish without a word."""
+    """A pipe would hang the run for ever, a huge file eat its memory, an empty one vanish without a
+    word."""
     put(papers, "fine.txt", "large.txt")
     (papers / "empty.pdf").touch()
     (papers / "large.txt").write_bytes(b"x" * 2_000_000)
@@ -194,7 +214,9 @@ def test_files_that_cannot_be_read_are_named_with_their_reason(papers: Path) -> 
     problems = {file.relative: file.problem for paper in found for file in paper.files}
     assert problems["fine.txt"] == ""
     assert problems["empty.pdf"].startswith("is empty (0 bytes)")
-    assert problems["large.txt"].startswith("has 2.0 MB, more than the 1 MB of parsing.limits.max_file_mb")
+    assert problems["large.txt"].startswith(
+        "has 2.0 MB, more than the 1 MB of parsing.limits.max_file_mb"
+    )
     assert problems["pipe.txt"].startswith("is not a regular file")
     assert problems["bad?.txt"].startswith("has a name that is not valid UTF-8")
 
@@ -208,7 +230,8 @@ def test_a_missing_folder_is_an_error_and_an_empty_one_is_not(tmp_path: Path, pa
 
 
 def test_the_manifest_hash_moves_with_any_candidate_and_with_nothing_else(papers: Path) -> None:
-    """A sensor that misses an edit leaves old answers; one that wakes for nothing runs all night."""
+    """A sensor that misses an edit leaves old answers; one that wakes for nothing runs all
+    night."""
     put(papers, "a.txt", "sub/b.pdf")
     before = manifest_hash(papers)
 

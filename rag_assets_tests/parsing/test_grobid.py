@@ -56,7 +56,9 @@ class Corpus:
 
     def run(self, **settings: Any) -> UpdatePlan:
         job = ParseJob(ParsingSettings(**settings), self.store, in_place)
-        self.index, plan = update_parsed_index(discover(self.papers, job.settings.limits), self.index, job)
+        self.index, plan = update_parsed_index(
+            discover(self.papers, job.settings.limits), self.index, job
+        )
         return plan
 
     def row(self, paper_id: str = "a") -> dict[str, Any]:
@@ -80,24 +82,37 @@ def corpus(tmp_path: Path) -> Corpus:
 def test_grobid_reads_a_pdf_and_its_coordinates_are_pages(
     corpus: Corpus, server: ReadingServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Users have PDFs; the better reader must be one setting away, and its quotes must have their page."""
+    """Users have PDFs; the better reader must be one setting away, and its quotes must have their
+    page."""
     caplog.set_level("INFO")
 
     corpus.run(grobid=server.address)
 
     row = corpus.row()
-    assert (row["source"], row["file_path"], row["pdf_path"], row["parsed_xml_path"], row["linked_paths"]) == (
+    assert (
+        row["source"],
+        row["file_path"],
+        row["pdf_path"],
+        row["parsed_xml_path"],
+        row["linked_paths"],
+    ) == (
         "tei",
         "a.pdf",
         "a.pdf",
         None,
         [],
     )
-    assert (row["title"], row["page_source"], row["used_fallback"]) == ("Iron in Winter", "coords", False)
+    assert (row["title"], row["page_source"], row["used_fallback"]) == (
+        "Iron in Winter",
+        "coords",
+        False,
+    )
     assert "Read by GROBID 0.9.1." in row["notes"]
     [kept_as] = corpus.index["fingerprint"].to_pylist()
     document = corpus.store.get(kept_as)
-    assert [(block.text, block.page_start) for block in document.blocks if block.text == PROSE] == [(PROSE, 2)]
+    assert [(block.text, block.page_start) for block in document.blocks if block.text == PROSE] == [
+        (PROSE, 2)
+    ]
     [form] = server.forms
     wanted = "p s head ref figure formula note biblStruct persName title".split()
     assert [value.decode() for value in form["teiCoordinates"]] == wanted
@@ -110,10 +125,14 @@ def test_grobid_is_told_to_look_nothing_up_elsewhere(corpus: Corpus, server: Rea
     corpus.run(grobid=server.address)
 
     [form] = server.forms
-    assert [form[f"consolidate{what}"] for what in ("Header", "Citations", "Funders")] == [[b"0"]] * 3
+    assert [form[f"consolidate{what}"] for what in ("Header", "Citations", "Funders")] == [
+        [b"0"]
+    ] * 3
 
 
-def test_nothing_is_sent_without_the_setting_nor_beside_a_better_file(corpus: Corpus, server: ReadingServer) -> None:
+def test_nothing_is_sent_without_the_setting_nor_beside_a_better_file(
+    corpus: Corpus, server: ReadingServer
+) -> None:
     """Papers may be confidential."""
     corpus.run()
     (corpus.papers / "a.tei.xml").write_text(tei(f"<p>{PROSE}</p>"), "utf-8")
@@ -125,7 +144,9 @@ def test_nothing_is_sent_without_the_setting_nor_beside_a_better_file(corpus: Co
     assert (server.asked, corpus.row()["source"]) == ([], "pdf")
 
 
-def test_an_unchanged_run_sends_no_pdf_and_changes_nothing(corpus: Corpus, server: ReadingServer) -> None:
+def test_an_unchanged_run_sends_no_pdf_and_changes_nothing(
+    corpus: Corpus, server: ReadingServer
+) -> None:
     """An hour of a server for nothing, each night."""
     corpus.run(grobid=server.address)
     before = corpus.index
@@ -148,7 +169,9 @@ def test_another_version_of_the_server_reads_again(corpus: Corpus, server: Readi
     assert "Read by GROBID 0.9.2." in corpus.row()["notes"]
 
 
-def test_readings_go_with_their_pdf_and_not_with_the_setting(corpus: Corpus, server: ReadingServer) -> None:
+def test_readings_go_with_their_pdf_and_not_with_the_setting(
+    corpus: Corpus, server: ReadingServer
+) -> None:
     """What is deleted must be gone; what was only switched off need not be paid for again."""
     corpus.put_pdf("b", "forest")
     corpus.run(grobid=server.address)
@@ -172,14 +195,22 @@ def test_a_full_server_is_asked_again(corpus: Corpus, server: ReadingServer, sta
     assert (corpus.row()["source"], server.n_pdfs) == ("tei", 3)
 
 
-BOMB = '<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY a "iron">{}]>' + tei("<p>&j;</p>").partition("?>")[2]
-BOMB = BOMB.format("".join(f'<!ENTITY {name} "{10 * f"&{chr(ord(name) - 1)};"}">' for name in "bcdefghij"))
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY a "iron">{}]>'
+    + tei("<p>&j;</p>").partition("?>")[2]
+)
+BOMB = BOMB.format(
+    "".join(f'<!ENTITY {name} "{10 * f"&{chr(ord(name) - 1)};"}">' for name in "bcdefghij")
+)
 
 
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (Said(500, b"[NO_BLOCKS] PDF has\n no text"), "it answered with HTTP 500: [NO_BLOCKS] PDF has no text"),
+        (
+            Said(500, b"[NO_BLOCKS] PDF has\n no text"),
+            "it answered with HTTP 500: [NO_BLOCKS] PDF has no text",
+        ),
         (Said(204, b""), "it answered with HTTP 204"),
         (Said(307, b""), "it answered with HTTP 307"),
         (Said(body=b"<html>Welcome to nginx</html>"), "its reply is no tei"),
@@ -194,20 +225,27 @@ def test_where_the_service_fails_our_reader_reads_and_the_paper_says_so(
     corpus: Corpus, server: ReadingServer, said: Said, told: str
 ) -> None:
     """One odd PDF must cost neither the paper nor the run; and the next run may have more luck."""
-    limits, services = ParseLimits(max_file_mb=2), ServiceSettings(timeout_s=0.1 if said.slow_s else 60)
+    limits, services = (
+        ParseLimits(max_file_mb=2),
+        ServiceSettings(timeout_s=0.1 if said.slow_s else 60),
+    )
     server.says.append(said)
 
     corpus.run(grobid=server.address, limits=limits, services=services)
 
     assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
-    assert corpus.row()["notes"][0] == f"a.pdf was not read by GROBID: {told}. The next run asks again."
+    assert (
+        corpus.row()["notes"][0]
+        == f"a.pdf was not read by GROBID: {told}. The next run asks again."
+    )
     assert corpus.readings() == {}
     corpus.run(grobid=server.address, limits=limits)
     assert corpus.row()["source"] == "tei"
 
 
 def test_a_failure_told_in_other_words_is_no_change(corpus: Corpus, server: ReadingServer) -> None:
-    """Messages of servers hold times and numbers: each run would read the paper anew, and cut it anew."""
+    """Messages of servers hold times and numbers: each run would read the paper anew, and cut it
+    anew."""
     server.says.extend([Said(500, b"at 09:00"), Said(500, b"at 09:05")])
     corpus.run(grobid=server.address)
 
@@ -221,10 +259,14 @@ def test_a_bomb_of_entities_is_not_expanded(corpus: Corpus, server: ReadingServe
     corpus.run(grobid=server.address)
 
     assert corpus.row()["source"] == "pdf"
-    assert "GROBID 0.9.1's reading of a.pdf passed a safety limit of the XML parser" in corpus.notes()
+    assert (
+        "GROBID 0.9.1's reading of a.pdf passed a safety limit of the XML parser" in corpus.notes()
+    )
 
 
-def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
+def test_a_reading_that_our_reader_refuses_leaves_the_pdf(
+    corpus: Corpus, server: ReadingServer
+) -> None:
     """TEI without text is what GROBID makes of a scan."""
     server.says.append(Said(body=tei("").encode()))
 
@@ -235,7 +277,8 @@ def test_a_reading_that_our_reader_refuses_leaves_the_pdf(corpus: Corpus, server
 
 
 def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
-    """A server that mixes up its answers would put one paper's findings under the name of another."""
+    """A server that mixes up its answers would put one paper's findings under the name of
+    another."""
     corpus.put_pdf()
     other = "Zebrafish larvae swam toward dim lamps. Their speed doubled within six days. Nobody fed them by hand."
     server.by_default = Said(body=tei(f"<p>{other}</p>").encode())
@@ -246,7 +289,9 @@ def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: Readi
     assert "GROBID 0.9.1's reading of a.pdf is of another paper" in corpus.notes()
 
 
-def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus: Corpus, server: ReadingServer) -> None:
+def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(
+    corpus: Corpus, server: ReadingServer
+) -> None:
     """One after the other takes a night; all at once only fills the server."""
     for number in range(6):
         corpus.put_pdf(f"p{number}", f"topic{number}")
@@ -260,7 +305,8 @@ def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(corpus:
 def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_others(
     corpus: Corpus, server: ReadingServer
 ) -> None:
-    """A thousand papers would each wait for their time-out; and those that were read must not be read again."""
+    """A thousand papers would each wait for their time-out; and those that were read must not be
+    read again."""
     for number in range(9):
         corpus.put_pdf(f"p{number}", f"topic{number}")
     server.says.extend([Said()] * 2)
@@ -338,8 +384,12 @@ def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
         corpus.run(grobid=server.address)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:8070", "ftp://host", "http://user:secret@host:8070", "http://"])
-def test_an_invalid_address_is_named_by_its_setting_and_not_shown(corpus: Corpus, address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:8070", "ftp://host", "http://user:secret@host:8070", "http://"]
+)
+def test_an_invalid_address_is_named_by_its_setting_and_not_shown(
+    corpus: Corpus, address: str
+) -> None:
     """A password in an address would go into logs."""
     with pytest.raises(InvalidSettings, match=r"^parsing\.grobid is not an address\.") as raised:
         corpus.run(grobid=address)

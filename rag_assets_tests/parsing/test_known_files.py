@@ -28,11 +28,14 @@ def kept(paper: Path, to: Path) -> KnownFiles:
 def test_a_file_is_read_once_and_again_when_only_its_bytes_changed(
     paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fifty thousand PDFs are hashed in minutes; an edit that keeps size and time would never be seen."""
+    """Fifty thousand PDFs are hashed in minutes; an edit that keeps size and time would never be
+    seen."""
     monkeypatch.setattr(known_files, "_SETTLED_AFTER_NS", -(10**12))
     before, n_read = paper.stat(), []
     read = known_files.head_and_sha256
-    monkeypatch.setattr(known_files, "head_and_sha256", lambda path: n_read.append(path) or read(path))
+    monkeypatch.setattr(
+        known_files, "head_and_sha256", lambda path: n_read.append(path) or read(path)
+    )
     files = kept(paper, tmp_path / "kept.json")
 
     same = files.read(paper)
@@ -52,11 +55,15 @@ def test_a_file_that_changed_just_now_is_read_again(paper: Path, tmp_path: Path)
     assert '"files": {}' in (tmp_path / "kept.json").read_text()
 
 
-def test_bytes_that_a_disk_lost_are_found(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_a_disk_lost_are_found(
+    paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The next parser version would read the damaged paper, and cite what is left of it."""
     monkeypatch.setattr(known_files, "_SETTLED_AFTER_NS", -(10**12))
     known = kept(paper, tmp_path / "kept.json").read(paper)
 
-    files = KnownFiles({str(paper): replace(known, sha256="of other bytes"), str(tmp_path / "gone"): known})
+    files = KnownFiles(
+        {str(paper): replace(known, sha256="of other bytes"), str(tmp_path / "gone"): known}
+    )
 
     assert list(files.altered()) == [paper]

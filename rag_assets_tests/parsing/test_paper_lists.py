@@ -25,7 +25,9 @@ def paths(tmp_path: Path) -> Paths:
 def write_list(path: Path, *rows: tuple[str, str | None, str | None]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     schema = pa.schema([(name, pa.string()) for name in COLUMNS])
-    pq.write_table(pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], schema), path)
+    pq.write_table(
+        pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], schema), path
+    )
 
 
 def put(path: Path) -> Path:
@@ -82,16 +84,21 @@ def test_a_table_that_is_none_says_so(paths: Paths) -> None:
 
     with pytest.raises(MissingInput, match=r"other\.parquet cannot be read as a parquet file"):
         find_papers(paths.papers, paths.papers / "other.parquet", ParseLimits())
-    with pytest.raises(MissingInput, match=r"poor\.parquet has no column parsed_xml_path, parsed_txt_path"):
+    with pytest.raises(
+        MissingInput, match=r"poor\.parquet has no column parsed_xml_path, parsed_txt_path"
+    ):
         find_papers(paths.papers, paths.papers / "poor.parquet", ParseLimits())
-    with pytest.raises(MissingInput, match=r"absent\.parquet, which the setting paper_list names, does not exist"):
+    with pytest.raises(
+        MissingInput, match=r"absent\.parquet, which the setting paper_list names, does not exist"
+    ):
         find_papers(paths.papers, paths.papers / "absent.parquet", ParseLimits())
 
 
 def test_the_papers_of_the_moved_list_are_those_of_the_list(
     paths: Paths, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The first run writes its own index over the list; kept nowhere else, the second would see other papers."""
+    """The first run writes its own index over the list; kept nowhere else, the second would see
+    other papers."""
     files = [
         put(paths.cache / "tei" / "a.xml"),
         put(paths.data / "parsed" / "b.xml"),
@@ -110,7 +117,9 @@ def test_the_papers_of_the_moved_list_are_those_of_the_list(
     assert list_to_adopt(paths.parsed_index, paths.papers, None) == paths.parsed_index
     adopt_list(paths.parsed_index, paths.papers)
 
-    assert not paths.parsed_index.exists(), "nothing is left there that would be taken for a damaged index"
+    assert not paths.parsed_index.exists(), (
+        "nothing is left there that would be taken for a damaged index"
+    )
     found = find_papers(paths.papers, None, ParseLimits())
     assert [paper.paper_id for paper in found] == ["a", "b", "c", "d", "e"]
     assert [paper.files[0].path.resolve() for paper in found[:4]] == files
@@ -135,14 +144,20 @@ def test_a_published_index_is_no_list(paths: Paths) -> None:
     assert list_to_adopt(paths.parsed_index, paths.papers, None) is None
 
     pq.write_table(PARSED_INDEX.empty_table().drop_columns(["title"]), paths.parsed_index)
-    assert list_to_adopt(paths.parsed_index, paths.papers, None) is None, "an older one, saved by another tool"
+    assert list_to_adopt(paths.parsed_index, paths.papers, None) is None, (
+        "an older one, saved by another tool"
+    )
 
     paths.parsed_index.write_text("garbage")
     assert list_to_adopt(paths.parsed_index, paths.papers, None) is None
 
 
-@pytest.mark.parametrize("is_named", [True, False], ids=["named by the settings", "in the papers folder"])
-def test_two_lists_are_refused_before_one_is_lost(paths: Paths, tmp_path: Path, is_named: bool) -> None:
+@pytest.mark.parametrize(
+    "is_named", [True, False], ids=["named by the settings", "in the papers folder"]
+)
+def test_two_lists_are_refused_before_one_is_lost(
+    paths: Paths, tmp_path: Path, is_named: bool
+) -> None:
     """The published index is about to be written over one of them."""
     write_list(paths.parsed_index, ("a", None, "a.txt"))
     other = tmp_path / "list.parquet" if is_named else paths.papers / "parsed_index.parquet"

@@ -45,18 +45,30 @@ def with_block(**changes: object) -> Document:
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        (with_block(spans=(Span(0, 4, 1, 9),)), "puts a text on page 9, but the document has 2 pages"),
+        (
+            with_block(spans=(Span(0, 4, 1, 9),)),
+            "puts a text on page 9, but the document has 2 pages",
+        ),
         (with_block(spans=(Span(0, 4, 0, 1),)), "puts a text on pages 0 to 1"),
         (with_block(spans=(Span(0, 4, 2, 1),)), "puts a text on pages 2 to 1"),
         (with_block(spans=(Span(0, 4, None, 1),)), "gives only one end of the pages of a text"),
-        (with_block(spans=(Span(0, 99, 1, 1),)), "gives a place from 0 to 99 in a text of 15 characters"),
+        (
+            with_block(spans=(Span(0, 99, 1, 1),)),
+            "gives a place from 0 to 99 in a text of 15 characters",
+        ),
         (with_block(spans=(Span(0, 9, 1, 1), Span(4, 15, 1, 1))), "gives a place from 4 to 15"),
         (
             with_block(spans=(Span(0, 4, 1, 1, (Box(1, float("nan"), 0, 1, 1),)),)),
             "gives a box whose edge is no number",
         ),
-        (with_block(cells=(Cell(0, 0, "x", boxes=(Box(1, 0, 0, 1, float("inf")),)),)), "gives a box whose edge"),
-        (with_block(cells=(Cell(2**31, 0, "x"),)), "holds a number or a text that no table can hold"),
+        (
+            with_block(cells=(Cell(0, 0, "x", boxes=(Box(1, 0, 0, 1, float("inf")),)),)),
+            "gives a box whose edge",
+        ),
+        (
+            with_block(cells=(Cell(2**31, 0, "x"),)),
+            "holds a number or a text that no table can hold",
+        ),
         (with_block(text="\ud800" + TEXT), "holds a number or a text that no table can hold"),
         (replace(GOOD, n_pages=2**31), "holds a number or a text that no table can hold"),
         (replace(GOOD, title="\ud800"), "holds a number or a text that no table can hold"),
@@ -88,15 +100,27 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     store = DocumentStore(tmp_path / "kept.sqlite3")
     job = ParseJob(ParsingSettings(), store, in_place)
 
-    index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)
+    index, _ = update_parsed_index(
+        discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job
+    )
     kept_as = tables.fingerprints_by(
         index.filter(pa.array([one == "parsed" for one in index["status"].to_pylist()])), "paper_id"
     )
-    blocks = updated(lambda published: update_blocks(published, kept_as, store, in_place, {}), tables.BLOCKS).table
+    blocks = updated(
+        lambda published: update_blocks(published, kept_as, store, in_place, {}), tables.BLOCKS
+    ).table
 
-    errors = dict(zip(*(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")), strict=True))
+    errors = dict(
+        zip(
+            *(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")),
+            strict=True,
+        )
+    )
     assert set(errors) == {"page_9_of_2", "row", "cell"}
-    assert "puts a text on page 9, but the document has 2 pages (pages_within_document)" in errors["page_9_of_2"]
+    assert (
+        "puts a text on page 9, but the document has 2 pages (pages_within_document)"
+        in errors["page_9_of_2"]
+    )
     assert all("no table can hold" in errors[paper_id] for paper_id in ("row", "cell"))
     assert set(blocks["paper_id"].to_pylist()) == {"fine"}
     again, plan = update_parsed_index(discover(papers, job.settings.limits), index, job)

@@ -12,7 +12,8 @@ from rag_assets.parsing.reference_libraries import entries_of
 
 
 def test_an_item_with_its_file_is_a_paper_with_its_record(tmp_path: Path) -> None:
-    """Whoever has entered a record with care must not enter it again; a snapshot of a web page is no paper."""
+    """Whoever has entered a record with care must not enter it again; a snapshot of a web page is
+    no paper."""
     library = tmp_path / "export/library.bib"
     (tmp_path / "export/files").mkdir(parents=True)
     for name in ("Lund 2019 - Iron.pdf", "page.html"):
@@ -41,8 +42,8 @@ def test_an_item_with_its_file_is_a_paper_with_its_record(tmp_path: Path) -> Non
 
 
 def test_files_that_lead_out_or_are_no_papers_are_refused_with_a_reason(tmp_path: Path) -> None:
-    """A library of a group is made by others: it must not read any file of this disk. One id for two papers that are
-    both called article.pdf would lose one."""
+    """A library of a group is made by others: it must not read any file of this disk. One id for
+    two papers that are both called article.pdf would lose one."""
     secret = tmp_path / "secret.txt"
     secret.write_text("A secret.", "utf-8")
     folder = tmp_path / "export"
@@ -52,13 +53,19 @@ def test_files_that_lead_out_or_are_no_papers_are_refused_with_a_reason(tmp_path
     (folder / "link.txt").symlink_to(secret)
     (folder / "book.epub").write_text("A book.", "utf-8")
     files = ["../secret.txt", "link.txt", "book.epub", "gone.pdf", "a/article.pdf", "b/article.pdf"]
-    items = [f"@article{{item{nth}, title={{T{nth}}}, file={{{file}}}}}" for nth, file in enumerate(files)]
+    items = [
+        f"@article{{item{nth}, title={{T{nth}}}, file={{{file}}}}}"
+        for nth, file in enumerate(files)
+    ]
     (folder / "library.bib").write_text("\n".join(items), "utf-8")
 
     papers = find_papers(tmp_path / "data/papers", folder / "library.bib", ParseLimits())
 
     problems = {paper.paper_id: paper.files[0].problem for paper in papers}
-    assert all(problems.pop(name).startswith("lies outside of the library's folder") for name in ("secret", "link"))
+    assert all(
+        problems.pop(name).startswith("lies outside of the library's folder")
+        for name in ("secret", "link")
+    )
     assert problems.pop("book.epub").startswith("is of no kind that is read")
     assert problems.pop("gone").startswith("does not exist")
     assert problems == {"article-item4": "", "article-item5": ""}
@@ -66,7 +73,9 @@ def test_files_that_lead_out_or_are_no_papers_are_refused_with_a_reason(tmp_path
 
 def test_a_file_that_is_no_library_says_so(tmp_path: Path) -> None:
     """A wrong name must not read as an empty corpus."""
-    with pytest.raises(MissingInput, match=r"gone\.bib, which the setting paper_list names, does not exist"):
+    with pytest.raises(
+        MissingInput, match=r"gone\.bib, which the setting paper_list names, does not exist"
+    ):
         find_papers(tmp_path, tmp_path / "gone.bib", ParseLimits())
 
 
@@ -90,12 +99,17 @@ def test_a_bibtex_export_names_the_papers_by_its_attachments(tmp_path: Path) -> 
     assert problems == {"iron": "", "copper": ""}
 
 
-@pytest.mark.parametrize("content", [b"@article{a, title = {" + b"{" * 300_000 + b"}" * 300_002, b"@book{\xff}"])
+@pytest.mark.parametrize(
+    "content", [b"@article{a, title = {" + b"{" * 300_000 + b"}" * 300_002, b"@book{\xff}"]
+)
 def test_a_bibtex_export_that_cannot_be_read_stops_the_run_and_takes_no_paper_away(
     tmp_path: Path, content: bytes
 ) -> None:
-    """It is taken apart where it can be stopped; an empty list in its place would remove all papers."""
+    """It is taken apart where it can be stopped; an empty list in its place would remove all
+    papers."""
     (tmp_path / "library.bib").write_bytes(content)
 
-    with pytest.raises(MissingInput, match=r"library.bib, which the setting paper_list names, cannot be read. It "):
+    with pytest.raises(
+        MissingInput, match=r"library.bib, which the setting paper_list names, cannot be read. It "
+    ):
         find_papers(tmp_path, tmp_path / "library.bib", ParseLimits(timeout_s=0.3))

@@ -8,10 +8,21 @@ from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal
 
 @pytest.mark.parametrize(
     ("n_before", "n_gone", "is_asked"),
-    [(0, 0, False), (1, 1, True), (3, 2, False), (3, 3, True), (9, 8, False), (10, 5, False), (10, 6, True)],
+    [
+        (0, 0, False),
+        (1, 1, True),
+        (3, 2, False),
+        (3, 3, True),
+        (9, 8, False),
+        (10, 5, False),
+        (10, 6, True),
+    ],
 )
-def test_the_removal_of_most_papers_must_be_confirmed(n_before: int, n_gone: int, is_asked: bool) -> None:
-    """An unmounted disk is no order to delete; a question for each deleted paper would be answered without reading."""
+def test_the_removal_of_most_papers_must_be_confirmed(
+    n_before: int, n_gone: int, is_asked: bool
+) -> None:
+    """An unmounted disk is no order to delete; a question for each deleted paper would be answered
+    without reading."""
     before = [f"p{n}" for n in range(n_before)]
     now = dict.fromkeys([*before[n_gone:], "new"])
 
@@ -23,7 +34,8 @@ def test_the_removal_of_most_papers_must_be_confirmed(n_before: int, n_gone: int
 
 
 def test_papers_that_cannot_be_read_any_more_count_as_gone() -> None:
-    """A disk that fails, or a folder that another machine has not filled yet, holds files without content."""
+    """A disk that fails, or a folder that another machine has not filled yet, holds files without
+    content."""
     unread = dict.fromkeys(["p1", "p2"], "The file is empty.")
 
     (checked,) = check_all(REMOVAL_PROMISES, Removal(["p1", "p2"], unread, is_allowed=False))

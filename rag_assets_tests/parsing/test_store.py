@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
+from rag_assets.core.domain import (
+    Block,
+    BlockKind,
+    Box,
+    Cell,
+    Document,
+    PageSource,
+    Source,
+    Span,
+    Zone,
+)
 from rag_assets.core.errors import MissingInput
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_tests.kept_entries import contents, damage
@@ -16,11 +26,30 @@ DOCUMENT = Document(
     source=Source.TEI,
     file_path="a/sheep.tei.xml",
     blocks=(
-        Block(BlockKind.PARAGRAPH, "Iron – 5 µg.", ("1 Results",), Zone.ANNEX, (Span(0, 12, 1, 2, (BOX,), None, 0.5),)),
+        Block(
+            BlockKind.PARAGRAPH,
+            "Iron – 5 µg.",
+            ("1 Results",),
+            Zone.ANNEX,
+            (Span(0, 12, 1, 2, (BOX,), None, 0.5),),
+        ),
         Block(
             BlockKind.TABLE,
             "a | b",
-            cells=(Cell(0, 0, "a", 1, 2, is_header=True, is_stub=True, is_group=True, group=("c",), boxes=(BOX,)),),
+            cells=(
+                Cell(
+                    0,
+                    0,
+                    "a",
+                    1,
+                    2,
+                    is_header=True,
+                    is_stub=True,
+                    is_group=True,
+                    group=("c",),
+                    boxes=(BOX,),
+                ),
+            ),
             is_generated=True,
         ),
     ),
@@ -34,8 +63,12 @@ FIRST, SECOND = "aa" + "0" * 30, "bb" + "0" * 30
 
 
 def test_a_document_comes_back_as_it_was_and_equal_ones_are_equal_bytes(tmp_path: Path) -> None:
-    """A field that is lost here is lost in every answer; changing bytes make a second run look like a change."""
-    here, there = DocumentStore(tmp_path / "here.sqlite3"), DocumentStore(tmp_path / "there.sqlite3")
+    """A field that is lost here is lost in every answer; changing bytes make a second run look like
+    a change."""
+    here, there = (
+        DocumentStore(tmp_path / "here.sqlite3"),
+        DocumentStore(tmp_path / "there.sqlite3"),
+    )
 
     here.put(FIRST, packed_document(DOCUMENT))
     there.put(FIRST, packed_document(DOCUMENT))
@@ -47,7 +80,8 @@ def test_a_document_comes_back_as_it_was_and_equal_ones_are_equal_bytes(tmp_path
 
 
 def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
-    """Without it the cache grows with every edit; with too much of it every paper is parsed again."""
+    """Without it the cache grows with every edit; with too much of it every paper is parsed
+    again."""
     store = DocumentStore(tmp_path / "kept.sqlite3")
     store.put(FIRST, packed_document(DOCUMENT))
     store.put(SECOND, packed_document(DOCUMENT))
@@ -65,5 +99,8 @@ def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:
     damage(store.path, "documents")
 
     for fingerprint in (FIRST, SECOND):
-        with pytest.raises(MissingInput, match=rf"no document {fingerprint}, or a damaged one\. Materialize `parsed"):
+        with pytest.raises(
+            MissingInput,
+            match=rf"no document {fingerprint}, or a damaged one\. Materialize `parsed",
+        ):
             store.get(fingerprint)

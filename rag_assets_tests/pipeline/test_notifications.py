@@ -47,7 +47,8 @@ def failing_job() -> None:
 
 
 def test_a_run_that_fails_is_told_by_email(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nightly run of a Saturday is looked at on Monday, or not at all; text of papers makes no markup."""
+    """The nightly run of a Saturday is looked at on Monday, or not at all; text of papers makes no
+    markup."""
     monkeypatch.setenv("SMTP_URL", SMTP_URL)
     monkeypatch.setattr(smtplib, "SMTP_SSL", Mailbox)
     (sensor,) = failure_sensors(["email:a@example.org", "email:b@example.org"])
@@ -55,7 +56,11 @@ def test_a_run_that_fails_is_told_by_email(monkeypatch: pytest.MonkeyPatch) -> N
     with dg.DagsterInstance.ephemeral() as instance:
         result = failing_job.execute_in_process(instance=instance, raise_on_error=False)
         event = result.get_run_failure_event()
-        sensor(dg.build_run_status_sensor_context(sensor.name, event, instance, result.dagster_run).for_run_failure())
+        sensor(
+            dg.build_run_status_sensor_context(
+                sensor.name, event, instance, result.dagster_run
+            ).for_run_failure()
+        )
 
     assert Mailbox.connected == [("mail.example.org", 4465)]
     assert Mailbox.logins == [("lab@example.org", "secret-word")]

@@ -22,7 +22,11 @@ def test_a_question_about_papers_is_asked_of_each(question: str, asked: str) -> 
 
 @pytest.mark.parametrize(
     "question",
-    ["How many studies were included in the review?", "How many trials were identified?", "Which paper is oldest?"],
+    [
+        "How many studies were included in the review?",
+        "How many trials were identified?",
+        "Which paper is oldest?",
+    ],
 )
 def test_what_a_review_counts_is_asked_of_no_corpus(question: str) -> None:
     """The corpus was counted in place of the studies of a review."""

@@ -24,7 +24,12 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
 
     first, second = load_questions(path)
 
-    assert (first.id, first.question, first.paper_ids, first.answerable) == ("b", "Why?", None, None)
+    assert (first.id, first.question, first.paper_ids, first.answerable) == (
+        "b",
+        "Why?",
+        None,
+        None,
+    )
     assert (second.id, second.paper_ids, second.key_facts) == ("7", ("x",), (("60", "sixty"),))
     assert (first.is_labelled, second.is_labelled) == (False, True)
 
@@ -43,17 +48,26 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
             '{"id": "a", "question": "x", "answerble": false}',
             "answerble: there is no such key; perhaps answerable is meant. Each",
         ),
-        ('{"id": "a", "question": "x", "expected": [{"paper": "p"}]}', "line 1: expected.0.paper_id: Field required; "),
+        (
+            '{"id": "a", "question": "x", "expected": [{"paper": "p"}]}',
+            "line 1: expected.0.paper_id: Field required; ",
+        ),
         (
             '{"id": "a", "question": "x", "expected": [{"paper_id": "p", "page": [2]}]}',
             "line 1: expected.0.page: there",
         ),
-        ('{"id": "a", "question": "x", "zzz": 1}', "line 1: a key is unknown; known keys are id, question"),
+        (
+            '{"id": "a", "question": "x", "zzz": 1}',
+            "line 1: a key is unknown; known keys are id, question",
+        ),
         (
             '{"id": "a", "question": "x", "where": "page:x"}',
             "line 1: where: The filter cannot be used at page:x: ",
         ),
-        ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', 'line 2: the id "a" occurred before'),
+        (
+            '{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}',
+            'line 2: the id "a" occurred before',
+        ),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, problem: str) -> None:
@@ -69,7 +83,8 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, probl
 
 
 def test_all_lines_that_cannot_be_used_are_named_at_once(tmp_path: Path) -> None:
-    """Mending one, running again and reading the next takes as many runs as there are wrong lines."""
+    """Mending one, running again and reading the next takes as many runs as there are wrong
+    lines."""
     path = tmp_path / "q.jsonl"
     path.write_text("not json\n" + '{"id": "a", "question": "x"}\n' + '{"id": "a"}\n' * 30)
 
@@ -83,7 +98,8 @@ def test_all_lines_that_cannot_be_used_are_named_at_once(tmp_path: Path) -> None
 
 
 def test_an_error_quotes_nothing_of_the_file(tmp_path: Path) -> None:
-    """A run can be told to read any file as questions, and its failure is shown in the Dagster UI."""
+    """A run can be told to read any file as questions, and its failure is shown in the Dagster
+    UI."""
     path = tmp_path / "passwd"
     path.write_text(
         'daemon:x:0:0\n{"id": {"secret": 1}, "secret_key": "secret"}\n"secret"\n{"id": "secret", "where": []}'
@@ -106,7 +122,9 @@ def test_an_error_quotes_nothing_of_the_file(tmp_path: Path) -> None:
         ({"paper_ids": ["a"], "where": "page:3 paper:b"}, "paper:a page:3 paper:b"),
     ],
 )
-def test_papers_and_filter_of_a_question_both_hold(tmp_path: Path, keys: dict[str, object], searched: str) -> None:
+def test_papers_and_filter_of_a_question_both_hold(
+    tmp_path: Path, keys: dict[str, object], searched: str
+) -> None:
     """One that replaces the other answers from papers that were left out on purpose."""
     path = tmp_path / "q.jsonl"
     path.write_text(json.dumps({"id": "a", "question": "x", **keys}))
@@ -123,7 +141,9 @@ def test_a_file_without_questions_is_refused(tmp_path: Path, content: str) -> No
     path = tmp_path / "q.jsonl"
     path.write_text(content, "utf-8")
 
-    with pytest.raises(InvalidQuestions, match=r"q\.jsonl holds no question\. Write one JSON object per line"):
+    with pytest.raises(
+        InvalidQuestions, match=r"q\.jsonl holds no question\. Write one JSON object per line"
+    ):
         load_questions(path)
 
 
@@ -160,7 +180,9 @@ def test_what_only_an_evaluation_reads_is_part_of_the_line(tmp_path: Path) -> No
         "tags": ["numbers"],
         "conversation": ["Which k do the papers use?"],
     }
-    (tmp_path / "q.jsonl").write_text(json.dumps(line) + '\n{"id": "q2", "question": "Why?", "reference": "So."}\n')
+    (tmp_path / "q.jsonl").write_text(
+        json.dumps(line) + '\n{"id": "q2", "question": "Why?", "reference": "So."}\n'
+    )
 
     first, second = load_questions(tmp_path / "q.jsonl")
 
@@ -180,7 +202,9 @@ def test_a_question_of_a_conversation_means_what_it_means_after_the_questions_be
         asked.append(question.question)
         return {"sources_used": ["smith2020"], "claims": []}
 
-    question = Question(id="q", question="What did that paper measure?", conversation=("Who measured ferritin?",))
+    question = Question(
+        id="q", question="What did that paper measure?", conversation=("Who measured ferritin?",)
+    )
 
     meant = after_conversation(question, answer, lambda: None)
 
@@ -193,11 +217,15 @@ def test_a_question_file_with_another_name_is_told_until_it_was_asked(tmp_path: 
     """A newcomer puts questions into a file of his own, runs, and finds the answers to ours."""
     (tmp_path / "questions").mkdir()
     for name in ("smoke", "mine", "asked"):
-        (tmp_path / "questions" / f"{name}.jsonl").write_text('{"id": "a", "question": "Why?"}\n', "utf-8")
+        (tmp_path / "questions" / f"{name}.jsonl").write_text(
+            '{"id": "a", "question": "Why?"}\n', "utf-8"
+        )
     (tmp_path / "output" / "asked").mkdir(parents=True)
 
     by_default = unasked_notice(Settings(data_dir=tmp_path))
-    by_setting = unasked_notice(Settings(data_dir=tmp_path, questions=tmp_path / "questions" / "mine.jsonl"))
+    by_setting = unasked_notice(
+        Settings(data_dir=tmp_path, questions=tmp_path / "questions" / "mine.jsonl")
+    )
 
     mine, ours = tmp_path / "questions" / "mine.jsonl", tmp_path / "questions" / "smoke.jsonl"
     assert by_default.startswith(f"Runs ask {ours}, and not {mine}. ")

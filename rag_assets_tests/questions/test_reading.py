@@ -89,13 +89,18 @@ def test_a_compound_question_is_taken_apart(question: str, expected: list[str] |
     assert parts(question) == (expected or [question])
 
 
-def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_it_was_asked() -> None:
+def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_it_was_asked() -> (
+    None
+):
     """A note that names the whole question beside its answer contradicts itself."""
     question = "Which k is usual in fusion, and how was it chosen?"
 
     first, second = read(question).parts
 
-    assert (first.text, first.searched) == ("Which k is usual in fusion?", "Which k is usual in fusion?")
+    assert (first.text, first.searched) == (
+        "Which k is usual in fusion?",
+        "Which k is usual in fusion?",
+    )
     assert (second.text, second.searched) == ("how was it chosen?", question)
 
 
@@ -120,8 +125,9 @@ def test_a_question_of_too_many_parts_is_one() -> None:
     ids=["hyphens", "who wrote", "no verb", "authors", "brackets", "conjunctions", "one word"],
 )
 def test_any_text_is_read_in_little_time(text: str) -> None:
-    """Patterns that look for one word behind another took 12 seconds of processor time over 4,000 characters. Measured
-    limit for 10,000 characters: 0.1 s; ten times as much is allowed, for a slow machine."""
+    """Patterns that look for one word behind another took 12 seconds of processor time over 4,000
+    characters. Measured limit for 10,000 characters: 0.1 s; ten times as much is allowed, for a
+    slow machine."""
     started = time.process_time()
     read.__wrapped__(text[:10_000])
 
@@ -162,7 +168,8 @@ def test_any_text_is_read_in_little_time(text: str) -> None:
 def test_questions_about_the_publication_are_told_from_those_about_its_content(
     question: str, is_about_publication: bool
 ) -> None:
-    """Title pages are searched for the former alone; among the latter they would displace what answers."""
+    """Title pages are searched for the former alone; among the latter they would displace what
+    answers."""
     assert (Kind.PUBLICATION in read(question).kinds) is is_about_publication
 
 

@@ -38,13 +38,18 @@ def report(answers: list[QAResult]) -> Report:
     return assembled(plan, answers, {}, {})
 
 
-def broken(report: Report, answers: list[QAResult], unusable: dict[str, str] | None = None) -> set[str]:
-    """Names of the promises about reports that do not hold; those of answers have tests of their own."""
+def broken(
+    report: Report, answers: list[QAResult], unusable: dict[str, str] | None = None
+) -> set[str]:
+    """Names of the promises about reports that do not hold; those of answers have tests of their
+    own."""
     update = ReportUpdate(ReportFiles(Path("iron.md"), Path("reports")), report, kept(answers), "")
     candidate = ReportsCandidate([update], unusable or {}, max_withheld_share=0.5)
     own = {"sentences_cited", "gaps_named", "no_silent_section", "templates_usable"}
     found = {one.name for one in REPORT_PROMISES if one.name in own and one.offenders(candidate)}
-    assert is_sound(update) == (not found - {"templates_usable"}), "only what breaks one is kept back"
+    assert is_sound(update) == (not found - {"templates_usable"}), (
+        "only what breaks one is kept back"
+    )
     return found
 
 
@@ -57,10 +62,14 @@ def test_a_sentence_without_evidence_is_found(report: Report, answers: list[QARe
     """It would stand there as if it were proven."""
     (section,) = report.sections
     (fell,) = section.statements
-    bare = replace(section, answers=(replace(section.answers[0], statements=(replace(fell, evidence=()),)),))
+    bare = replace(
+        section, answers=(replace(section.answers[0], statements=(replace(fell, evidence=()),)),)
+    )
 
     assert broken(replace(report, sections=(bare,)), answers) == {"sentences_cited"}
-    assert broken(replace(report, evidence=()), answers) == {"sentences_cited"}, "its number leads nowhere"
+    assert broken(replace(report, evidence=()), answers) == {"sentences_cited"}, (
+        "its number leads nowhere"
+    )
 
 
 def test_a_question_that_is_passed_over_is_found(report: Report, answers: list[QAResult]) -> None:

@@ -1,4 +1,5 @@
-"""The same report as Markdown, HTML and spreadsheet: what is shown, and that nothing of a paper acts in it."""
+"""The same report as Markdown, HTML and spreadsheet: what is shown, and that nothing of a paper
+acts in it."""
 
 import csv
 from dataclasses import replace
@@ -35,11 +36,15 @@ columns = { Sample = "How many took part?" }
 EVIL = "Iron <script>alert(1)</script> [link](javascript:x) | fell ![](http://x.example/a.png)"
 
 
-def citation(paper: str, start: int, quote: str, page: int | None = 3, cited_as: str = "") -> Citation:
+def citation(
+    paper: str, start: int, quote: str, page: int | None = 3, cited_as: str = ""
+) -> Citation:
     return cited(quote, paper, page, start=start, cited_as=cited_as)
 
 
-def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[str, ...] = ()) -> QAResult:
+def answer(
+    question_id: str, question: str, *claims: Claim, unanswered: tuple[str, ...] = ()
+) -> QAResult:
     return QAResult(
         question_id=question_id,
         question=question,
@@ -63,11 +68,18 @@ def report() -> Report:
 def reported(cited_as: str = "") -> Report:
     plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _section: [])
     fell = Claim(EVIL, (citation("iron", 0, EVIL, cited_as=cited_as),))
-    sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part.", cited_as=cited_as),))
+    sample = Claim(
+        "Forty took part.", (citation("iron", 200, "Forty took part.", cited_as=cited_as),)
+    )
     answers = [
         answer("findings/1", "How much did ferritin fall?", fell, replace(fell, text="Again.")),
         answer("findings/2", "Who paid for it?"),
-        answer("studies/iron/Sample", "How many took part?", sample, replace(sample, text="Not for a cell.")),
+        answer(
+            "studies/iron/Sample",
+            "How many took part?",
+            sample,
+            replace(sample, text="Not for a cell."),
+        ),
     ]
     return assembled(plan, answers, {"iron": "Iron & <b>steel</b>"}, {"iron:1": "iron"})
 
@@ -84,7 +96,9 @@ def test_what_was_refused_or_not_asked_is_a_gap_with_what_was_searched(report: R
     """A reader would take a silent section for a question nobody had."""
     findings, studies = report.sections
 
-    assert [(gap.missing, gap.n_chunks, gap.papers) for gap in findings.gaps] == [("Who paid for it?", 1, ("iron",))]
+    assert [(gap.missing, gap.n_chunks, gap.papers) for gap in findings.gaps] == [
+        ("Who paid for it?", 1, ("iron",))
+    ]
     assert [gap.about for gap in studies.gaps] == [("runners",)]
     assert [(gap.missing, gap.where) for gap in studies.gaps] == [("Sample", "")]
 
@@ -92,7 +106,11 @@ def test_what_was_refused_or_not_asked_is_a_gap_with_what_was_searched(report: R
 @pytest.mark.parametrize("shown", ["markdown", "html"])
 def test_text_of_papers_makes_no_markup(report: Report, shown: str) -> None:
     """A paper could run a script, or fetch a picture that tells who reads the report."""
-    page = as_web_page(report) if shown == "html" else MarkdownIt().enable("table").render(as_markdown(report))
+    page = (
+        as_web_page(report)
+        if shown == "html"
+        else MarkdownIt().enable("table").render(as_markdown(report))
+    )
     tree = html.fromstring(page)
 
     assert not tree.xpath("//script | //img | //b[text()='steel']")
@@ -102,9 +120,14 @@ def test_text_of_papers_makes_no_markup(report: Report, shown: str) -> None:
 
 def test_cells_carry_number_and_page_and_empty_cells_say_so(report: Report) -> None:
     """A figure in a table without its page cannot be looked up."""
-    rows = html.fromstring(MarkdownIt().enable("table").render(as_markdown(report))).xpath("//tbody/tr")
+    rows = html.fromstring(MarkdownIt().enable("table").render(as_markdown(report))).xpath(
+        "//tbody/tr"
+    )
 
-    assert [cell.text_content() for cell in rows[0]] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]
+    assert [cell.text_content() for cell in rows[0]] == [
+        "Iron & <b>steel</b>",
+        "Forty took part. [2, p. 3]",
+    ]
     assert [cell.text_content() for cell in rows[1]] == ["runners", "[INSUFFICIENT DATA]"]
 
 
@@ -124,7 +147,11 @@ def test_a_spreadsheet_has_beside_each_answer_its_page_and_quote_or_the_reason_w
     assert header == ["paper", "title", "Sample", "Sample: page", "Sample: quote, or why none"]
     assert iron == ["iron", "'=cmd();'=cmd()", "Forty took part.", "p. 3", "Forty took part."]
     assert runners == ["runners", "Runners", "", "", 'Searched in vain for "How many took part?"']
-    assert [[cell or "" for cell in row] for row in sheet.iter_rows(values_only=True)] == [header, iron, runners]
+    assert [[cell or "" for cell in row] for row in sheet.iter_rows(values_only=True)] == [
+        header,
+        iron,
+        runners,
+    ]
     assert sheet.title == "1 Studies"
 
 
@@ -147,7 +174,11 @@ def test_a_section_that_covers_one_of_the_papers_it_was_given_names_the_others()
 
     (gap,) = assembled(plan, [read], {}, paper_of).sections[0].gaps
 
-    assert (gap.missing, gap.about, gap.n_chunks) == ("By how much did ferritin fall?", ("runners", "cyclists"), 2)
+    assert (gap.missing, gap.about, gap.n_chunks) == (
+        "By how much did ferritin fall?",
+        ("runners", "cyclists"),
+        2,
+    )
 
 
 def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:

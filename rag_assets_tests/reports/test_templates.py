@@ -6,7 +6,13 @@ import pytest
 
 from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidTemplate, MissingInput
-from rag_assets.reports.templates import Template, columns_of, load_template, parse_template, template_files
+from rag_assets.reports.templates import (
+    Template,
+    columns_of,
+    load_template,
+    parse_template,
+    template_files,
+)
 
 FULL = """# Iron in runners
 
@@ -46,7 +52,8 @@ def problem(text: str) -> str:
 
 
 def test_headings_become_sections_with_guidance_questions_and_settings() -> None:
-    """A setting that is read over, or given to the wrong section, makes a report about something else."""
+    """A setting that is read over, or given to the wrong section, makes a report about something
+    else."""
     template = parsed(FULL)
 
     findings, studies, limits = template.sections
@@ -57,14 +64,23 @@ def test_headings_become_sections_with_guidance_questions_and_settings() -> None
     )
     assert (findings.key, findings.guidance) == ("findings", "The main results.")
     assert findings.items == ("How much did ferritin fall?", "For how long?")
-    assert (studies.settings.papers, studies.settings.k, studies.settings.length) == (("iron",), 9, 2)
+    assert (studies.settings.papers, studies.settings.k, studies.settings.length) == (
+        ("iron",),
+        9,
+        2,
+    )
     assert studies.settings.where == Filter.parse("section:results")
     assert studies.settings.columns == {"Sample": "How many runners took part?"}
-    assert (limits.level, limits.guidance, limits.settings.papers) == (3, "What limits the studies?", None)
+    assert (limits.level, limits.guidance, limits.settings.papers) == (
+        3,
+        "What limits the studies?",
+        None,
+    )
 
 
 def test_the_outline_holds_headings_and_no_guidance() -> None:
-    """With the guidance in it, a word changed in one section would have all others written again."""
+    """With the guidance in it, a word changed in one section would have all others written
+    again."""
     outline = parsed(FULL).outline
 
     assert "Findings" in outline
@@ -91,7 +107,10 @@ def test_sections_of_one_name_have_keys_of_their_own() -> None:
         ("# A\n## B\n```toml\nkk = 3\n```\nWhat?\n", "line 3: kk: Extra inputs are not permitted"),
         ("# A\n## B\n```toml\nk = \n```\nWhat?\n", "line 3: the settings are no TOML"),
         ("# A\n## B\n```python\nk = 3\n```\nWhat?\n", "begins with ```toml"),
-        ('# A\n## B\n```toml\nwhere = "colour:red"\n```\nWhat?\n', "line 3: where: The filter cannot be used"),
+        (
+            '# A\n## B\n```toml\nwhere = "colour:red"\n```\nWhat?\n',
+            "line 3: where: The filter cannot be used",
+        ),
         ("# A\n## B\n" + "what " * 900, "line 2: heading and guidance exceed 4000 characters"),
         ("# A\n" + "## B\nWhat?\n" * 201, "201 sections"),
     ],
@@ -151,4 +170,7 @@ def test_two_columns_of_one_name_are_refused() -> None:
     with pytest.raises(InvalidTemplate) as refused:
         columns_of(["Fall=What fell?", "Fall = What rose?"])
 
-    assert str(refused.value) == 'Two columns are called "Fall": give each a name of its own, NAME=Question.'
+    assert (
+        str(refused.value)
+        == 'Two columns are called "Fall": give each a name of its own, NAME=Question.'
+    )

@@ -1,4 +1,5 @@
-"""Papers, templates and models that put something into a report that acts, or that no file can hold."""
+"""Papers, templates and models that put something into a report that acts, or that no file can
+hold."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +64,8 @@ columns = {{ "{COLUMN}" = "What is it made of?" }}
     plan = plan_report(template, lambda _question, _k: [])
     claim = Claim(f"It says {nasty}", (citation("iron", 0, f"It says {nasty}"),))
     answers = [
-        replace(answer(one.question.id, one.question.question, claim), missing_names=(nasty,)) for one in plan.questions
+        replace(answer(one.question.id, one.question.question, claim), missing_names=(nasty,))
+        for one in plan.questions
     ]
     answers[1] = answer(plan.questions[1].question.id, "What is kept?", unanswered=(nasty,))
     return assembled(plan, answers, {"iron": f"Iron {nasty}"}, {})
@@ -71,8 +73,13 @@ columns = {{ "{COLUMN}" = "What is it made of?" }}
 
 @pytest.mark.parametrize("shown", ["markdown", "html"])
 def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown: str) -> None:
-    """A paper could run a script in the browser of its reader, or write a table that says what it likes."""
-    page = as_web_page(report) if shown == "html" else MarkdownIt().enable("table").render(as_markdown(report))
+    """A paper could run a script in the browser of its reader, or write a table that says what it
+    likes."""
+    page = (
+        as_web_page(report)
+        if shown == "html"
+        else MarkdownIt().enable("table").render(as_markdown(report))
+    )
     tree = html.fromstring(page.encode().decode())
 
     assert not tree.xpath("//script | //img | //i | //u | //pre | //code | //@onerror")
@@ -91,7 +98,9 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
         ("# A\n## B\n" + "- What?\n" * (MAX_ITEMS + 1), f"asks {MAX_ITEMS + 1} questions in lists"),
         ("# A\n## B\nWhat?\n" + "x" * MAX_TEMPLATE_CHARS, "a template has at most"),
         (
-            "# A\n## B\n```toml\n[columns]\n" + "".join(f'c{n} = "q{n}?"\n' for n in range(21)) + "```\n",
+            "# A\n## B\n```toml\n[columns]\n"
+            + "".join(f'c{n} = "q{n}?"\n' for n in range(21))
+            + "```\n",
             "columns: Dictionary should have at most 20 items",
         ),
         (
@@ -100,7 +109,9 @@ def test_nothing_in_a_report_acts_or_changes_its_structure(report: Report, shown
         ),
     ],
 )
-def test_a_template_that_asks_too_much_is_refused_before_anything_is_asked(text: str, told: str) -> None:
+def test_a_template_that_asks_too_much_is_refused_before_anything_is_asked(
+    text: str, told: str
+) -> None:
     """Ten thousand headings would be ten thousand requests."""
     with pytest.raises(InvalidTemplate, match=r"iron\.md") as caught:
         parse_template(text, Path("iron.md"))
@@ -108,8 +119,12 @@ def test_a_template_that_asks_too_much_is_refused_before_anything_is_asked(text:
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["..md", "...md", "a.jsonl.md", "a.meta.json.md", "a b.md", "a\\..\\b.md", "..\\b.md"])
-def test_a_report_stays_in_its_folder_whatever_its_template_is_called(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["..md", "...md", "a.jsonl.md", "a.meta.json.md", "a b.md", "a\\..\\b.md", "..\\b.md"]
+)
+def test_a_report_stays_in_its_folder_whatever_its_template_is_called(
+    name: str, tmp_path: Path
+) -> None:
     """A template could overwrite the answers, or a paper."""
     files = ReportFiles(tmp_path / "templates" / name, tmp_path / "reports")
 

@@ -21,7 +21,8 @@ def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _few_authorities(one_authority: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here speaks TLS, and reading all authorities for each client was half of these tests' time."""
+    """Nothing here speaks TLS, and reading all authorities for each client was half of these tests'
+    time."""
     monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))
 
 

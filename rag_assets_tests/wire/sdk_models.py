@@ -36,10 +36,14 @@ def model_from_environment(protocol: ProtocolName) -> Model:
         case "openai":
             return OpenAIChatModel(name)
         case "ollama":
-            return OllamaModel(name, profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
+            return OllamaModel(
+                name, profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+            )
 
 
-def ask(protocol: ProtocolName, question: str, *, timeout_s: float = TIMEOUT_S) -> AgentRunResult[ModelReply]:
+def ask(
+    protocol: ProtocolName, question: str, *, timeout_s: float = TIMEOUT_S
+) -> AgentRunResult[ModelReply]:
     """Ask for a structured answer, with one repair round and without the SDK's own retries."""
     settings: ModelSettings = {"max_retries": 0, "timeout": timeout_s, "max_tokens": 200}
 

@@ -1,4 +1,5 @@
-"""Each fault, through the real SDK, becomes the exception listed here: what the answerer maps to its own errors."""
+"""Each fault, through the real SDK, becomes the exception listed here: what the answerer maps to
+its own errors."""
 
 import pytest
 from pydantic_ai import exceptions as pai
@@ -99,13 +100,22 @@ FAULTS: dict[str, tuple[Step, dict[str, Outcome]]] = {
     ),
     "refused prompt": (
         ProviderRefusal("prompt"),
-        {"ollama": (pai.UnexpectedModelBehavior, None, None), "all": (pai.ContentFilterError, None, None)},
+        {
+            "ollama": (pai.UnexpectedModelBehavior, None, None),
+            "all": (pai.ContentFilterError, None, None),
+        },
     ),
     "refused answer": (
         ProviderRefusal("answer"),
-        {"ollama": (pai.UnexpectedModelBehavior, None, None), "all": (pai.ContentFilterError, None, None)},
+        {
+            "ollama": (pai.UnexpectedModelBehavior, None, None),
+            "all": (pai.ContentFilterError, None, None),
+        },
     ),
-    "output limit": (Reply(HALF_AN_ANSWER, finish="length"), {"all": (pai.OutputTokenLimitExceeded, None, None)}),
+    "output limit": (
+        Reply(HALF_AN_ANSWER, finish="length"),
+        {"all": (pai.OutputTokenLimitExceeded, None, None)},
+    ),
     "filtered half-way": (
         Reply(HALF_AN_ANSWER, finish="filtered"),
         {"all": (pai.UnexpectedModelBehavior, None, None)},
@@ -114,8 +124,11 @@ FAULTS: dict[str, tuple[Step, dict[str, Outcome]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_becomes_the_exception_that_the_answerer_has_to_expect(server: WireServer, fault: str) -> None:
-    """Retry, stop or refuse is decided by these classes: a fault that looks like another is handled like another."""
+def test_a_fault_becomes_the_exception_that_the_answerer_has_to_expect(
+    server: WireServer, fault: str
+) -> None:
+    """Retry, stop or refuse is decided by these classes: a fault that looks like another is handled
+    like another."""
     step, outcomes = FAULTS[fault]
     row = server.protocol_name if server.protocol_name in outcomes else "all"
     wanted, status, retry_after_s = outcomes[row]
@@ -124,7 +137,9 @@ def test_a_fault_becomes_the_exception_that_the_answerer_has_to_expect(server: W
     with pytest.raises(wanted) as raised:
         ask(server.protocol_name, "Did ferritin fall?")
 
-    assert type(raised.value).__name__ == wanted.__name__, "a private subclass bears its category's name"
+    assert type(raised.value).__name__ == wanted.__name__, (
+        "a private subclass bears its category's name"
+    )
     assert getattr(raised.value, "status_code", None) == status
     assert getattr(raised.value, "retry_after", None) == retry_after_s
 

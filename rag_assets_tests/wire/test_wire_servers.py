@@ -1,4 +1,5 @@
-"""Each scripted server is understood by the provider's real SDK, records what it was asked and ends cleanly."""
+"""Each scripted server is understood by the provider's real SDK, records what it was asked and ends
+cleanly."""
 
 import http.client
 import json
@@ -25,13 +26,16 @@ from rag_assets_tests.wire.sdk_models import MODEL_NAMES, ask
 ANSWER = json.dumps(
     {
         "missing": ["Ferritin fell."],
-        "claims": [{"text": "Ferritin fell.", "citations": [{"source": 2, "quote": "ferritin fell"}]}],
+        "claims": [
+            {"text": "Ferritin fell.", "citations": [{"source": 2, "quote": "ferritin fell"}]}
+        ],
     }
 )
 
 
 def test_a_structured_answer_is_read_with_its_usage(server: WireServer) -> None:
-    """If a reply is not shaped as the provider shapes it, every other test on these servers proves nothing."""
+    """If a reply is not shaped as the provider shapes it, every other test on these servers proves
+    nothing."""
     server.answer_with(Reply(ANSWER, n_input_tokens=123, n_output_tokens=45))
 
     result = ask(server.protocol_name, "Did ferritin fall?")
@@ -58,7 +62,8 @@ def test_a_request_is_recorded_as_its_provider_reads_it(server: WireServer) -> N
 
 
 def test_a_malformed_answer_gets_a_second_round_that_the_record_shows(server: WireServer) -> None:
-    """The repair round is a request like any other: it has to be counted, and to carry what went wrong."""
+    """The repair round is a request like any other: it has to be counted, and to carry what went
+    wrong."""
     server.answer_with(Reply('```json\n{"answer": '), Reply(ANSWER))
 
     result = ask(server.protocol_name, "Did ferritin fall?")
@@ -69,7 +74,8 @@ def test_a_malformed_answer_gets_a_second_round_that_the_record_shows(server: Wi
 
 
 def test_a_scripted_model_answers_by_what_it_was_asked(server: WireServer) -> None:
-    """Injection and coverage tests need a model that reads its prompt; the queue still comes first."""
+    """Injection and coverage tests need a model that reads its prompt; the queue still comes
+    first."""
 
     def parrot(request: WireRequest) -> Step:
         return Reply(json.dumps({"claims": [], "missing": [request.prompt.upper()]}))
@@ -77,7 +83,9 @@ def test_a_scripted_model_answers_by_what_it_was_asked(server: WireServer) -> No
     server.answer_by(parrot)
     server.answer_with(Reply(ANSWER))
 
-    answers = [ask(server.protocol_name, question).output.missing[0] for question in ("first", "second")]
+    answers = [
+        ask(server.protocol_name, question).output.missing[0] for question in ("first", "second")
+    ]
 
     assert answers == ["Ferritin fell.", "SECOND"]
 
@@ -85,10 +93,14 @@ def test_a_scripted_model_answers_by_what_it_was_asked(server: WireServer) -> No
 def test_each_of_many_threads_gets_one_step(server: WireServer) -> None:
     """A step given twice or lost would look like a question asked twice or lost."""
     numbers = [str(n) for n in range(8)]
-    server.answer_with(*(Slow(0.05, Reply(json.dumps({"claims": [], "missing": [number]}))) for number in numbers))
+    server.answer_with(
+        *(Slow(0.05, Reply(json.dumps({"claims": [], "missing": [number]}))) for number in numbers)
+    )
 
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda number: ask(server.protocol_name, number, timeout_s=10), numbers))
+        results = list(
+            pool.map(lambda number: ask(server.protocol_name, number, timeout_s=10), numbers)
+        )
 
     assert sorted(result.output.missing[0] for result in results) == numbers
     assert sorted(request.prompt for request in server.requests) == numbers
@@ -96,7 +108,8 @@ def test_each_of_many_threads_gets_one_step(server: WireServer) -> None:
 
 
 def test_one_caller_is_never_counted_as_two_in_flight(server: WireServer) -> None:
-    """Concurrency limits are tested by this number: one too many would fail a limiter that works."""
+    """Concurrency limits are tested by this number: one too many would fail a limiter that
+    works."""
     server.answer_by(lambda request: Reply(ANSWER))
 
     for n in range(5):
@@ -116,7 +129,8 @@ def test_a_dropped_connection_leaves_the_next_request_unharmed(server: WireServe
 
 
 def test_an_unscripted_request_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unexpected call costs money in real life; swallowed as a server error it would pass for a fault."""
+    """An unexpected call costs money in real life; swallowed as a server error it would pass for a
+    fault."""
     wire = WireServer("google")
 
     def unscripted_call() -> None:
@@ -130,7 +144,8 @@ def test_an_unscripted_request_fails_the_test(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_scripted_model_that_crashes_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An assertion inside a scripted model has to be seen, not to hang the client or pass for a fault."""
+    """An assertion inside a scripted model has to be seen, not to hang the client or pass for a
+    fault."""
     wire = WireServer("openai")
 
     def broken(request: WireRequest) -> Step:
@@ -147,8 +162,11 @@ def test_a_scripted_model_that_crashes_fails_the_test(monkeypatch: pytest.Monkey
         call_of_broken_model()
 
 
-def test_closing_waits_for_no_slow_step_and_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that outlives its test delays all the others, and its sockets turn up as warnings elsewhere."""
+def test_closing_waits_for_no_slow_step_and_leaves_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that outlives its test delays all the others, and its sockets turn up as warnings
+    elsewhere."""
     before = set(threading.enumerate())
     is_waited_for = threading.Event()
     patience = threading.Timer(60.0, is_waited_for.set)
@@ -162,16 +180,23 @@ def test_closing_waits_for_no_slow_step_and_leaves_no_thread(monkeypatch: pytest
 
     patience.cancel()
     assert not is_waited_for.is_set()
-    assert {t for t in set(threading.enumerate()) - before if "process_request" in t.name or "serve" in t.name} == set()
+    assert {
+        t
+        for t in set(threading.enumerate()) - before
+        if "process_request" in t.name or "serve" in t.name
+    } == set()
 
 
 def test_a_connection_is_kept_for_the_next_request_and_does_not_hold_up_closing() -> None:
-    """The SDKs keep connections: without that their reuse is never tested, and with it a server may wait for ever."""
+    """The SDKs keep connections: without that their reuse is never tested, and with it a server may
+    wait for ever."""
     with WireServer("openai") as server:
         address = urlsplit(server.base_url)
         connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=5)
         ports = {_port_of_a_request(connection) for _ in range(2)}
-        rescue = threading.Timer(60.0, connection.close)  # else a server that waits for the client waits for ever
+        rescue = threading.Timer(
+            60.0, connection.close
+        )  # else a server that waits for the client waits for ever
         rescue.start()
 
     was_rescued = rescue.finished.is_set()

@@ -1,6 +1,8 @@
-"""Other ways to search, over the texts that the pipeline parsed and with the weights that it embeds with.
+"""Other ways to search, over the texts that the pipeline parsed and with the weights that it embeds
+with.
 
-A peer is what its own documentation recommends, not what it could be tuned to. None is a dependency of the project.
+A peer is what its own documentation recommends, not what it could be tuned to. None is a dependency
+of the project.
 """
 
 from benchmarks.quality.peers.base import Build, Peer

@@ -16,8 +16,11 @@ N_FOUND = 100
 """Pieces that may fill the largest budget."""
 
 
-def ask_peer(run: Run, peer: str, set_name: str, questions: Sequence[AskedQuestion], built: BuiltFolder) -> None:
-    """Write the missing rows of one set; a peer whose library is not installed is told in a line."""
+def ask_peer(
+    run: Run, peer: str, set_name: str, questions: Sequence[AskedQuestion], built: BuiltFolder
+) -> None:
+    """Write the missing rows of one set; a peer whose library is not installed is told in a
+    line."""
     folder = built.data.parents[2] / "peers" / set_name
     started = time.perf_counter()
     try:

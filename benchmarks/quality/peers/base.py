@@ -17,7 +17,16 @@ from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 
-_COLUMNS = ["paper_id", "ordinal", "text", "section_path", "page_start", "page_end", "title", "is_indexable"]
+_COLUMNS = [
+    "paper_id",
+    "ordinal",
+    "text",
+    "section_path",
+    "page_start",
+    "page_end",
+    "title",
+    "is_indexable",
+]
 
 
 class Peer(Protocol):
@@ -53,8 +62,12 @@ class PeerVectors:
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         models = settings.paths.models
-        self._embedder = open_embedder(settings.embedding, models, n_threads=settings.execution.n_workers)
-        self._cache = VectorCache(vector_file(folder / "vectors.sqlite3"), embedder_facts(settings.embedding, models))
+        self._embedder = open_embedder(
+            settings.embedding, models, n_threads=settings.execution.n_workers
+        )
+        self._cache = VectorCache(
+            vector_file(folder / "vectors.sqlite3"), embedder_facts(settings.embedding, models)
+        )
 
     def of(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (n, dimension)."""
@@ -84,7 +97,9 @@ class Words:
         """Places of the best texts, best first."""
         query, _errors = self._index.parse_query_lenient(question, ["text"])
         searcher = self._index.searcher()
-        return [searcher.doc(address)["place"][0] for _, address in searcher.search(query, limit).hits]
+        return [
+            searcher.doc(address)["place"][0] for _, address in searcher.search(query, limit).hits
+        ]
 
 
 Build = Callable[[Sequence[SourceBlock], PeerVectors], Peer]
@@ -130,7 +145,8 @@ def reciprocal_ranks(rankings: Sequence[Sequence[int]], k: int = 60) -> list[int
 
 
 class Packing:
-    """Fills a budget of tokens with what was found, best first; what does not fit is passed over."""
+    """Fills a budget of tokens with what was found, best first; what does not fit is passed
+    over."""
 
     def __init__(self) -> None:
         self._counter = token_counter("wordpiece")
@@ -138,7 +154,9 @@ class Packing:
     def packed(self, found: Sequence[Found], budget_tokens: int) -> list[Found]:
         chosen: list[Found] = []
         n_left = budget_tokens
-        for one, n_tokens in zip(found, self._counter.count_all([one.text for one in found]), strict=True):
+        for one, n_tokens in zip(
+            found, self._counter.count_all([one.text for one in found]), strict=True
+        ):
             if n_tokens <= n_left or not chosen:
                 chosen.append(one)
                 n_left -= n_tokens

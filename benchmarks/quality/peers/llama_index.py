@@ -1,8 +1,9 @@
-"""LlamaIndex as its documentation recommends hybrid search: SentenceSplitter with its defaults, a vector index and
-BM25, joined by QueryFusionRetriever without generated queries.
+"""LlamaIndex as its documentation recommends hybrid search: SentenceSplitter with its defaults, a
+vector index and BM25, joined by QueryFusionRetriever without generated queries.
 
-Source: https://developers.llamaindex.ai/python/framework/integrations/retrievers/reciprocal_rerank_fusion and
-.../relative_score_dist_fusion. Needs llama-index-core and llama-index-retrievers-bm25.
+Source:
+https://developers.llamaindex.ai/python/framework/integrations/retrievers/reciprocal_rerank_fusion
+and .../relative_score_dist_fusion. Needs llama-index-core and llama-index-retrievers-bm25.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ class LlamaIndexPeer:
 
     @classmethod
     def building(cls, mode: str) -> Build:
-        """A builder of the peer with one mode of fusion. It raises ImportError where LlamaIndex is not installed."""
+        """A builder of the peer with one mode of fusion. It raises ImportError where LlamaIndex is
+        not installed."""
 
         def built(blocks: Sequence[SourceBlock], model: PeerVectors) -> Peer:
             return cls(_retrievers(blocks, model), mode)
@@ -36,7 +38,12 @@ class LlamaIndexPeer:
         for retriever in self._retrievers:
             retriever.similarity_top_k = limit
         fusion = QueryFusionRetriever(
-            self._retrievers, llm=MockLLM(), mode=self._mode, similarity_top_k=limit, num_queries=1, use_async=False
+            self._retrievers,
+            llm=MockLLM(),
+            mode=self._mode,
+            similarity_top_k=limit,
+            num_queries=1,
+            use_async=False,
         )
         return [_found(one.node) for one in fusion.retrieve(question)]
 
@@ -66,14 +73,17 @@ def _retrievers(blocks: Sequence[SourceBlock], model: PeerVectors) -> list[Any]:
     documents = []
     for paper_id, paper in by_paper(blocks).items():
         for page, text in _by_page(paper):
-            documents.append(Document(text=text, metadata={"file_name": paper_id, "page_label": str(page or "")}))
+            documents.append(
+                Document(text=text, metadata={"file_name": paper_id, "page_label": str(page or "")})
+            )
     nodes = SentenceSplitter().get_nodes_from_documents(documents)
     index = VectorStoreIndex(nodes, embed_model=SameWeights(embed_batch_size=512))
     return [index.as_retriever(), BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=10)]
 
 
 def _by_page(paper: Sequence[SourceBlock]) -> list[tuple[int | None, str]]:
-    """One document per page, as LlamaIndex's reader of PDFs makes them; one in all for a text without pages."""
+    """One document per page, as LlamaIndex's reader of PDFs makes them; one in all for a text
+    without pages."""
     pages: dict[int | None, list[str]] = {}
     for block in paper:
         pages.setdefault(block.page_start, []).append(block.text)

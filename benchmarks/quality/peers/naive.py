@@ -1,7 +1,7 @@
 """What most tutorials build: 1,000 characters of the text, 200 of them repeated, one vector each.
 
-Source: LangChain's tutorial "Build a Retrieval Augmented Generation (RAG) App" (chunk_size=1000, chunk_overlap=200).
-The model reads the first 256 tokens of a text.
+Source: LangChain's tutorial "Build a Retrieval Augmented Generation (RAG) App" (chunk_size=1000,
+chunk_overlap=200). The model reads the first 256 tokens of a text.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,10 @@ class Naive:
         return cls(pieces, model.of([piece.text for piece in pieces]), model)
 
     def search(self, question: str, limit: int) -> list[Found]:
-        return [self._pieces[place] for place in nearest(self._vectors, self._model.of_question(question), limit)]
+        return [
+            self._pieces[place]
+            for place in nearest(self._vectors, self._model.of_question(question), limit)
+        ]
 
 
 def windows(blocks: Sequence[SourceBlock]) -> list[Found]:
@@ -38,9 +41,16 @@ def windows(blocks: Sequence[SourceBlock]) -> list[Found]:
     for start in range(0, max(1, len(text) - REPEATED), SIZE - REPEATED):
         end = start + SIZE
         touched = [
-            block for block, at in zip(blocks, starts, strict=True) if at < end and at + len(block.text) + 2 > start
+            block
+            for block, at in zip(blocks, starts, strict=True)
+            if at < end and at + len(block.text) + 2 > start
         ]
-        pages = [page for block in touched for page in (block.page_start, block.page_end) if page is not None]
+        pages = [
+            page
+            for block in touched
+            for page in (block.page_start, block.page_end)
+            if page is not None
+        ]
         pieces.append(
             Found(text[start:end], blocks[0].paper_id, min(pages, default=None), max(pages, default=None))
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Candidates for an answer: what the contexts say that can be published verbatim.
 
-Here are the statements of the authors and lines of code; captions alone are no answer. Rows of tables are in
-`table_rows`.
+Here are the statements of the authors and lines of code; captions alone are no answer. Rows of
+tables are in `table_rows`.
 """
 
 import re
@@ -21,21 +21,26 @@ _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
 _SMALL = r"[a-zß-öø-ÿ]"
 _STATEMENT = re.compile(
-    rf"^[\"“'(\[「『]?(?!{_SMALL})[^\W_].*[.!。！][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL
+    rf"^[\"“'(\[「『]?(?!{_SMALL})[^\W_].*[.!。！][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$",
+    re.DOTALL,
 )
-"""A whole sentence in any script, begun with no small letter, with the numbers of notes and references behind its
-period: "[3]", "³⁻⁵"."""
+"""A whole sentence in any script, begun with no small letter, with the numbers of notes and
+references behind its period: "[3]", "³⁻⁵"."""
 _LEANS_BACK = re.compile(
-    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
+    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b",
+    re.IGNORECASE,
 )
 _MAY_END = re.compile(r"[.!?]\s+(?=[A-Z])")
 _ENDS = frozenset(".!?:;,-–")
 _ENDS_WITHIN = re.compile(
-    r"\b(?:a|an|the|and|or|of|on|in|at|to|by|for|from|with|as|than|that|which|is|are|was|were)$", re.IGNORECASE
+    r"\b(?:a|an|the|and|or|of|on|in|at|to|by|for|from|with|as|than|that|which|is|are|was|were)$",
+    re.IGNORECASE,
 )
 """Ends a line that was cut within a sentence."""
 _LINE = re.compile(r"[^\n]+")
-_LIST_MARK = re.compile(r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)")
+_LIST_MARK = re.compile(
+    r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)"
+)
 """Begins an item of a list: "- ", "2. ", "(b) "."""
 Span = tuple[int, int]
 
@@ -62,8 +67,9 @@ class Candidate:
     start: int
     end: int
     shown: Span
-    """Span to publish: the candidate, with the sentence before it if it begins with a pronoun, or the one after it if
-    it only introduces that ("There are two reasons:"). Verbatim in the chunk, so that it is its own quote."""
+    """Span to publish: the candidate, with the sentence before it if it begins with a pronoun, or
+    the one after it if it only introduces that ("There are two reasons:"). Verbatim in the chunk,
+    so that it is its own quote."""
     passage: ContextPassage
     """The passage that it is in, or begins in."""
     terms: frozenset[str]
@@ -71,28 +77,35 @@ class Candidate:
     terms_so_far: frozenset[str]
     """`terms`, and the stems of the sentence before it in its paragraph."""
     read: tuple[Span, ...]
-    """Stretches of its passage's text that are compared with the question; for a row, also the lines above it."""
+    """Stretches of its passage's text that are compared with the question; for a row, also the
+    lines above it."""
     kind: CandidateKind = CandidateKind.SENTENCE
     lead: str = ""
-    """What it is said under: the heading of its section, or the question that the line before it asks."""
+    """What it is said under: the heading of its section, or the question that the line before it
+    asks."""
     is_supposed: bool = False
     """Whether it tells a hypothesis, a plan or the claim of others, and no finding."""
     leans_back: bool = False
-    """Whether it begins with "this", "they", ... and the sentence before it cannot be published with it."""
+    """Whether it begins with "this", "they", ... and the sentence before it cannot be published
+    with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
     is_note: bool = False
     """Whether it is a sentence of a footnote."""
     pointer: str = ""
-    """Said in its place where it is no claim, and only among what is near: the table that it stands in."""
+    """Said in its place where it is no claim, and only among what is near: the table that it stands
+    in."""
 
 
 def candidate(
     context: Context, nth: int, start: int, end: int, kind: CandidateKind = CandidateKind.SENTENCE
 ) -> Candidate:
-    """`text[start:end]` of a context as a candidate that is published alone. nth: number of the context."""
+    """`text[start:end]` of a context as a candidate that is published alone. nth: number of the
+    context."""
     text, passage = context.text[start:end], _passage_at(context, start)
-    is_note = any(one.start <= start < one.end for one in context.units if one.kind is UnitKind.NOTE)
+    is_note = any(
+        one.start <= start < one.end for one in context.units if one.kind is UnitKind.NOTE
+    )
     terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
         text=text,
@@ -128,12 +141,15 @@ def sentences(contexts: Sequence[Context]) -> list[Candidate]:
                 alone = replace(candidate(context, nth, *span), lead=lead, is_supposed=is_supposed)
                 found[context.paper_id, text] = _sentence(context, alone, before, after)
         for span in _lists_led_up_to(context):
-            found.setdefault((context.paper_id, context.text[slice(*span)]), candidate(context, nth, *span))
+            found.setdefault(
+                (context.paper_id, context.text[slice(*span)]), candidate(context, nth, *span)
+            )
     return list(found.values())
 
 
 def _lists_led_up_to(context: Context) -> Iterator[Span]:
-    """Each list with the sentence before it that ends in a colon: neither says alone what both say together."""
+    """Each list with the sentence before it that ends in a colon: neither says alone what both say
+    together."""
     lead_in: Span | None = None
     for is_item, run in groupby(context.units, key=lambda one: one.kind is UnitKind.ITEM):
         units = list(run)
@@ -158,20 +174,28 @@ def code_lines(contexts: Sequence[Context]) -> Iterator[Candidate]:
 
 
 def _is_title(context: Context, place: int) -> bool:
-    """Whether a place belongs to the title of a table or figure: it says what is shown, not what was found."""
+    """Whether a place belongs to the title of a table or figure: it says what is shown, not what
+    was found."""
     if context.passages and place < context.passages[0].start:
         return True
-    return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
+    return any(
+        one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION
+    )
 
 
 def _ends_item(context: Context, end: int) -> bool:
-    """Whether an item of a list ends at a place without a mark: items need none to be whole, unless they were cut."""
+    """Whether an item of a list ends at a place without a mark: items need none to be whole, unless
+    they were cut."""
     is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
     is_end = is_end and _ENDS_WITHIN.search(context.text, max(0, end - 8), end) is None
-    return is_end and any(one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM)
+    return is_end and any(
+        one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM
+    )
 
 
-def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
+def _sentence(
+    context: Context, alone: Candidate, before: Span | None, after: Span | None
+) -> Candidate:
     leans, shown = _LEANS_BACK.match(alone.text) is not None, alone.shown
     if leans and before is not None:
         shown = before[0], alone.end
@@ -182,16 +206,21 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
     so_far = alone.terms | terms_of(alone.lead)
     if before is not None:
         so_far |= terms_of(context.text[slice(*before)])
-    return replace(alone, shown=shown, terms_so_far=so_far, leans_back=leans and shown == alone.shown)
+    return replace(
+        alone, shown=shown, terms_so_far=so_far, leans_back=leans and shown == alone.shown
+    )
 
 
 def _with_neighbours(context: Context) -> Iterator[tuple[str, Span | None, Span, Span | None]]:
-    """Every sentence of a context with what it is said under, and with those before and after it in its line."""
+    """Every sentence of a context with what it is said under, and with those before and after it in
+    its line."""
     text, asked = context.text, ""
     for line in _LINE.finditer(text):
         spans = _sentences_of(text, *_without_mark(text, *line.span()))
         lead = asked or title_of(context.section_at(line.start()))
-        yield from ((lead, *three) for three in zip([None, *spans], spans, [*spans[1:], None], strict=False))
+        yield from (
+            (lead, *three) for three in zip([None, *spans], spans, [*spans[1:], None], strict=False)
+        )
         last = text[slice(*spans[-1])] if spans else ""
         asked = last if last.endswith("?") else ""
 
@@ -215,11 +244,14 @@ def _sentences_of(text: str, start: int, end: int) -> list[Span]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[Span]:
-    """A sentence too long to be one, because a bracket or quotation mark was never closed, at all its full stops."""
+    """A sentence too long to be one, because a bracket or quotation mark was never closed, at all
+    its full stops."""
     if len(words_of(text[start:end])) <= MAX_WORDS:
         return [(start, end)]
     cuts = [match.end() for match in _MAY_END.finditer(text, start, end)]
-    return [(a, a + len(text[a:b].rstrip())) for a, b in zip([start, *cuts], [*cuts, end], strict=True)]
+    return [
+        (a, a + len(text[a:b].rstrip())) for a, b in zip([start, *cuts], [*cuts, end], strict=True)
+    ]
 
 
 def _passage_at(context: Context, place: int) -> ContextPassage:
@@ -229,12 +261,16 @@ def _passage_at(context: Context, place: int) -> ContextPassage:
 
 
 def _says_something(text: str) -> bool:
-    return len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
+    return (
+        len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
+    )
 
 
 def _leads_up(text: str) -> bool:
     """ "The vector has several advantages.": what they are, the next sentence says."""
-    return len(words_of(text)) <= _LEADS_UP_WORDS and not any(character.isdigit() for character in text)
+    return len(words_of(text)) <= _LEADS_UP_WORDS and not any(
+        character.isdigit() for character in text
+    )
 
 
 def _is_prose(text: str) -> bool:

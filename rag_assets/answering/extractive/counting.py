@@ -1,8 +1,10 @@
-"""Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper, and their number.
+"""Answers to "Which papers use X?" and "How many papers use X?": one claim for each paper, and
+their number.
 
-The number is of the papers that were found, so it is told as "at least". A paper is quoted by the sentence or row that
-says it: one that names what the question names, and does not deny it. Where the question has no name, a paper counts if
-that has every telling word of it: a sentence that is only like it may say something else.
+The number is of the papers that were found, so it is told as "at least". A paper is quoted by the
+sentence or row that says it: one that names what the question names, and does not deny it. Where
+the question has no name, a paper counts if that has every telling word of it: a sentence that is
+only like it may say something else.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,15 +27,18 @@ Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence
 def claims_of_papers(
     part: QuestionPart, contexts: Sequence[Context], score: Score, floor: float
 ) -> tuple[DraftClaim, ...]:
-    """The claims, the most relevant paper first, behind their number where that is asked for; a preprint and its
-    published version are one paper. score: see `relevance.read_closely`. floor: relevance from which on one counts.
+    """The claims, the most relevant paper first, behind their number where that is asked for; a
+    preprint and its published version are one paper. score: see `relevance.read_closely`. floor:
+    relevance from which on one counts.
     """
     works = {one.paper_id: one.paper.work or one.paper_id for one in contexts}
     names, asked = names_in(part.searched), replace(part, searched=asked_of_each(part.searched))
     candidates, scored = score([RestrictedPart(asked, paper) for paper in works])
 
     def says_it(one: Candidate) -> bool:
-        is_denied = turned_round(one.text, [asked.searched]) or turned_round(asked.searched, [one.text])
+        is_denied = turned_round(one.text, [asked.searched]) or turned_round(
+            asked.searched, [one.text]
+        )
         is_missing = any(name.is_decisive for name in names_missing_in([one.text, one.lead], names))
         return not (is_denied or is_missing)
 

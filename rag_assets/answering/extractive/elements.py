@@ -1,7 +1,9 @@
-"""Answers that are an element of a paper: a figure's caption, a theorem, a section, by its label or its name.
+"""Answers that are an element of a paper: a figure's caption, a theorem, a section, by its label or
+its name.
 
-An element begins where a block, a caption or a short sentence begins with its label, and ends with its block, or with
-the one after it: a label may stand alone, or above code. A section is all text below its heading.
+An element begins where a block, a caption or a short sentence begins with its label, and ends with
+its block, or with the one after it: a label may stand alone, or above code. A section is all text
+below its heading.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,11 +23,16 @@ Places = Mapping[int, Sequence[Span]]
 
 
 def places_asked(asked: Asked, contexts: Sequence[Context]) -> Places:
-    """Where the elements are that are asked for; else what refers to them, or the sections of the same kind."""
+    """Where the elements are that are asked for; else what refers to them, or the sections of the
+    same kind."""
     meant = papers_asked(asked, {one.paper_id: one.paper for one in contexts})
     found: dict[int, dict[int, list[Span]]] = {NEAR: {}, ITSELF: {}}
     for nth, context in enumerate(contexts):
-        for how, span in _places(asked, context) if context.paper_id in meant and not context.is_generated else ():
+        for how, span in (
+            _places(asked, context)
+            if context.paper_id in meant and not context.is_generated
+            else ()
+        ):
             found[how].setdefault(nth, []).append(span)
     return found[ITSELF] or found[NEAR]
 
@@ -50,20 +57,29 @@ def _places(asked: Asked, context: Context) -> Iterator[tuple[int, Span]]:
 
 def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftClaim]:
     """The first sentences, rows or lines of each element, each text once."""
-    spans = {contexts[nth].text[slice(*span)]: (contexts[nth], span) for nth, its in places.items() for span in its}
+    spans = {
+        contexts[nth].text[slice(*span)]: (contexts[nth], span)
+        for nth, its in places.items()
+        for span in its
+    }
     for context, span in spans.values():
         start, end = _beginning(context, span)
         if quote := context.text[start:end]:
-            yield DraftClaim(" ".join(quote.split()), (DraftCitation(context.chunk_id, quote),), relevance=1.0)
+            yield DraftClaim(
+                " ".join(quote.split()), (DraftCitation(context.chunk_id, quote),), relevance=1.0
+            )
 
 
 def _beginning(context: Context, span: Span) -> Span:
-    """The first block, as far as a claim may be long; more than a label that stands alone, and the code below one."""
+    """The first block, as far as a claim may be long; more than a label that stands alone, and the
+    code below one."""
     units = [one for one in context.units if span[0] <= one.start and one.end <= span[1]]
     units = [one for one in units if one.kind is not UnitKind.HEADING]
     start = end = units[0].start if units else span[0]
     for before, unit in zip([*units[:1], *units], units, strict=False):
-        is_further = unit.kind is UnitKind.ROW or (unit.block != before.block and unit.kind is not UnitKind.LINE)
+        is_further = unit.kind is UnitKind.ROW or (
+            unit.block != before.block and unit.kind is not UnitKind.LINE
+        )
         is_whole = is_further and not _is_label(context.text[start:end])
         if end > start and (is_whole or len(words_of(context.text[start : unit.end])) > MAX_WORDS):
             break

@@ -1,8 +1,8 @@
 """Answers who wrote a paper, and where and when it appeared, from its record.
 
-The record opens the text of every paper as its title page, one statement per line; the line that answers is published
-as it stands, with where the record has it from. Nothing else is an answer: a sentence with the words of a title does
-not say who wrote the work.
+The record opens the text of every paper as its title page, one statement per line; the line that
+answers is published as it stands, with where the record has it from. Nothing else is an answer: a
+sentence with the words of a title does not say who wrote the work.
 """
 
 import re
@@ -25,13 +25,15 @@ _ASKED = (
     ),
     (
         re.compile(
-            r"^\W*(?:\w+\W+){0,2}when\b|\bpublication (?:date|year)\b|\b(?:which|what) (?:year|date)\b", re.IGNORECASE
+            r"^\W*(?:\w+\W+){0,2}when\b|\bpublication (?:date|year)\b|\b(?:which|what) (?:year|date)\b",
+            re.IGNORECASE,
         ),
         "Publication date",
     ),
     (
         re.compile(
-            r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork", re.IGNORECASE
+            r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork",
+            re.IGNORECASE,
         ),
         "Affiliations",
     ),
@@ -58,16 +60,21 @@ def names_a_paper(question: str) -> bool:
 
 
 def asks_about_a_work(question: str) -> bool:
-    """Whether a question asks who wrote a paper, or where and when it was published: no sentence answers it."""
+    """Whether a question asks who wrote a paper, or where and when it was published: no sentence
+    answers it."""
     return _OF_A_WORK.search(question) is not None or bool(writers_asked_for(question))
 
 
 def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -> list[DraftClaim]:
-    """The lines of title pages that answer, best first; none where no title page is of the paper that is meant.
+    """The lines of title pages that answer, best first; none where no title page is of the paper
+    that is meant.
 
-    asked: a question or a part of one, "and when did it appear?". searched: the words that tell the paper.
+    asked: a question or a part of one, "and when did it appear?". searched: the words that tell the
+    paper.
     """
-    pages = [one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated]
+    pages = [
+        one for one in contexts if one.section_title == TITLE_PAGE_HEADING and not one.is_generated
+    ]
     papers = {one.paper_id: one.paper for one in pages}
     question = asked if names_a_paper(asked) else searched
     if names_a_paper(question):
@@ -81,7 +88,9 @@ def publication_claims(asked: str, searched: str, contexts: Sequence[Context]) -
         for line in (one for label in labels for one in lines if one.startswith(f"{label}: ")):
             if page.paper_id in meant:
                 citation = DraftCitation(page.chunk_id, _quote(line, page.text))
-                claims[page.paper_id, line] = DraftClaim(line, (citation,), relevance=round(meant[page.paper_id], 4))
+                claims[page.paper_id, line] = DraftClaim(
+                    line, (citation,), relevance=round(meant[page.paper_id], 4)
+                )
     return list(claims.values())
 
 
@@ -90,7 +99,8 @@ def _label(asked: str) -> str:
 
 
 def _quote(line: str, text: str) -> str:
-    """The line as its evidence; a short one, which would be found anywhere, with the lines around it."""
+    """The line as its evidence; a short one, which would be found anywhere, with the lines around
+    it."""
     if is_long_enough(line):
         return line
     lines = text.split("\n")

@@ -1,9 +1,11 @@
-"""How relevant each candidate is to each part of a question, 0 to 1, and comparable between questions.
+"""How relevant each candidate is to each part of a question, 0 to 1, and comparable between
+questions.
 
-First by three figures: how near the candidate comes to each token of the part (MaxSim over its token vectors, Khattab
-and Zaharia 2020, "ColBERT"), what share of the part's words it holds together with the sentence before it, and how high
-its passage came in the search. They show which candidates are about the subject, not which answer.
-A small trained model decides that: it reads the best candidates once more, each together with the question.
+First by three figures: how near the candidate comes to each token of the part (MaxSim over its
+token vectors, Khattab and Zaharia 2020, "ColBERT"), what share of the part's words it holds
+together with the sentence before it, and how high its passage came in the search. They show which
+candidates are about the subject, not which answer. A small trained model decides that: it reads the
+best candidates once more, each together with the question.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, PrecededText, Readers, SentenceReader, TokenReader
+from rag_assets.answering.drafts import (
+    PaperText,
+    PrecededText,
+    Readers,
+    SentenceReader,
+    TokenReader,
+)
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.core.domain import Context
 from rag_assets.core.text.terms import held, is_in_latin_script, term_weights, terms_of
@@ -25,17 +33,19 @@ _LEANING_DISCOUNT = 0.95
 """A sentence that begins by pointing at one that is not published with it reads badly alone."""
 _STEP, _LAST_STANDING = 0.07, 0.3
 N_PASSAGES = 8
-"""Passages per part whose sentences are compared token by token. Eight choose the same sentences as all of them do,
-some 25 (COVID-QA and OHR-Bench)."""
+"""Passages per part whose sentences are compared token by token. Eight choose the same sentences as
+all of them do, some 25 (COVID-QA and OHR-Bench)."""
 _STANDING_OF_PASSAGE = 0.5
-"""Weight of a passage's place in the search beside the words of the part that it holds, where these are chosen."""
+"""Weight of a passage's place in the search beside the words of the part that it holds, where these
+are chosen."""
 N_AT_ONCE = 16
 """Candidates of a part that are read before looking whether one is sure."""
 N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
 """Most candidates that are read of one part, and of all parts together (docs/adr/0046)."""
 _RELEVANCE_SO_FAR = 10.0
-"""Weight of the relevance by the three figures beside the model's score. With less of it, questions from fields of
-which no paper is are answered: the model was trained on questions about the papers, and its score is too high there."""
+"""Weight of the relevance by the three figures beside the model's score. With less of it, questions
+from fields of which no paper is are answered: the model was trained on questions about the papers,
+and its score is too high there."""
 _ANSWERS_FROM, _ENOUGH = 0.6, 6.5
 """The relevance of a candidate whose score and weighted relevance sum up to `_ENOUGH`."""
 _LEAST_SHARED = 0.5
@@ -66,7 +76,8 @@ class ScoredPart:
 def read_closely(
     asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
 ) -> tuple[list[Candidate], list[ScoredPart]]:
-    """The candidates of the most promising passages, and the parts with the relevance of each of them."""
+    """The candidates of the most promising passages, and the parts with the relevance of each of
+    them."""
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
     standing = _standings(candidates)
@@ -80,7 +91,9 @@ def read_closely(
         if one.paper is not None:
             relevance = relevance * np.array([it.paper_id == one.paper for it in read], np.float32)
         if is_in_latin_script(one.part.searched):
-            relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
+            relevance = read_again(
+                one.part.searched, read, relevance, readers.sentences, len(parts)
+            )
         else:
             relevance = np.sign(relevance) * _by_words_alone(one.part.searched, read)
         found.append(ScoredPart(one.part.text, relevance))
@@ -88,26 +101,39 @@ def read_closely(
 
 
 def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
-    """For each candidate the mean over the question's tokens of the best cosine among its own, 0 to 1, shape (n,).
+    """For each candidate the mean over the question's tokens of the best cosine among its own, 0 to
+    1, shape (n,).
 
-    asked: vectors of the question's tokens; candidates: of each candidate's tokens; unit length. 0 without tokens.
+    asked: vectors of the question's tokens; candidates: of each candidate's tokens; unit length. 0
+    without tokens.
     """
-    best = [(asked @ vectors.T).max(axis=1).mean() if len(vectors) else 0.0 for vectors in candidates]
+    best = [
+        (asked @ vectors.T).max(axis=1).mean() if len(vectors) else 0.0 for vectors in candidates
+    ]
     return np.clip(np.array(best, np.float32), 0.0, 1.0)
 
 
 def texts_of(context: Context) -> list[PaperText]:
     """The passages of a context; all of it where it does not say what it is made of."""
-    return [PaperText(context.paper_id, text) for text in [one.text for one in context.passages] or [context.text]]
+    return [
+        PaperText(context.paper_id, text)
+        for text in [one.text for one in context.passages] or [context.text]
+    ]
 
 
 def read_again(
-    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader, n_parts: int = 1
+    question: str,
+    candidates: Sequence[Candidate],
+    relevance: Relevances,
+    reader: SentenceReader,
+    n_parts: int = 1,
 ) -> Relevances:
-    """The relevance of every candidate after the best were read with the question, shape (n,), 0 to 1.
+    """The relevance of every candidate after the best were read with the question, shape (n,), 0 to
+    1.
 
-    relevance: by the three figures, 0 for what may not answer. n_parts: of the whole question; each has its own
-    candidates read. A candidate that is not read is no more relevant afterwards than the least relevant one that is.
+    relevance: by the three figures, 0 for what may not answer. n_parts: of the whole question; each
+    has its own candidates read. A candidate that is not read is no more relevant afterwards than
+    the least relevant one that is.
     """
     most = min(N_READ_OF_A_PART, N_READ_OF_ALL_PARTS // n_parts)
     order = np.argsort(-relevance, kind="stable")
@@ -125,8 +151,8 @@ def read_again(
 
 
 def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
-    """Weight of each passage: 1 in the first context, less in each further one. Search scores are not used, since they
-    change with every added paper.
+    """Weight of each passage: 1 in the first context, less in each further one. Search scores are
+    not used, since they change with every added paper.
     """
     found: dict[str, float] = {}
     for one in candidates:
@@ -140,20 +166,23 @@ def _promising_passages(
     weights: Sequence[Mapping[str, float]],
     papers: Sequence[str | None],
 ) -> set[str]:
-    """Ids of the passages that came high in the search or hold many words of a part. weights, papers: the words of each
-    part, and the paper it is asked of."""
+    """Ids of the passages that came high in the search or hold many words of a part. weights,
+    papers: the words of each part, and the paper it is asked of."""
     terms = {one.passage.passage_id: terms_of(one.passage.text) for one in candidates}
     paper_of = {one.passage.passage_id: one.paper_id for one in candidates}
     chosen: set[str] = set()
     for weight, paper in zip(weights, papers, strict=True):
         own = [id_ for id_ in terms if paper is None or paper_of[id_] == paper]
-        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(terms[id_], weight) for id_ in own}
+        promise = {
+            id_: _STANDING_OF_PASSAGE * standing[id_] + held(terms[id_], weight) for id_ in own
+        }
         chosen.update(sorted(own, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
     return chosen
 
 
 def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
-    """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long for the model."""
+    """Vectors of the tokens of each candidate within its passage; alone, if the passage is too long
+    for the model."""
     passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
     read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []
@@ -169,22 +198,29 @@ def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Ve
 
 
 def _by_figures(
-    candidates: Sequence[Candidate], weights: Mapping[str, float], nearness: Relevances, standing: Mapping[str, float]
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    nearness: Relevances,
+    standing: Mapping[str, float],
 ) -> Relevances:
     """Shape (n,). weights: of the part's words, summing to 1."""
     words = np.array([held(one.terms_so_far, weights) for one in candidates], np.float32)
-    discounts = np.array([_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32)
+    discounts = np.array(
+        [_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32
+    )
     passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
     figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
     return np.asarray(discounts * figures, np.float32)
 
 
 def _by_words_alone(asked: str, candidates: Sequence[Candidate]) -> Relevances:
-    """The share of the words of a question that each candidate has, as relevance: what no model reads has to share half
-    of them."""
+    """The share of the words of a question that each candidate has, as relevance: what no model
+    reads has to share half of them."""
     wanted = terms_of(asked)
     shares = [len(one.terms & wanted) / max(1, len(wanted)) for one in candidates]
-    return np.asarray(np.clip(np.array(shares) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0), np.float32)
+    return np.asarray(
+        np.clip(np.array(shares) * (_ANSWERS_FROM / _LEAST_SHARED), 0.0, 1.0), np.float32
+    )
 
 
 def _share(sums: Relevances) -> Relevances:
@@ -193,8 +229,9 @@ def _share(sums: Relevances) -> Relevances:
 
 
 def preceded(candidate: Candidate) -> PrecededText:
-    """The candidate behind the end of its paragraph up to it, as far as its passage has it; where it begins the
-    paragraph, behind the question that it answers, or behind the first line of its code."""
+    """The candidate behind the end of its paragraph up to it, as far as its passage has it; where
+    it begins the paragraph, behind the question that it answers, or behind the first line of its
+    code."""
     passage = candidate.passage
     start = candidate.start + passage.own_start - passage.start
     before = passage.text[max(0, start - _BEFORE_CHARS) : max(0, start)].rpartition("\n")[2]

@@ -1,9 +1,11 @@
-"""Chooses candidates and makes claims of them: the best of each part of the question, then the next best.
+"""Chooses candidates and makes claims of them: the best of each part of the question, then the next
+best.
 
-Candidates below the floor are shown beside the answer, as near the question. Repetitions are left out; sentences of
-different papers with other figures or the opposite direction do not count as repetitions. Each claim is verbatim in its
-context and quoted as its own evidence. Sentences that follow each other in a paragraph become one claim, in the order
-of the paper: apart, they read as two findings, and the second may begin with "it".
+Candidates below the floor are shown beside the answer, as near the question. Repetitions are left
+out; sentences of different papers with other figures or the opposite direction do not count as
+repetitions. Each claim is verbatim in its context and quoted as its own evidence. Sentences that
+follow each other in a paragraph become one claim, in the order of the paper: apart, they read as
+two findings, and the second may begin with "it".
 """
 
 import re
@@ -23,23 +25,24 @@ from rag_assets.core.text.terms import terms_of, words_of
 from rag_assets.corpus.references.voice import asks_what_is_supposed
 
 _FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
-"""Least relevance of a further candidate from the text of a quoted paper, and of one from a footnote or another paper,
-as a share of the best one's."""
+"""Least relevance of a further candidate from the text of a quoted paper, and of one from a
+footnote or another paper, as a share of the best one's."""
 _FINDING_SHARE = 0.95
-"""Share of the relevance of the best candidate of a part from which on a finding takes its place, if that one tells
-a hypothesis, a plan or the claim of others."""
+"""Share of the relevance of the best candidate of a part from which on a finding takes its place,
+if that one tells a hypothesis, a plan or the claim of others."""
 _FURTHER_CLAIMS = 1
-"""Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
-further one seldom holds the answer, and hides it (docs/adr/0045)."""
+"""Claims of the same papers beside the best ones of the parts; sentences that follow each other are
+one claim. A second further one seldom holds the answer, and hides it (docs/adr/0045)."""
 _NEIGHBOUR_SHARE = 0.5
-"""From this share of the floor on, a sentence right before or after the best one of a part is quoted with it, up to
-the longest claim. An answer may continue in the next sentence (docs/adr/0045)."""
+"""From this share of the floor on, a sentence right before or after the best one of a part is
+quoted with it, up to the longest claim. An answer may continue in the next sentence
+(docs/adr/0045)."""
 _ANSWERED_SHARE = 0.8
-"""A part is not called open where a published candidate has this share of the floor: "27 of 5,040 reviews were kept"
-answers how many were kept, and out of how many."""
+"""A part is not called open where a published candidate has this share of the floor: "27 of 5,040
+reviews were kept" answers how many were kept, and out of how many."""
 _NEAR_FROM = 0.1
-"""The least relevance of what is shown as near. Half of the refused questions that the papers do answer have the answer
-there (docs/adr/0045)."""
+"""The least relevance of what is shown as near. Half of the refused questions that the papers do
+answer have the answer there (docs/adr/0045)."""
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
 _LEAST_FIGURES = 2
@@ -49,7 +52,8 @@ _BEFORE = re.compile(
     r"|^(?:\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s*[,;]\s*)+\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s+(?=[A-Z])"
     r"|^\[\d{1,3}\]\s+(?=[A-Z])"
 )
-"""The label of an abstract; the references of the sentence before. A single number may belong to the sentence."""
+"""The label of an abstract; the references of the sentence before. A single number may belong to
+the sentence."""
 _BEHIND = re.compile(r"(?P<end>[.!?][\"”')\]]*)\s+\d{1,3}(?:\s?[,–-]\s?\d{1,3})*$")
 
 
@@ -78,8 +82,8 @@ class Selection:
         """The first so many of the chosen are the best ones of the parts."""
 
     def choose(self, *, min_papers: int) -> None:
-        """The best candidate of each part, if it is a claim; one of another paper where too few papers are quoted; then
-        the next best."""
+        """The best candidate of each part, if it is a claim; one of another paper where too few
+        papers are quoted; then the next best."""
         for part in self._parts:
             best = self._best_of(part)
             is_claim = not self._candidates[best].pointer
@@ -90,18 +94,25 @@ class Selection:
         self._n_best = len(self.chosen)
         n_claims = self._n_best + _FURTHER_CLAIMS
         while len(papers := self._papers()) < min_papers:
-            other = next((i for i in self._order if self._work(i) not in papers and self._fits(i)), None)
+            other = next(
+                (i for i in self._order if self._work(i) not in papers and self._fits(i)), None
+            )
             if other is None:
                 break
             self.chosen.append(other)
             n_claims += 1
         for i in self._order:
-            if len(self.chosen) < self._max_claims and self._fits(i) and self._has_room(i, n_claims):
+            if (
+                len(self.chosen) < self._max_claims
+                and self._fits(i)
+                and self._has_room(i, n_claims)
+            ):
                 self.chosen.append(i)
         del self.chosen[self._max_claims :]
 
     def _best_of(self, part: ScoredPart) -> int:
-        """The best candidate of a part; a finding before what was only supposed, where one is about as relevant."""
+        """The best candidate of a part; a finding before what was only supposed, where one is about
+        as relevant."""
         best = int(part.relevance.argmax())
         if asks_what_is_supposed(part.text):
             return best
@@ -111,28 +122,40 @@ class Selection:
 
     def _is_supposed(self, i: int) -> bool:
         """Whether a candidate tells no finding, and no part asks what was supposed."""
-        return self._candidates[i].is_supposed and not any(asks_what_is_supposed(part.text) for part in self._parts)
+        return self._candidates[i].is_supposed and not any(
+            asks_what_is_supposed(part.text) for part in self._parts
+        )
 
     def unanswered_parts(self) -> tuple[str, ...]:
         """The texts of the parts that no chosen candidate answers."""
         enough = _ANSWERED_SHARE * self._floor
-        return tuple(part.text for part in self._parts if not any(part.relevance[i] >= enough for i in self.chosen))
+        return tuple(
+            part.text
+            for part in self._parts
+            if not any(part.relevance[i] >= enough for i in self.chosen)
+        )
 
     def published(self) -> list[tuple[Candidate, float]]:
-        """The chosen candidates with their relevance, best first; then the neighbours of the best ones."""
+        """The chosen candidates with their relevance, best first; then the neighbours of the best
+        ones."""
         best = [self._candidates[i] for i in self.chosen[: self._n_best]]
         found = self._chosen()
         for i in self._order if found else ():
             if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
                 break
-            of_best = [one for one in published_spans(found, self._contexts) if any(one.of is it for it in best)]
+            of_best = [
+                one
+                for one in published_spans(found, self._contexts)
+                if any(one.of is it for it in best)
+            ]
             is_left = i not in self.chosen and not self._is_supposed(i)
             if is_left and _fitting(self._candidates[i], of_best, self._contexts):
                 found.append((self._candidates[i], self.relevance(i)))
         return found
 
     def nearest(self) -> list[tuple[Candidate, float]]:
-        """The best candidates that are not published, with their relevance; a table is named once."""
+        """The best candidates that are not published, with their relevance; a table is named
+        once."""
         said = [one for one, _ in self.published()]
         found: list[tuple[Candidate, float]] = []
         for i in self._order:
@@ -141,7 +164,9 @@ class Selection:
             pointer = self._candidates[i].pointer
             if self.chosen and (self._is_supposed(i) or self._is_contrary(i)):
                 continue
-            if is_new(self._candidates[i], said) and not (pointer and any(one.pointer == pointer for one in said)):
+            if is_new(self._candidates[i], said) and not (
+                pointer and any(one.pointer == pointer for one in said)
+            ):
                 said.append(self._candidates[i])
                 found.append((self._candidates[i], self.relevance(i)))
         return found
@@ -175,19 +200,26 @@ class Selection:
         is_beside = self._work(i) in self._papers() and not one.is_note
         share = _FURTHER_SHARE if is_beside else _OTHER_SHARE
         is_enough = any(
-            part.relevance[i] >= max(self._floor, share * float(part.relevance.max())) for part in self._parts
+            part.relevance[i] >= max(self._floor, share * float(part.relevance.max()))
+            for part in self._parts
         )
         is_claim = not one.pointer and not self._is_supposed(i)
-        own = [self._candidates[j] for j in self.chosen if self._candidates[j].paper_id == one.paper_id]
+        own = [
+            self._candidates[j] for j in self.chosen if self._candidates[j].paper_id == one.paper_id
+        ]
         return i not in self.chosen and is_claim and is_enough and is_new(one, own)
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         published = published_spans(self._chosen(), self._contexts)
-        return len(published) < n_claims or _fitting(self._candidates[i], published, self._contexts) is not None
+        return (
+            len(published) < n_claims
+            or _fitting(self._candidates[i], published, self._contexts) is not None
+        )
 
 
 def is_new(one: Candidate, said: Sequence[Candidate]) -> bool:
-    """Whether a candidate is neither published with one of the others, nor holds one, nor says nearly the same."""
+    """Whether a candidate is neither published with one of the others, nor holds one, nor says
+    nearly the same."""
     return not any(
         (one.context == other.context and _hold_each_other(one, other))
         or (
@@ -209,22 +241,27 @@ def _are_alike(one: Set[str], other: Set[str]) -> bool:
 
 
 def _says_the_same(one: str, other: str) -> bool:
-    """Whether texts of two papers state one fact: nearly the same words and figures; or all figures of the shorter, two
-    at least, and half of its words."""
+    """Whether texts of two papers state one fact: nearly the same words and figures; or all figures
+    of the shorter, two at least, and half of its words."""
     figures, others = sorted((_figures(one), _figures(other)), key=len)
     fewer, more = sorted((terms_of(one), terms_of(other)), key=len)
     is_alike = figures == others and _are_alike(fewer, more)
-    holds = len(figures) >= _LEAST_FIGURES and figures <= others and 2 * len(fewer & more) >= len(fewer)
+    holds = (
+        len(figures) >= _LEAST_FIGURES and figures <= others and 2 * len(fewer & more) >= len(fewer)
+    )
     return (is_alike or holds) and turned_round(one, [other]) is None
 
 
 def _figures(text: str) -> set[tuple[str, Decimal]]:
-    return {(quantity.kind, quantity.value) for quantity in quantities(text) if quantity.kind != YEAR}
+    return {
+        (quantity.kind, quantity.value) for quantity in quantities(text) if quantity.kind != YEAR
+    }
 
 
 @dataclass
 class PublishedSpan:
-    """The text of one claim, `text[start:end]` of a context, and the relevance of the best sentence in it."""
+    """The text of one claim, `text[start:end]` of a context, and the relevance of the best sentence
+    in it."""
 
     of: Candidate
     start: int
@@ -232,14 +269,18 @@ class PublishedSpan:
     relevance: float
 
     def can_take(self, start: int, end: int, text: str) -> bool:
-        """Whether `text[start:end]` overlaps or directly follows it, and both together are short enough for a claim."""
+        """Whether `text[start:end]` overlaps or directly follows it, and both together are short
+        enough for a claim."""
         between = text[min(self.end, end) : max(self.start, start)]
         whole = text[min(self.start, start) : max(self.end, end)]
         return not between.strip() and "\n" not in whole and len(words_of(whole)) <= MAX_WORDS
 
 
-def published_spans(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> list[PublishedSpan]:
-    """The spans of text to publish, best first, each text once. chosen: candidates with their relevance, best first."""
+def published_spans(
+    chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]
+) -> list[PublishedSpan]:
+    """The spans of text to publish, best first, each text once. chosen: candidates with their
+    relevance, best first."""
     spans: list[PublishedSpan] = []
     for one, relevance in chosen:
         beside = _beside(one, spans)
@@ -250,19 +291,25 @@ def published_spans(chosen: Sequence[tuple[Candidate, float]], contexts: Sequenc
             taken.start, taken.end = min(taken.start, start), max(taken.end, end)
             continue
         is_free = not any(it.start < one.shown[1] and one.shown[0] < it.end for it in beside)
-        spans.append(PublishedSpan(one, *(one.shown if is_free else (one.start, one.end)), relevance))
+        spans.append(
+            PublishedSpan(one, *(one.shown if is_free else (one.start, one.end)), relevance)
+        )
     return spans
 
 
-def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> list[DraftClaim]:
-    """The claims, best first; a statement of several papers is one claim with a citation of each. chosen: as for
-    `published_spans`."""
+def claims_of(
+    chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]
+) -> list[DraftClaim]:
+    """The claims, best first; a statement of several papers is one claim with a citation of each.
+    chosen: as for `published_spans`."""
     claims: list[DraftClaim] = []
     papers: list[set[str]] = []
     for it in published_spans(chosen, contexts):
         claim, paper = _claim(it, contexts[it.of.context].text), it.of.paper_id
         alike = (
-            nth for nth, one in enumerate(claims) if paper not in papers[nth] and _says_the_same(one.text, claim.text)
+            nth
+            for nth, one in enumerate(claims)
+            if paper not in papers[nth] and _says_the_same(one.text, claim.text)
         )
         nth = next(alike, None)
         if nth is None:
@@ -288,7 +335,11 @@ def _fitting(
 
 
 def _beside(one: Candidate, spans: Sequence[PublishedSpan]) -> list[PublishedSpan]:
-    return [it for it in spans if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
+    return [
+        it
+        for it in spans
+        if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)
+    ]
 
 
 def _is_sentence(one: Candidate) -> bool:
@@ -299,11 +350,14 @@ def _claim(span: PublishedSpan, text: str) -> DraftClaim:
     own = span.of
     said = _trimmed(text[span.start : span.end]) if _is_sentence(own) else own.text
     quote, said = own.quote or said, own.pointer or said
-    return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(span.relevance, _N_DECIMALS))
+    return DraftClaim(
+        said, (DraftCitation(own.chunk_id, quote),), relevance=round(span.relevance, _N_DECIMALS)
+    )
 
 
 def _trimmed(text: str) -> str:
-    """Strips references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest it. 17"."""
+    """Strips references, labels and page numbers around its sentences: "3, 4, 6 Our results suggest
+    it. 17"."""
     start = found.end() if (found := _BEFORE.match(text)) else 0
     behind = _BEHIND.search(text, start)
     return text[start : behind.end("end") if behind else len(text)]

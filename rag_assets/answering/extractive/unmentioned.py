@@ -1,10 +1,12 @@
-"""Finds the words of a question that the contexts found do not mention: "melatonin", "blood pressure", "died".
+"""Finds the words of a question that the contexts found do not mention: "melatonin", "blood
+pressure", "died".
 
-A sentence may have most words of a question and yet be about something else. A content word of the question that occurs
-in no context, in no form and in no word of like meaning, shows that. Two words are compared as the packaged model reads
-them alone, which distinguishes synonyms from words that merely occur together: "died" is like "deaths"
-(0.8) and not like "infected" (0.1), while within their sentences both are alike. To read every word of a paper would
-take long, so only those are read that their sentences make likely.
+A sentence may have most words of a question and yet be about something else. A content word of the
+question that occurs in no context, in no form and in no word of like meaning, shows that. Two words
+are compared as the packaged model reads them alone, which distinguishes synonyms from words that
+merely occur together: "died" is like "deaths" (0.8) and not like "infected" (0.1), while within
+their sentences both are alike. To read every word of a paper would take long, so only those are
+read that their sentences make likely.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +29,8 @@ _LEAST_CHARS = 3
 
 
 def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) -> tuple[str, ...]:
-    """The content words of a question that stand in none of the contexts, nor does a form of them or a word like them;
-    hyphenated words whole, in small letters."""
+    """The content words of a question that stand in none of the contexts, nor does a form of them
+    or a word like them; hyphenated words whole, in small letters."""
     passages = [text for one in contexts for text in texts_of(one)]
     around = (text for one in contexts for text in (one.section_title, one.paper_id))
     said = frozenset[str]().union(*map(_stems_in, (*(one.text for one in passages), *around)))
@@ -41,10 +43,14 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
         return ()
     (question,) = reader.of_texts([asked])
     tokens = dict(zip((one.text for one in passages), reader.of(passages), strict=True))
-    in_question = np.array([_direction(question.vectors[_touching(question, *span)]) for span in places.values()])
+    in_question = np.array(
+        [_direction(question.vectors[_touching(question, *span)]) for span in places.values()]
+    )
     likely = _likely_words(in_question, tokens)
     read = sorted({*places, *(word for words in likely for word in words)})
-    alone = {word: _direction(one.vectors) for word, one in zip(read, reader.of_texts(read), strict=True)}
+    alone = {
+        word: _direction(one.vectors) for word, one in zip(read, reader.of_texts(read), strict=True)
+    }
     missing = [
         span
         for (word, span), words in zip(places.items(), likely, strict=True)
@@ -55,12 +61,15 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
 
 def _whole_word(text: str, part: Span) -> str:
     """The word that a part at that place belongs to: "drug-resistant"."""
-    return next(match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end())
+    return next(
+        match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end()
+    )
 
 
 @lru_cache(maxsize=2**12)
 def _stems_in(text: str) -> frozenset[str]:
-    """Stems of all words; kept, since each part of a question asks for those of the same passages."""
+    """Stems of all words; kept, since each part of a question asks for those of the same
+    passages."""
     return frozenset(stem_of(part) for part, _ in _parts(text))
 
 
@@ -99,7 +108,8 @@ def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[li
 
 
 def _best_within(cosines: NDArray[np.float32], edges: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Per row the highest column of each stretch. edges: shape (stretches, 2), in order, none empty."""
+    """Per row the highest column of each stretch. edges: shape (stretches, 2), in order, none
+    empty."""
     padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)  # a last one may be the end
     return np.asarray(np.maximum.reduceat(padded, edges.ravel(), axis=1)[:, ::2], np.float32)
 

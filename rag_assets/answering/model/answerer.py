@@ -1,7 +1,8 @@
-"""Answers by a model behind an API: its reply becomes a draft, whose claims `verify.verification` checks.
+"""Answers by a model behind an API: its reply becomes a draft, whose claims `verify.verification`
+checks.
 
-Requests and repairs of malformed replies are in `hosted.structured`, prompts are files beside this module. No SDK is
-loaded before the first draft.
+Requests and repairs of malformed replies are in `hosted.structured`, prompts are files beside this
+module. No SDK is loaded before the first draft.
 """
 
 import json
@@ -10,7 +11,14 @@ from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
+from rag_assets.answering.drafts import (
+    Background,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    Reading,
+    Unmet,
+)
 from rag_assets.answering.model.malformed_replies import read_tolerantly
 from rag_assets.answering.model.replies import (
     MendedReply,
@@ -31,7 +39,8 @@ if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply
 
 HOSTED_VERSION = 4
-"""Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
+"""Raise it when the code makes another prompt of the same sources, or another draft of the same
+reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """Limits of what is verified of a reply; no real answer has more."""
 _MOST_HALVINGS = 2
@@ -39,7 +48,9 @@ _PACKAGE = "rag_assets.answering.model"
 _INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset())
 _MEND = load_prompt(_PACKAGE, "mend", frozenset())
 _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"}))
-_QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
+_QUESTION_WITHIN = load_prompt(
+    _PACKAGE, "question_within", frozenset({"sources", "question", "background"})
+)
 _MEND_QUESTION = load_prompt(
     _PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers", "missing"})
 )
@@ -51,22 +62,30 @@ _Prompts = Callable[[SourcesBlock], str]
 
 
 class HostedAnswerer:
-    """Asks one model once per question, and again to mend claims that do not hold. Safe to use from several threads."""
+    """Asks one model once per question, and again to mend claims that do not hold. Safe to use from
+    several threads."""
 
-    def __init__(self, name: ModelName, connections: Connections, settings: AnsweringSettings) -> None:
+    def __init__(
+        self, name: ModelName, connections: Connections, settings: AnsweringSettings
+    ) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
         tokens = settings.max_output_tokens
         self._model = LazyModel(
             name, connections, ModelReply, instructions=_INSTRUCTIONS.text, max_output_tokens=tokens
         )
         self._mender = LazyModel(
-            name, connections, MendedReply, instructions=_INSTRUCTIONS.text + _MEND.text, max_output_tokens=tokens
+            name,
+            connections,
+            MendedReply,
+            instructions=_INSTRUCTIONS.text + _MEND.text,
+            max_output_tokens=tokens,
         )
         self._background: Background | None = None
 
     @property
     def identity(self) -> str:
-        """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
+        """The model, readably, and a hash of the prompts, the reply's schema and the code between
+        them."""
         within = (_QUESTION_WITHIN.text, self._background.part) if self._background else ()
         prompts = (_INSTRUCTIONS.text, _MEND.text, _QUESTION.text, _MEND_QUESTION.text)
         schemas = (ModelReply.model_json_schema(), MendedReply.model_json_schema())
@@ -84,12 +103,14 @@ class HostedAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """A refusal without asking the model if there are no contexts.
 
-        Raises what `Connection.guarded` raises, also when that interrupted the repair of an unreadable reply, and
-        UnreadableReply for a reply that is neither an answer nor a refusal.
+        Raises what `Connection.guarded` raises, also when that interrupted the repair of an
+        unreadable reply, and UnreadableReply for a reply that is neither an answer nor a refusal.
         """
         if not contexts:
             return DraftAnswer()
-        return self._drafted(question, contexts, self._model.ask, lambda given: self._prompt(question, given))
+        return self._drafted(
+            question, contexts, self._model.ask, lambda given: self._prompt(question, given)
+        )
 
     def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
         """Raises as `draft`."""
@@ -102,7 +123,11 @@ class HostedAnswerer:
             }
             for number, one in enumerate(unmet.objections, start=1)
         ]
-        papers = _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited))) if unmet.cited else ""
+        papers = (
+            _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited)))
+            if unmet.cited
+            else ""
+        )
         parts = json.dumps(list(map(neutral, unmet.missing)), ensure_ascii=False)
         missing = _NOT_ANSWERED.format(parts=parts) if unmet.missing else ""
         written = json.dumps(statements, ensure_ascii=False)
@@ -111,11 +136,17 @@ class HostedAnswerer:
             contexts,
             self._mender.ask,
             lambda given: _MEND_QUESTION.filled(
-                sources=given.text, question=question, statements=written, papers=papers, missing=missing
+                sources=given.text,
+                question=question,
+                statements=written,
+                papers=papers,
+                missing=missing,
             ),
         )
 
-    def _drafted(self, question: str, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts) -> DraftAnswer:
+    def _drafted(
+        self, question: str, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts
+    ) -> DraftAnswer:
         n_read, given, reply = self._asked(contexts, ask, prompt, _MOST_HALVINGS)
         output, reading = self._read(reply)
         return DraftAnswer(
@@ -123,7 +154,11 @@ class HostedAnswerer:
             missing=missing_parts(output, question),
             usage=reply.usage,
             reading=reading,
-            n_hallucinated=sum(one.source not in given.sources for claim in output.claims for one in claim.citations),
+            n_hallucinated=sum(
+                one.source not in given.sources
+                for claim in output.claims
+                for one in claim.citations
+            ),
             n_contexts_read=n_read if n_read < len(contexts) else None,
             seconds=reply.seconds,
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
@@ -132,14 +167,17 @@ class HostedAnswerer:
     def _asked(
         self, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts, n_halvings_left: int
     ) -> tuple[int, SourcesBlock, _Reply]:
-        """How many contexts were read, their block, the reply. Where they are too long, the better half is tried."""
+        """How many contexts were read, their block, the reply. Where they are too long, the better
+        half is tried."""
         given = sources_block(contexts)
         try:
             return len(contexts), given, ask(prompt(given))
         except ContextTooLong:
             if n_halvings_left == 0 or len(contexts) == 1:
                 raise
-            return self._asked(contexts[: (len(contexts) + 1) // 2], ask, prompt, n_halvings_left - 1)
+            return self._asked(
+                contexts[: (len(contexts) + 1) // 2], ask, prompt, n_halvings_left - 1
+            )
 
     def _prompt(self, question: str, given: SourcesBlock) -> str:
         if self._background is None:
@@ -148,7 +186,8 @@ class HostedAnswerer:
         return _QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
     def _read(self, reply: _Reply) -> tuple[ModelReply, Reading]:
-        """The reply, and how it was understood. Raises for an unreadable reply, which is not a refusal."""
+        """The reply, and how it was understood. Raises for an unreadable reply, which is not a
+        refusal."""
         if reply.output is not None:
             return reply.output, Reading.REPAIRED if len(reply.texts) > 1 else Reading.STRUCTURED
         if reply.is_withheld:

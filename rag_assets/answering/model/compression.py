@@ -1,7 +1,8 @@
-"""Shorter contexts for a model that is paid, or limited, by the token: without what is farthest from the question.
+"""Shorter contexts for a model that is paid, or limited, by the token: without what is farthest
+from the question.
 
-Whole sentences, table rows and items are left out, never words inside a sentence as by LLMLingua-2 (Pan et al. 2024):
-a quote of what stays is found in its chunk.
+Whole sentences, table rows and items are left out, never words inside a sentence as by LLMLingua-2
+(Pan et al. 2024): a quote of what stays is found in its chunk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,8 @@ class _Place(NamedTuple):
 
 
 class CompressedAnswerer:
-    """Shows another answerer the sentences nearest to the question. Quotes are still verified against whole chunks."""
+    """Shows another answerer the sentences nearest to the question. Quotes are still verified
+    against whole chunks."""
 
     def __init__(self, inside: MendingAnswerer, reader: TokenReader, share: float) -> None:
         """share: of the contexts' characters that is shown, 0 to 1."""
@@ -57,7 +59,8 @@ class CompressedAnswerer:
         return f"{self._inside.identity} compressed-{shortened[:8]}"
 
     def read(self, context: Context) -> Context:
-        """The context without the scores of passages, which change with every added paper and are not read here."""
+        """The context without the scores of passages, which change with every added paper and are
+        not read here."""
         passages = tuple(replace(one, score=0.0) for one in context.passages)
         return replace(self._inside.read(context), passages=passages, units=context.units)
 
@@ -65,23 +68,32 @@ class CompressedAnswerer:
         return CompressedAnswerer(self._inside.within(background), self._reader, self._share)
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        return self._inside.draft(question, nearest_units(question, contexts, self._reader, self._share))
+        return self._inside.draft(
+            question, nearest_units(question, contexts, self._reader, self._share)
+        )
 
     def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
         """Reads the contexts whole: a claim is mended with the words that its quote left out."""
         return self._inside.mended(question, contexts, unmet)
 
 
-def nearest_units(question: str, contexts: Sequence[Context], reader: TokenReader, share: float) -> list[Context]:
-    """Shortens contexts to `share` of their characters: the units nearest to the question, and at least one of each
-    context, so that their number and order stay. LEFT_OUT marks each gap.
+def nearest_units(
+    question: str, contexts: Sequence[Context], reader: TokenReader, share: float
+) -> list[Context]:
+    """Shortens contexts to `share` of their characters: the units nearest to the question, and at
+    least one of each context, so that their number and order stay. LEFT_OUT marks each gap.
 
-    Nearness is that of the keyless answerer: MaxSim of the unit's tokens as encoded within its passage, words of the
-    question in it and the unit before it, and the place of its context in the search. share: 0 to 1.
+    Nearness is that of the keyless answerer: MaxSim of the unit's tokens as encoded within its
+    passage, words of the question in it and the unit before it, and the place of its context in the
+    search. share: 0 to 1.
     """
     scores = _scores(question, contexts, reader)
-    places_by_context = [[_Place(nth, i) for i in range(len(one.units))] for nth, one in enumerate(contexts)]
-    n_left = share * sum(_n_chars(place, contexts) for places in places_by_context for place in places)
+    places_by_context = [
+        [_Place(nth, i) for i in range(len(one.units))] for nth, one in enumerate(contexts)
+    ]
+    n_left = share * sum(
+        _n_chars(place, contexts) for places in places_by_context for place in places
+    )
     kept = {max(places, key=scores.__getitem__) for places in places_by_context if places}
     n_left -= sum(_n_chars(place, contexts) for place in kept)
     for place in sorted(scores.keys() - kept, key=lambda one: (-scores[one], one)):
@@ -98,29 +110,42 @@ def nearest_units(question: str, contexts: Sequence[Context], reader: TokenReade
 def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> dict[_Place, float]:
     asked = reader.of_texts([question])[0].vectors
     passages = list(
-        dict.fromkeys(PaperText(one.paper_id, passage.text) for one in contexts for passage in one.passages)
+        dict.fromkeys(
+            PaperText(one.paper_id, passage.text) for one in contexts for passage in one.passages
+        )
     )
     tokens = dict(zip(passages, reader.of(passages), strict=True))
-    terms = [[terms_of(context.text[unit.start : unit.end]) for unit in context.units] for context in contexts]
+    terms = [
+        [terms_of(context.text[unit.start : unit.end]) for unit in context.units]
+        for context in contexts
+    ]
     weights = term_weights(question, [one for of_context in terms for one in of_context])
     scores: dict[_Place, float] = {}
     for nth, context in enumerate(contexts):
         rank_score = max(_LEAST_RANK_SCORE, 1.0 - _STEP * nth)
         nearness = nearness_of(asked, [_vectors(context, unit, tokens) for unit in context.units])
         before = [frozenset[str](), *terms[nth]]
-        words = [held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)]
+        words = [
+            held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)
+        ]
         for i, (near, held_words) in enumerate(zip(nearness.tolist(), words, strict=True)):
-            scores[_Place(nth, i)] = _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _RANK_WEIGHT * rank_score
+            scores[_Place(nth, i)] = (
+                _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _RANK_WEIGHT * rank_score
+            )
     return scores
 
 
-def _vectors(context: Context, unit: ContextUnit, tokens: Mapping[PaperText, TextTokens]) -> Vectors:
+def _vectors(
+    context: Context, unit: ContextUnit, tokens: Mapping[PaperText, TextTokens]
+) -> Vectors:
     """Vectors of the unit's tokens, taken from the first passage that has any."""
     for passage in context.passages:
         if passage.start < unit.end and passage.end > unit.start:
             read = tokens[PaperText(context.paper_id, passage.text)]
             shift = passage.own_start - passage.start
-            within = read.vectors[(read.spans[:, 0] < unit.end + shift) & (read.spans[:, 1] > unit.start + shift)]
+            within = read.vectors[
+                (read.spans[:, 0] < unit.end + shift) & (read.spans[:, 1] > unit.start + shift)
+            ]
             if len(within):
                 return within
     return np.empty((0, 0), np.float32)
@@ -156,7 +181,8 @@ def _shortened(context: Context, kept: Sequence[int]) -> Context:
 
 
 def _between(context: Context, earlier: int, later: int) -> str:
-    """The text between two kept units; LEFT_OUT is on a line of its own, so that no quote takes it along."""
+    """The text between two kept units; LEFT_OUT is on a line of its own, so that no quote takes it
+    along."""
     if later > earlier + 1:
         return f"\n{LEFT_OUT}\n"
     return context.text[context.units[earlier].end : context.units[later].start]

@@ -1,6 +1,8 @@
-"""Judges tell how far the quotes of a claim support it: their interface, the texts they read, and models behind an API.
+"""Judges tell how far the quotes of a claim support it: their interface, the texts they read, and
+models behind an API.
 
-The judge that runs here is in `cross_encoder_judge`; which one is opened, and when it is asked, decides `second_look`.
+The judge that runs here is in `cross_encoder_judge`; which one is opened, and when it is asked,
+decides `second_look`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,17 +30,20 @@ class ClaimVerdicts:
     supports: tuple[float | None, ...]
     """One per claim, 0 to 1; None for a claim that the judge passed over."""
     whys: tuple[str, ...]
-    """What is wrong with each claim; empty for a supported one, and from judges that give no reasons."""
+    """What is wrong with each claim; empty for a supported one, and from judges that give no
+    reasons."""
     usage: Usage
     seconds: float
 
 
 class ClaimJudge(Protocol):
-    """Judges claims by their quotes alone. Opening one loads nothing. Safe to use from several threads."""
+    """Judges claims by their quotes alone. Opening one loads nothing. Safe to use from several
+    threads."""
 
     @property
     def identity(self) -> str:
-        """The judge and how it is asked; part of the key of its verdicts and of published answers."""
+        """The judge and how it is asked; part of the key of its verdicts and of published
+        answers."""
         ...
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
@@ -57,8 +62,12 @@ def quote_in_place(one: QuotedText) -> str:
 
 
 def document_of(outcome: Outcome) -> str:
-    """The quotes of a claim as one text, for models trained on a document and a claim: places first, as headings."""
-    parts = [(" > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS]) for one in outcome.quotes]
+    """The quotes of a claim as one text, for models trained on a document and a claim: places
+    first, as headings."""
+    parts = [
+        (" > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS])
+        for one in outcome.quotes
+    ]
     return " ".join(on_one_line(f"{place}: {quote}" if place else quote) for place, quote in parts)
 
 
@@ -73,7 +82,9 @@ MAX_WHY_CHARS = 200
 _MAX_OUTPUT_TOKENS = 4096
 _SUPPORT: Mapping[str, float] = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
 _INSTRUCTIONS = load_prompt("rag_assets.answering.model", "judge", frozenset())
-_JUDGED_CLAIM = load_prompt("rag_assets.answering.model", "judged_claim", frozenset({"number", "claim", "quotes"}))
+_JUDGED_CLAIM = load_prompt(
+    "rag_assets.answering.model", "judged_claim", frozenset({"number", "claim", "quotes"})
+)
 _YES_OR_NO_MODELS = frozenset({("ollama", "bespoke-minicheck")})
 """Provider and name, without the tag."""
 _YES_OR_NO_PROMPT = "Document: {document}\nClaim: {claim}"
@@ -117,7 +128,9 @@ class HostedJudge:
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
-        reply = self._model.ask("\n".join(_judged_claim(nth, one) for nth, one in enumerate(outcomes, start=1)))
+        reply = self._model.ask(
+            "\n".join(_judged_claim(nth, one) for nth, one in enumerate(outcomes, start=1))
+        )
         if reply.output is None and reply.fault is not None:
             raise reply.fault
         found = {one.statement: one for one in reply.output.verdicts} if reply.output else {}
@@ -132,7 +145,9 @@ class HostedJudge:
 
 def _judged_claim(number: int, outcome: Outcome) -> str:
     quotes = "\n".join(f"- {quote_in_place(one)}" for one in outcome.quotes)
-    return _JUDGED_CLAIM.filled(number=number, claim=on_one_line(outcome.proposed.text), quotes=quotes)
+    return _JUDGED_CLAIM.filled(
+        number=number, claim=on_one_line(outcome.proposed.text), quotes=quotes
+    )
 
 
 def answers_yes_or_no(name: ModelName) -> bool:
@@ -141,22 +156,27 @@ def answers_yes_or_no(name: ModelName) -> bool:
 
 
 class YesOrNoJudge:
-    """A model that was trained to judge: document and claim in, Yes or No out. It gives no reasons and no half support.
+    """A model that was trained to judge: document and claim in, Yes or No out. It gives no reasons
+    and no half support.
 
-    One request per claim. Source: Tang, Laban and Durrett 2024, "MiniCheck: Efficient Fact-Checking of LLMs on
-    Grounding Documents", and the card of bespoke-minicheck on Ollama, whose template brings the instructions.
+    One request per claim. Source: Tang, Laban and Durrett 2024, "MiniCheck: Efficient Fact-Checking
+    of LLMs on Grounding Documents", and the card of bespoke-minicheck on Ollama, whose template
+    brings the instructions.
     """
 
     def __init__(self, name: ModelName, connections: Connections) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`."""
-        self._model = LazyModel(name, connections, str, instructions="", max_output_tokens=_YES_OR_NO_MAX_OUTPUT_TOKENS)
+        self._model = LazyModel(
+            name, connections, str, instructions="", max_output_tokens=_YES_OR_NO_MAX_OUTPUT_TOKENS
+        )
 
     @property
     def identity(self) -> str:
         return f"{self._model.model_id} yes-or-no-{fingerprint(_YES_OR_NO_PROMPT, _YES_OR_NO_VERSION)[:8]}"
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
-        """Raises the fault of any claim: a reader would take the verdicts of some claims for those of all."""
+        """Raises the fault of any claim: a reader would take the verdicts of some claims for those
+        of all."""
         replies = []
         for one in outcomes:
             document, claim = document_of(one), on_one_line(one.proposed.text)
@@ -165,7 +185,10 @@ class YesOrNoJudge:
                 raise reply.fault
             replies.append(reply)
         return ClaimVerdicts(
-            tuple(_YES_OR_NO.get((reply.output or "").strip().rstrip(".").casefold()) for reply in replies),
+            tuple(
+                _YES_OR_NO.get((reply.output or "").strip().rstrip(".").casefold())
+                for reply in replies
+            ),
             ("",) * len(replies),
             summed([reply.usage for reply in replies]),
             sum(reply.seconds for reply in replies),

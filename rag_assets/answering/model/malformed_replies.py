@@ -1,7 +1,7 @@
 """Reads replies that are still malformed after the model was asked to mend them.
 
-Any form is read, but no content is added: a claim whose end is missing is dropped. Whether quotes are true is decided
-in `verify.verification`.
+Any form is read, but no content is added: a claim whose end is missing is dropped. Whether quotes
+are true is decided in `verify.verification`.
 """
 
 import json
@@ -9,18 +9,27 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rag_assets.answering.model.replies import ANSWER_KEYS, ModelReply, ReplyCitation, ReplyClaim, is_refusal, text_of
+from rag_assets.answering.model.replies import (
+    ANSWER_KEYS,
+    ModelReply,
+    ReplyCitation,
+    ReplyClaim,
+    is_refusal,
+    text_of,
+)
 from rag_assets.core.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
 """Longer texts are not read."""
 NO_SOURCE = 0
-"""Source of a citation without a readable source. Sources count from 1, so it counts as hallucinated."""
+"""Source of a citation without a readable source. Sources count from 1, so it counts as
+hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
 """Bound the time that reading a runaway reply takes; `answerer` limits what an answer may have."""
 _MAX_LINE_CHARS = 10_000
-"""Longer paragraphs are not read as prose: splitting thousands of quotation marks takes quadratic time."""
+"""Longer paragraphs are not read as prose: splitting thousands of quotation marks takes quadratic
+time."""
 _CLAIMS_KEYS = ("claims", "statements")
 _MISSING_KEYS = ("missing", "unanswered")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
@@ -30,12 +39,14 @@ _SOURCE_KEYS = (*_CLAIM_SOURCE_KEYS, "id", "number", "n", "index", "ref")
 """Beside a claim's text, "id" and "number" are the claim's own."""
 _QUOTE_KEYS = ("quote", "quotes", "quotation", "excerpt", "snippet", "passage")
 _SOURCE_NAME = re.compile(
-    r"\W*(?:sources?|src|s|context|document|doc|ref)?\W*\d{1,3}(?:\W+(?:and\W+|source\W+|s)?\d{1,3})*\W*", re.I
+    r"\W*(?:sources?|src|s|context|document|doc|ref)?\W*\d{1,3}(?:\W+(?:and\W+|source\W+|s)?\d{1,3})*\W*",
+    re.I,
 )
 _NUMBER = re.compile(r"\d{1,3}")
 _IN_MARKER = r"(?:sources?|src|s)?\s*#?\d{1,3}"
 _MARKER = re.compile(
-    rf"(?:[\[【]|\((?=\s*s))\s*{_IN_MARKER}(?:\s*(?:,|;|and|&)\s*{_IN_MARKER}){{0,20}}\s*[\])】]", re.I
+    rf"(?:[\[【]|\((?=\s*s))\s*{_IN_MARKER}(?:\s*(?:,|;|and|&)\s*{_IN_MARKER}){{0,20}}\s*[\])】]",
+    re.I,
 )
 """[1], [S1, S2], 【1】, (source 1), but not (1), which may be anything."""
 _LEADING_MARKERS = re.compile(rf"(?:\s*{_MARKER.pattern}[.,;]?)+", re.I)
@@ -44,7 +55,8 @@ _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _REASONING_ENDS = "</think>"
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-"""Accepts line breaks in strings. The first of two equal keys counts: a brace between two claims is missing."""
+"""Accepts line breaks in strings. The first of two equal keys counts: a brace between two claims is
+missing."""
 _OPENING = re.compile(r"[{\[]")
 _LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"'“]?\w+[\"'”]?\s*:")
 _BACKSLASH = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})?")
@@ -52,23 +64,29 @@ _QUOTE_INSIDE = re.compile(r"([^\s{\[,:\\]\s{0,9})\"(?!\s*(?:[,:}\]]|$))")
 """A quotation mark where no string can begin or end."""
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _MAX_SCANNED_CHARS, _ATTEMPT_CHARS = 20_000_000, 5_000
-"""Bounds the work on JSON that does not parse, in characters, and the least that one attempt counts."""
+"""Bounds the work on JSON that does not parse, in characters, and the least that one attempt
+counts."""
 
 
 def read_tolerantly(text: str) -> ModelReply | None:
-    """The reply in `text`; None if it is neither statements nor a refusal, or longer than `MAX_CHARS`. Never raises.
+    """The reply in `text`; None if it is neither statements nor a refusal, or longer than
+    `MAX_CHARS`. Never raises.
 
-    Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims that are whole),
-    prose with [N] markers.
+    Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims
+    that are whole), prose with [N] markers.
     """
     if len(text) > MAX_CHARS:
         return None
     said = text.rpartition(_REASONING_ENDS)[2].encode("utf-8", "replace").decode("utf-8")
     if is_refusal(said):
         return ModelReply(claims=[])
-    readings = [read for written in (_unescaped(said), _mended(said)) if (read := _read_json(written))]
+    readings = [
+        read for written in (_unescaped(said), _mended(said)) if (read := _read_json(written))
+    ]
     if readings:
-        return max(readings, key=lambda read: len(read.claims))  # the first if equal, as it was written
+        return max(
+            readings, key=lambda read: len(read.claims)
+        )  # the first if equal, as it was written
     claims = [] if _LOOKS_LIKE_JSON.search(said) else list(_prose_claims(said))[:_MAX_CLAIMS]
     return ModelReply(claims=claims) if claims else None
 
@@ -81,7 +99,8 @@ def _read_json(text: str) -> ModelReply | None:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The outermost objects and lists that parse, in order; of a reply that was cut off, its whole claims."""
+    """The outermost objects and lists that parse, in order; of a reply that was cut off, its whole
+    claims."""
     at, n_left = 0, _MAX_SCANNED_CHARS
     while n_left > 0 and (opening := _OPENING.search(text, at)):
         try:
@@ -98,7 +117,8 @@ def _unescaped(text: str) -> str:
 
 
 def _mended(text: str) -> str:
-    """The JSON with commas before a closing bracket removed and quotation marks inside strings escaped."""
+    """The JSON with commas before a closing bracket removed and quotation marks inside strings
+    escaped."""
     return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', text)))
 
 
@@ -129,14 +149,19 @@ def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
     claims = [
         claim
         for item in objects
-        if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None and (claim := _claim(item)) and claim.citations
+        if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None
+        and (claim := _claim(item))
+        and claim.citations
     ][:_MAX_CLAIMS]
     return ModelReply(claims=claims) if claims else None
 
 
 def _claims(listed: list[Any]) -> list[ReplyClaim]:
     plain = (next(_objects(item)) if isinstance(item, dict) else item for item in listed)
-    claims = (_claim(item) if isinstance(item, dict) else next(_prose_claims(text_of(item)), None) for item in plain)
+    claims = (
+        _claim(item) if isinstance(item, dict) else next(_prose_claims(text_of(item)), None)
+        for item in plain
+    )
     return [claim for claim in claims if claim][:_MAX_CLAIMS]
 
 
@@ -145,24 +170,33 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
     text = text_of(_first(item, _TEXT_KEYS))
     if not text:
         return None
-    own_quotes, own_sources = _quotes(_first(item, _QUOTE_KEYS)), _numbers(_first(item, _CLAIM_SOURCE_KEYS))
+    own_quotes, own_sources = (
+        _quotes(_first(item, _QUOTE_KEYS)),
+        _numbers(_first(item, _CLAIM_SOURCE_KEYS)),
+    )
     proposed = _first(item, _CITATIONS_KEYS)
     listed = proposed if isinstance(proposed, list) else [] if proposed is None else [proposed]
     if not listed and own_sources:
         listed = list(own_sources)
     quotes = own_quotes or _quoted_or_whole(text)
-    citations = [citation for entry in listed for citation in _citations(entry, quotes, own_sources)]
+    citations = [
+        citation for entry in listed for citation in _citations(entry, quotes, own_sources)
+    ]
     return ReplyClaim(text=text, citations=citations[:_MAX_CITATIONS])
 
 
-def _citations(entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]) -> Iterator[ReplyCitation]:
+def _citations(
+    entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]
+) -> Iterator[ReplyCitation]:
     if isinstance(entry, dict):
         item = next(_objects(entry))
         sources = _numbers(_first(item, _SOURCE_KEYS)) or sources_of_claim
         quotes = _quotes(_first(item, (*_QUOTE_KEYS, "text"))) or quotes_of_claim
     else:
         sources, quotes = _numbers(entry), quotes_of_claim
-    yield from (ReplyCitation(source=n, quote=quote) for n in sources or [NO_SOURCE] for quote in quotes)
+    yield from (
+        ReplyCitation(source=n, quote=quote) for n in sources or [NO_SOURCE] for quote in quotes
+    )
 
 
 def _first(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
@@ -175,9 +209,15 @@ def _quotes(value: Any) -> list[str]:
 
 
 def _numbers(value: Any) -> list[int]:
-    """Source numbers in 1, 1.0, "1", "S1", "[1]", "Source 1", "[1, 2]" or a list of those; else none."""
+    """Source numbers in 1, 1.0, "1", "S1", "[1]", "Source 1", "[1, 2]" or a list of those; else
+    none."""
     if isinstance(value, list):
-        return [number for entry in value[:_MAX_CITATIONS] if not isinstance(entry, list) for number in _numbers(entry)]
+        return [
+            number
+            for entry in value[:_MAX_CITATIONS]
+            if not isinstance(entry, list)
+            for number in _numbers(entry)
+        ]
     if isinstance(value, bool):
         return []
     if isinstance(value, (int, float)):

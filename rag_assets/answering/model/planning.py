@@ -1,6 +1,8 @@
-"""Plans thorough answers, by rules or a model: the parts of a question, and other words for an unanswered part.
+"""Plans thorough answers, by rules or a model: the parts of a question, and other words for an
+unanswered part.
 
-A planner only decides what to search for. Verified claims decide whether a part is answered, never a model.
+A planner only decides what to search for. Verified claims decide whether a part is answered, never
+a model.
 """
 
 import json
@@ -37,7 +39,8 @@ class PlannedPart:
 
     question: str
     enough: str = ""
-    """What would count as an answer, in a model's words; empty without a model. Used for searching only."""
+    """What would count as an answer, in a model's words; empty without a model. Used for searching
+    only."""
 
     @property
     def described(self) -> str:
@@ -73,14 +76,17 @@ class Planner(Protocol):
         """At most `max_parts` parts; the question itself if it asks one thing."""
         ...
 
-    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """Up to `MAX_QUERIES` alternative queries. read: contexts already retrieved without success, best first;
-        searched: queries already tried."""
+    def other_words(
+        self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /
+    ) -> OtherWords:
+        """Up to `MAX_QUERIES` alternative queries. read: contexts already retrieved without
+        success, best first; searched: queries already tried."""
         ...
 
 
 class RulePlanner:
-    """Plans without a model: parts by conjunctions, other words by leaving out what every question has."""
+    """Plans without a model: parts by conjunctions, other words by leaving out what every question
+    has."""
 
     def __init__(self, settings: ThoroughSettings) -> None:
         self._settings = settings
@@ -94,9 +100,13 @@ class RulePlanner:
         fits = len(parts) <= self._settings.max_parts
         return Plan(tuple(map(PlannedPart, parts if fits else [question])))
 
-    def other_words(self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+    def other_words(
+        self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /
+    ) -> OtherWords:
         """All words that carry meaning, then the longer half of them: long words are rarer."""
-        words = [word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS]
+        words = [
+            word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS
+        ]
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
         different = other_than([part.question, *searched], queries)
@@ -105,7 +115,9 @@ class RulePlanner:
 
 def is_about(part: str, question: str) -> bool:
     """Whether a part shares the beginning of a word that carries meaning with the question."""
-    of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
+    of_part, of_question = (
+        {word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question)
+    )
     return not of_part.isdisjoint(of_question)
 
 
@@ -115,10 +127,14 @@ def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ..
 
 
 def _parts_by_rules(question: str) -> list[str]:
-    """The parts as they are read; one that means nothing without the rest is joined to the first."""
+    """The parts as they are read; one that means nothing without the rest is joined to the
+    first."""
     first, *others = read(question).parts
     before = first.text.rstrip(" ?")
-    whole = [f"{before}, and {part.text}" if part.searched == question else part.searched for part in others]
+    whole = [
+        f"{before}, and {part.text}" if part.searched == question else part.searched
+        for part in others
+    ]
     return list(dict.fromkeys(f"{part[:1].upper()}{part[1:]}" for part in [first.text, *whole]))
 
 
@@ -157,8 +173,11 @@ class OtherWordsReply(BaseModel):
 class ModelPlanner:
     """Plans by the model that writes answers. Safe to use from several threads."""
 
-    def __init__(self, name: ModelName, connections: Connections, settings: ThoroughSettings, kept: KeptFile) -> None:
-        """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
+    def __init__(
+        self, name: ModelName, connections: Connections, settings: ThoroughSettings, kept: KeptFile
+    ) -> None:
+        """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`; nothing
+        is opened yet."""
         self._settings = settings
         self._rules = RulePlanner(settings)
         plans = LazyModel(
@@ -175,7 +194,9 @@ class ModelPlanner:
             instructions=_OTHER_WORDS.filled(max_queries=MAX_QUERIES),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
-        self._plans = KeptReplies(plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[]))
+        self._plans = KeptReplies(
+            plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[])
+        )
         kept_words = kept.replies("plans/other_words", OtherWordsReply)
         self._words = KeptReplies(words, kept_words, OtherWordsReply(queries=[]))
         prompts = fingerprint(plans.instructions, words.instructions, PLANNER_VERSION)
@@ -183,8 +204,8 @@ class ModelPlanner:
         """The model, readably, and a hash of the prompts."""
 
     def plan(self, question: str) -> Plan:
-        """Plans by rules if the request is rejected, or no part of the reply is about the question. Raises the other
-        errors of `Connection.guarded`.
+        """Plans by rules if the request is rejected, or no part of the reply is about the question.
+        Raises the other errors of `Connection.guarded`.
         """
         if self._settings.max_parts == 1:
             return Plan((PlannedPart(question),))
@@ -204,11 +225,16 @@ class ModelPlanner:
             return Plan((PlannedPart(question, only.enough),), usage)
         return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
 
-    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """Finds other words by rules if the request is rejected or the reply has nothing new. Raises as `plan`."""
+    def other_words(
+        self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /
+    ) -> OtherWords:
+        """Finds other words by rules if the request is rejected or the reply has nothing new.
+        Raises as `plan`."""
         asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
         n_tokens = accumulate(context.n_tokens for context in read)
-        shown = [context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS]
+        shown = [
+            context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS
+        ]
         prompt = f"{sources_block(shown).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
         try:
             reply, usage = self._words.to(prompt)
@@ -222,11 +248,14 @@ class ModelPlanner:
 
 
 def open_planner(settings: Settings, connections: Connections) -> Planner:
-    """The planner that uses the model of `answering.model`, or rules without one. Raises as `ModelPlanner`."""
+    """The planner that uses the model of `answering.model`, or rules without one. Raises as
+    `ModelPlanner`."""
     wanted = settings.answering.thorough
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return RulePlanner(wanted)
-    name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
+    name = ModelName.parse(
+        settings.answering.model, setting="answering.model", instead="extractive"
+    )
     return ModelPlanner(name, connections, wanted, kept_file(settings))
 
 

@@ -1,8 +1,9 @@
-"""The reply a model is asked for, and its texts as they are published: claims as plain lines, and missing parts.
+"""The reply a model is asked for, and its texts as they are published: claims as plain lines, and
+missing parts.
 
-The field descriptions reach the model as JSON schema. Whether a claim is true to its quotes is decided in
-`verify.verification`. Nothing verifies the list of missing parts, in which a model could write "all papers report that
-iron is safe": only words of the question are published of it.
+The field descriptions reach the model as JSON schema. Whether a claim is true to its quotes is
+decided in `verify.verification`. Nothing verifies the list of missing parts, in which a model could
+write "all papers report that iron is safe": only words of the question are published of it.
 """
 
 import re
@@ -34,27 +35,37 @@ class ReplyCitation(BaseModel):
     """One quote that supports a claim."""
 
     source: int = Field(description="Number of the source the quote stands in.")
-    quote: str = Field(description="The words of that source that support the claim, copied exactly, in one piece.")
+    quote: str = Field(
+        description="The words of that source that support the claim, copied exactly, in one piece."
+    )
 
 
 class ReplyClaim(BaseModel):
     """One statement of the answer."""
 
-    text: str = Field(description="One statement that answers the question or a part of it, in one sentence.")
+    text: str = Field(
+        description="One statement that answers the question or a part of it, in one sentence."
+    )
     citations: list[ReplyCitation] = Field(description="At least one.")
 
 
 class MendedClaim(ReplyClaim):
     """A statement in place of one that did not hold, or a further one."""
 
-    replaces: int = Field(description="Number of the statement that it replaces; 0 for a further one.")
+    replaces: int = Field(
+        description="Number of the statement that it replaces; 0 for a further one."
+    )
 
 
 class ModelReply(BaseModel):
     """The statements of an answer, and what it leaves open."""
 
-    claims: Sequence[ReplyClaim] = Field(description="Every statement of the answer, in reading order; empty for none.")
-    missing: list[str] = Field([], description="Parts of the question that the sources do not answer, in its words.")
+    claims: Sequence[ReplyClaim] = Field(
+        description="Every statement of the answer, in reading order; empty for none."
+    )
+    missing: list[str] = Field(
+        [], description="Parts of the question that the sources do not answer, in its words."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -62,14 +73,18 @@ class ModelReply(BaseModel):
         if isinstance(reply, dict) and not reply.get("claims"):
             said = [text for key in ANSWER_KEYS if (text := text_of(reply.get(key)))]
             if any(not is_refusal(text) for text in said):
-                raise ValueError("every statement of the answer belongs into `claims`, with its citations")
+                raise ValueError(
+                    "every statement of the answer belongs into `claims`, with its citations"
+                )
         return reply
 
 
 class MendedReply(ModelReply):
     """Statements in place of those that did not hold, and further ones."""
 
-    claims: Sequence[MendedClaim] = Field(description="The mended statements, then further ones; empty for none.")
+    claims: Sequence[MendedClaim] = Field(
+        description="The mended statements, then further ones; empty for none."
+    )
 
 
 def text_of(value: Any) -> str:
@@ -83,8 +98,9 @@ def is_refusal(text: str) -> bool:
 
 
 def claim_text(written: str) -> str:
-    """A claim on one line, without control characters and marks like [3]. Square brackets become round ones: in an
-    answer they enclose paper and page. Empty for a text that is too long or has one of the pipeline's own sentences."""
+    """A claim on one line, without control characters and marks like [3]. Square brackets become
+    round ones: in an answer they enclose paper and page. Empty for a text that is too long or has
+    one of the pipeline's own sentences."""
     if len(written) > MAX_CLAIM_CHARS:
         return ""
     text = " ".join(_REFERENCE_MARKS.sub("", _visible(written)).translate(_ROUND).split())
@@ -99,11 +115,13 @@ def is_insufficient(text: str) -> bool:
 def missing_parts(reply: ModelReply, question: str) -> tuple[str, ...]:
     """The parts of the question that the reply calls missing, each once.
 
-    A part is named in the words of the reply if all of them are words of the question, else as the part of the
-    question that shares most words with it, else by an empty text.
+    A part is named in the words of the reply if all of them are words of the question, else as the
+    part of the question that shares most words with it, else by an empty text.
     """
     said = [*reply.missing, *(claim.text for claim in reply.claims if is_insufficient(claim.text))]
-    return tuple(dict.fromkeys(_named(text, question) for text in list(_lines(said))[:_MAX_MISSING]))
+    return tuple(
+        dict.fromkeys(_named(text, question) for text in list(_lines(said))[:_MAX_MISSING])
+    )
 
 
 def _lines(texts: list[str]) -> Iterator[str]:

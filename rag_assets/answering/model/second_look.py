@@ -1,7 +1,8 @@
-"""A second look at the claims of an answer, by the judge that a setting names; it sees each claim and its quotes only.
+"""A second look at the claims of an answer, by the judge that a setting names; it sees each claim
+and its quotes only.
 
-What it finds unsupported is not published, what it finds half supported is marked. Numbers, names and opposites need no
-model: see `verify.objections`.
+What it finds unsupported is not published, what it finds half supported is marked. Numbers, names
+and opposites need no model: see `verify.objections`.
 """
 
 import logging
@@ -54,11 +55,13 @@ class JudgedSupport:
         return self._judge.identity
 
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
-        """Judges every claim that is not simply a quote. If the judge cannot be asked, the rules alone decide, and
-        `unjudged` has the reason; see `FaultPause` for when it is asked again."""
+        """Judges every claim that is not simply a quote. If the judge cannot be asked, the rules
+        alone decide, and `unjudged` has the reason; see `FaultPause` for when it is asked again."""
         scoring = self._scorer.scores(verified, question)
         held = verified.candidates
-        judged = [nth for nth, one in enumerate(held) if one.claim is not None and not one.claim.is_quote]
+        judged = [
+            nth for nth, one in enumerate(held) if one.claim is not None and not one.claim.is_quote
+        ]
         if not judged:
             return scoring
         try:
@@ -78,11 +81,16 @@ class JudgedSupport:
             usage=kept.usage,
             is_cached=is_cached,
             seconds=0.0 if is_cached else kept.seconds,
-            unjudged=f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again." if is_silent else "",
+            unjudged=f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again."
+            if is_silent
+            else "",
         )
 
     def _verdicts(self, outcomes: Sequence[Outcome]) -> tuple[ClaimVerdicts, bool]:
-        claims = [(one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes]) for one in outcomes]
+        claims = [
+            (one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes])
+            for one in outcomes
+        ]
         key = fingerprint(claims, self._judge.identity)
 
         def judged() -> ClaimVerdicts:
@@ -93,7 +101,8 @@ class JudgedSupport:
 
 
 def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
-    """The files of a judge that runs here, folder:PATH or fastembed:REPOSITORY; None for any other judge."""
+    """The files of a judge that runs here, folder:PATH or fastembed:REPOSITORY; None for any other
+    judge."""
     kind, _, place = named.partition(":")
     if kind == "folder" and place:
         return FolderFiles(Path(place), SETTING)
@@ -102,13 +111,20 @@ def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
 
 def judge_name(named: str) -> ModelName:
     """The name of a judge behind an API. Raises InvalidSettings."""
-    return ModelName.parse(named, setting=SETTING, instead="same, none, folder:PATH, fastembed:REPOSITORY")
+    return ModelName.parse(
+        named, setting=SETTING, instead="same, none, folder:PATH, fastembed:REPOSITORY"
+    )
 
 
 def open_judge(named: str, settings: Settings, connections: Connections) -> ClaimJudge:
-    """The judge that `named` means; nothing is loaded or sent. Raises InvalidSettings, MissingKey."""
+    """The judge that `named` means; nothing is loaded or sent. Raises InvalidSettings,
+    MissingKey."""
     files = judge_files(named, settings.paths.models)
     if files is not None:
         return CrossEncoderJudge(named, files, settings.execution.n_workers)
     name = judge_name(named)
-    return YesOrNoJudge(name, connections) if answers_yes_or_no(name) else HostedJudge(name, connections)
+    return (
+        YesOrNoJudge(name, connections)
+        if answers_yes_or_no(name)
+        else HostedJudge(name, connections)
+    )

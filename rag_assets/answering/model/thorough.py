@@ -1,8 +1,10 @@
-"""Answers part by part, and searches again, in other words, for the parts that no verified claim answers.
+"""Answers part by part, and searches again, in other words, for the parts that no verified claim
+answers.
 
-Each part goes through the same pipeline as a question: retrieval, draft, verification. A part is answered when one of
-its claims was verified; no model is asked whether the evidence suffices. The answers become one: each
-claim once, in the order of the parts and of their drafts; unanswered parts are named.
+Each part goes through the same pipeline as a question: retrieval, draft, verification. A part is
+answered when one of its claims was verified; no model is asked whether the evidence suffices. The
+answers become one: each claim once, in the order of the parts and of their drafts; unanswered parts
+are named.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -54,7 +56,9 @@ class TriedPart:
     def has_read(self, found: Evidence) -> bool:
         """Whether all contexts found were read for this part before."""
         attempts = (attempt for trace in self.traces for attempt in trace.attempts)
-        read = {(context.chunk_id, context.text) for attempt in attempts for context in attempt.contexts}
+        read = {
+            (context.chunk_id, context.text) for attempt in attempts for context in attempt.contexts
+        }
         return all((context.chunk_id, context.text) in read for context in found.contexts)
 
 
@@ -65,14 +69,17 @@ def united(
     steps: tuple[Step, ...],
     pipeline: AnswerPipeline,
 ) -> AnswerTrace:
-    """The trace of the whole answer. parts: all parts of the question; asked: at least one of them."""
+    """The trace of the whole answer. parts: all parts of the question; asked: at least one of
+    them."""
     traces = [trace for one in asked for trace in one.traces]
     used = [one.trace for one in asked]
     claims = [claim for trace in used for claim in trace.result.claims]
     keys = [(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims]
     claims = _first_of_each(keys, claims)
     final = _merged([trace.final for trace in used])
-    cost = [trace.result.usage for trace in traces] + [step.usage for step in steps if step.kind in PLANNER_STEPS]
+    cost = [trace.result.usage for trace in traces] + [
+        step.usage for step in steps if step.kind in PLANNER_STEPS
+    ]
     result = pipeline.result(question, _said(parts, asked, tuple(claims)), final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
@@ -88,7 +95,9 @@ def _place(claim: Claim) -> tuple[object, ...]:
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 
-def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]) -> Said:
+def _said(
+    parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]
+) -> Said:
     results = [one.trace.result for one in asked]
     answered = {one.part for one in asked if one.is_answered}
     open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
@@ -106,14 +115,22 @@ def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tupl
 
 def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Claim, ...]:
     said = {_place(claim) for claim in claims}
-    near = [claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest]
-    new = [one for one in _first_of_each([_place(claim) for claim in near], near) if _place(one) not in said]
+    near = [
+        claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest
+    ]
+    new = [
+        one
+        for one in _first_of_each([_place(claim) for claim in near], near)
+        if _place(one) not in said
+    ]
     return tuple(new[:MOST_NEAREST])
 
 
 def _merged(attempts: Sequence[Attempt]) -> Attempt:
     first = attempts[0]
-    contexts = {(context.chunk_id, context.text): context for one in attempts for context in one.contexts}
+    contexts = {
+        (context.chunk_id, context.text): context for one in attempts for context in one.contexts
+    }
     hits = {hit.chunk_id: hit for one in reversed(attempts) for hit in one.hits}
     return replace(
         first,
@@ -128,7 +145,9 @@ def _merged(attempts: Sequence[Attempt]) -> Attempt:
             n_hallucinated=sum(one.draft.n_hallucinated for one in attempts),
         ),
         is_cached=all(one.is_cached for one in attempts),
-        verified=VerifiedClaims(tuple(outcome for one in attempts for outcome in one.verified.outcomes)),
+        verified=VerifiedClaims(
+            tuple(outcome for one in attempts for outcome in one.verified.outcomes)
+        ),
         named_papers=tuple(dict.fromkeys(paper for one in attempts for paper in one.named_papers)),
         hits=tuple(hits.values()),
         queries=tuple(dict.fromkeys(query for one in attempts for query in one.queries)),
@@ -136,8 +155,9 @@ def _merged(attempts: Sequence[Attempt]) -> Attempt:
 
 
 _ANY_SOURCE, _NO_MORE = 1, 0
-"""Values of `min_sources`. One paper is enough for one of several parts; the note on few sources is about the whole
-answer. After a search in other words, further words are tried instead of reading more."""
+"""Values of `min_sources`. One paper is enough for one of several parts; the note on few sources is
+about the whole answer. After a search in other words, further words are tried instead of reading
+more."""
 
 
 @dataclass
@@ -166,7 +186,8 @@ class _Work:
 
 @dataclass(frozen=True)
 class ThoroughPipeline:
-    """Answers a question in several steps, with cached drafts where possible. Safe to use from several threads."""
+    """Answers a question in several steps, with cached drafts where possible. Safe to use from
+    several threads."""
 
     pipeline: AnswerPipeline
     planner: Planner
@@ -176,9 +197,10 @@ class ThoroughPipeline:
     def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
         """All events; the last one has the result. A claim is shown when its part is done.
 
-        At a limit of the settings nothing more is asked, and the verified claims are the answer. Raises what planner
-        and answerer raise, and QuestionBudgetExhausted or RequestRejected if they kept a part from being asked and no
-        claim was verified; drafts made until then are in the cache.
+        At a limit of the settings nothing more is asked, and the verified claims are the answer.
+        Raises what planner and answerer raise, and QuestionBudgetExhausted or RequestRejected if
+        they kept a part from being asked and no claim was verified; drafts made until then are in
+        the cache.
         """
         if not has_words(question.question):
             yield from self.pipeline.answer(question, retrieve)
@@ -186,7 +208,9 @@ class ThoroughPipeline:
         budget = question_budget(self.settings, self.clock)
         events = self._events(_Work(question, retrieve), budget)
         while True:
-            with budget.in_force():  # not while the caller looks at an event: its thread may do other work
+            with (
+                budget.in_force()
+            ):  # not while the caller looks at an event: its thread may do other work
                 event = next(events, None)
             if event is None:
                 return
@@ -202,7 +226,9 @@ class ThoroughPipeline:
             work.hindrance = work.hindrance or limit
         if work.hindrance and not work.is_conclusive:
             raise work.hindrance
-        yield Finished(united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline))
+        yield Finished(
+            united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline)
+        )
 
     def _ask_parts(self, work: _Work, budget: Budget) -> Iterator[Event]:
         plan = self.planner.plan(work.question.question)
@@ -227,8 +253,12 @@ class ThoroughPipeline:
         for _iteration in range(self.settings.max_iterations):
             for one in (one for one in work.asked if not one.is_answered):
                 budget.check()
-                words = self.planner.other_words(one.part, one.traces[-1].final.contexts, one.searched)
-                work.steps.append(Step("other words", one.part.question, words.queries, words.usage))
+                words = self.planner.other_words(
+                    one.part, one.traces[-1].final.contexts, one.searched
+                )
+                work.steps.append(
+                    Step("other words", one.part.question, words.queries, words.usage)
+                )
                 for query in (query for query in words.queries if query not in tried):
                     budget.check()
                     tried.add(query)
@@ -237,10 +267,13 @@ class ThoroughPipeline:
                         break
 
     def _ask_again(self, work: _Work, one: TriedPart, query: str) -> Iterator[Event]:
-        """Ask an unanswered part about the contexts of another search, unless all of them were read before."""
+        """Ask an unanswered part about the contexts of another search, unless all of them were read
+        before."""
         one.searched.append(query)
         yield PartBegun(work.parts.index(one.part) + 1, len(work.parts), one.part.question, query)
-        found = work.retrieve(work.question.model_copy(update={"question": query}), self.pipeline.settings.k)
+        found = work.retrieve(
+            work.question.model_copy(update={"question": query}), self.pipeline.settings.k
+        )
         if one.has_read(found):
             work.steps.append(Step("nothing new", one.part.question, (query,), found.query_usage))
             return
@@ -274,7 +307,9 @@ class ThoroughPipeline:
             if isinstance(event, Finished):
                 yield from (ClaimVerified(claim) for claim in event.trace.result.claims)
                 return event.trace
-            if not isinstance(event, (ClaimVerified, Retrying)):  # a retry would take back the claims of other parts
+            if not isinstance(
+                event, (ClaimVerified, Retrying)
+            ):  # a retry would take back the claims of other parts
                 yield event
         raise TypeError("the pipeline ended without a result")
 

@@ -1,12 +1,15 @@
-"""Finds a quote that was tidied when it was copied: a hyphen, an article, a plural, a spelling, a dropped word.
+"""Finds a quote that was tidied when it was copied: a hyphen, an article, a plural, a spelling, a
+dropped word.
 
-A quote matches when the two texts are alike (`MIN_SCORE`) and every difference between their words is one that tidying
-makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as alike as any tidied pair. So no
-other word, number, negation, comparison or quantity is ever accepted. What is published is the source's own words at
-that place. Quotes that are only typeset differently are found in `quote_search`.
+A quote matches when the two texts are alike (`MIN_SCORE`) and every difference between their words
+is one that tidying makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are
+as alike as any tidied pair. So no other word, number, negation, comparison or quantity is ever
+accepted. What is published is the source's own words at that place. Quotes that are only typeset
+differently are found in `quote_search`.
 
-Whether words that a quote leaves out may change its meaning is told here too, and a header or footer between the two
-halves of a sentence is taken out: the first half has no end mark, the second goes on in lower case.
+Whether words that a quote leaves out may change its meaning is told here too, and a header or
+footer between the two halves of a sentence is taken out: the first half has no end mark, the second
+goes on in lower case.
 """
 
 import re
@@ -35,13 +38,14 @@ from rag_assets.answering.verify.word_differences import (
 from rag_assets.core.text.sentences import REFERENCE_MARK
 
 MIN_SCORE = 85.0
-"""Lowest likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
+"""Lowest likeness (0-100) of a quote and the source's words; measured by
+benchmarks/verifier_errors.py."""
 MIN_WORDS = 5
-"""Shorter quotes must be there word by word: two or three words are too few to tell a tidied quote from a common
-phrase."""
+"""Shorter quotes must be there word by word: two or three words are too few to tell a tidied quote
+from a common phrase."""
 MAX_WORDS = 100
-"""Longer quotes must be there word by word: among repetitions the search grows with the square of the words, to 0.3 s
-for 100."""
+"""Longer quotes must be there word by word: among repetitions the search grows with the square of
+the words, to 0.3 s for 100."""
 
 _COARSE_SCORE = 75.0
 """Lower than `MIN_SCORE`, because the coarse search cuts words at the edges."""
@@ -49,7 +53,9 @@ _MARGIN_WORDS = 8
 _WORDS_AN_EDIT, _STEP_COST = 4, 3
 """At most one word left out or put in per four words of the quote; the other steps cost less."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]")
+_WORD = re.compile(
+    r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]"
+)
 _CHARGE = re.compile(r"\w[−⁻](?!\w)|\d[-–](?=\s[^\W\d])")
 """The minus of "CD4− cells", which is folded like a hyphen."""
 _MARKED = re.compile(r"\w+")
@@ -59,7 +65,8 @@ _MARK_DISTANCE = 3
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text, folded, with their offsets; marks that point to the reference list are left out."""
+    """The words of a text, folded, with their offsets; marks that point to the reference list are
+    left out."""
 
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
@@ -141,7 +148,9 @@ def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
     start, end = first + aligned[0], first + aligned[1]
     place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
     found = text[slice(*place)]
-    if not _has_numbers_and_marks(quote, found) or len(_CHARGE.findall(quote)) != len(_CHARGE.findall(found)):
+    if not _has_numbers_and_marks(quote, found) or len(_CHARGE.findall(quote)) != len(
+        _CHARGE.findall(found)
+    ):
         return None
     return FuzzyMatch(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
 
@@ -155,16 +164,23 @@ def words_of(text: str) -> Words:
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
     in_quote = [match.span() for match in REFERENCE_MARK.finditer(quote)]
     if any(not _LETTER.search(quote, 0, mark[0]) for mark in in_quote):
-        start = min((mark[0] for mark in source.marks if start - _MARK_DISTANCE <= mark[1] <= start), default=start)
+        start = min(
+            (mark[0] for mark in source.marks if start - _MARK_DISTANCE <= mark[1] <= start),
+            default=start,
+        )
     if any(not _LETTER.search(quote, mark[1]) for mark in in_quote):
-        end = max((mark[1] for mark in source.marks if end <= mark[0] <= end + _MARK_DISTANCE), default=end)
+        end = max(
+            (mark[1] for mark in source.marks if end <= mark[0] <= end + _MARK_DISTANCE),
+            default=end,
+        )
     return start, end
 
 
 def _has_numbers_and_marks(quote: str, found: str) -> bool:
     outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
     wanted, there = (
-        [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)] for text in (quote, found)
+        [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)]
+        for text in (quote, found)
     )
     remaining = iter(there)
     return outside[0] == outside[1] and all(word in remaining for word in wanted)
@@ -181,8 +197,8 @@ def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, in
 def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
     """First and last (exclusive) word of the source that the whole quote is a tidied form of.
 
-    The cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions, begun at every word of the
-    source. Of two chains that meet, only the cheaper goes on.
+    The cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions, begun at
+    every word of the source. Of two chains that meet, only the cheaper goes on.
     """
     most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
     order = count()  # breaks ties of the queue
@@ -197,7 +213,17 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
         seen.add((i, j, last.name))
         for step in _steps(quote, source, i, j):
             if cost + step.cost <= most and _may_follow(step, last, quote, source, i, j):
-                heappush(queue, (cost + step.cost, next(order), i + step.n_quote, j + step.n_source, begun, step))
+                heappush(
+                    queue,
+                    (
+                        cost + step.cost,
+                        next(order),
+                        i + step.n_quote,
+                        j + step.n_source,
+                        begun,
+                        step,
+                    ),
+                )
     return None
 
 
@@ -219,7 +245,9 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
         yield _FILLER_LEFT_OUT if source[j] in MAY_BE_LEFT_OUT else _LEFT_OUT
 
 
-def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
+def _may_follow(
+    step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int
+) -> bool:
     if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])
@@ -235,7 +263,11 @@ _INTERRUPTION = re.compile(
 def changes_meaning(left_out: str) -> bool:
     """Whether leaving this text out of a sentence could change what the rest says."""
     folded = normalized(left_out).text
-    return not MEANING_CHANGING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
+    return (
+        not MEANING_CHANGING.isdisjoint(Words.of(left_out).words)
+        or "n't" in folded
+        or "?" in folded
+    )
 
 
 @dataclass(frozen=True)
@@ -244,7 +276,8 @@ class JoinedText:
 
     text: str
     cuts: tuple[tuple[int, int], ...]
-    """Offset in `text` of each cut, and the number of characters removed there; a line break is left."""
+    """Offset in `text` of each cut, and the number of characters removed there; a line break is
+    left."""
 
     def original(self, at: int) -> int:
         """The offset in the original text of the character at an offset."""
@@ -253,7 +286,8 @@ class JoinedText:
 
 @lru_cache(maxsize=64)
 def without_interruptions(text: str) -> JoinedText:
-    """The text with the halves of its sentences joined; a line that could change what they say is kept."""
+    """The text with the halves of its sentences joined; a line that could change what they say is
+    kept."""
     kept: list[str] = []
     cuts: list[tuple[int, int]] = []
     behind = length = 0

@@ -1,7 +1,8 @@
 """Finds the numbers of a claim that belong to another row or column of the quoted table.
 
-A number is misplaced where the claim names another row or column and not its own, or names two rows or columns in one
-order and gives their numbers in the other. A claim that names neither is not objected to.
+A number is misplaced where the claim names another row or column and not its own, or names two rows
+or columns in one order and gives their numbers in the other. A claim that names neither is not
+objected to.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,8 @@ from rag_assets.core.text.numbers.spelling import normalized_numbers
 from rag_assets.core.text.terms import placed_stems, terms_of
 
 _NAMED_FROM = 0.5
-"""Share of the words that only one of two rows (or columns) has in its name, from which a claim names it."""
+"""Share of the words that only one of two rows (or columns) has in its name, from which a claim
+names it."""
 Extent = tuple[int, float]
 """How many words of a name are said, and what share of it."""
 
@@ -25,7 +27,11 @@ Extent = tuple[int, float]
 def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
     """The numbers of the claim, as written, that occur in the quoted cells and belong elsewhere."""
     said = _Said.of(claim)
-    return list(dict.fromkeys(written for some in _by_table(rows) for written in _Cells(some, said).misplaced()))
+    return list(
+        dict.fromkeys(
+            written for some in _by_table(rows) for written in _Cells(some, said).misplaced()
+        )
+    )
 
 
 def _by_table(rows: Sequence[QuotedRows]) -> list[QuotedRows]:
@@ -49,12 +55,17 @@ class _Said:
         text = normalized_numbers(claim)
         placed = placed_quantities(text)
         numbers = tuple((start, one) for start, _, one in placed if not one.is_vague)
-        words = (word for word in placed_stems(text) if not any(_is_part(word, text[s:e], s) for s, e, _ in placed))
+        words = (
+            word
+            for word in placed_stems(text)
+            if not any(_is_part(word, text[s:e], s) for s, e, _ in placed)
+        )
         return cls(numbers[:MAX_COMPARED], tuple(words))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The words without numbers: otherwise any 0 of the claim would name a row that is called "0"."""
+        """The words without numbers: otherwise any 0 of the claim would name a row that is called
+        "0"."""
         starts = {start for start, _ in self.numbers}
         return frozenset(stem for at, stem in self.places if at not in starts)
 
@@ -62,7 +73,8 @@ class _Said:
         return bool(stems) and len(stems & self.stems) >= _NAMED_FROM * len(stems)
 
     def stretches(self, name: frozenset[str]) -> Iterator[tuple[Extent, list[int]]]:
-        """Where words of a name follow each other, none twice, that are most of it: their extent and their places."""
+        """Where words of a name follow each other, none twice, that are most of it: their extent
+        and their places."""
         for is_of_name, words in groupby(self.places, lambda word: word[1] in name):
             for found in _without_repeats(list(words)) if is_of_name else ():
                 if len(found) >= _NAMED_FROM * len(name):
@@ -82,7 +94,9 @@ class _Cells:
 
     def misplaced(self) -> Iterator[str]:
         for _, one in self.said.numbers:
-            fits = [self._fits(nth, cell) for nth, cell, given in self._values if _holds(given, one)]
+            fits = [
+                self._fits(nth, cell) for nth, cell, given in self._values if _holds(given, one)
+            ]
             if fits and not any(fits):
                 yield one.written
         yield from self._exchanged()
@@ -94,7 +108,10 @@ class _Cells:
             (
                 nth,
                 cell,
-                [*(one.quantity for one in numbers_of_cell(table, table.rows[nth], cell)), *quantities(cell.text)],
+                [
+                    *(one.quantity for one in numbers_of_cell(table, table.rows[nth], cell)),
+                    *quantities(cell.text),
+                ],
             )
             for nth, cell in self.quoted.cells
             if cell.position or cell.column
@@ -112,16 +129,24 @@ class _Cells:
             if row == nth and other.position and other.is_value and other.column != cell.column
             if column - terms_of(other.column) and not self.said.has(given)
         ]
-        is_of_other_row = not self._mentions[nth] and any(self._is_named_instead(name, own) for name in self._row_names)
-        is_of_other_column = cell.position and any(self._is_named_instead(name - own, column) for name in columns)
+        is_of_other_row = not self._mentions[nth] and any(
+            self._is_named_instead(name, own) for name in self._row_names
+        )
+        is_of_other_column = cell.position and any(
+            self._is_named_instead(name - own, column) for name in columns
+        )
         return not is_of_other_row and not is_of_other_column
 
     @cached_property
     def _mentions(self) -> list[list[int]]:
-        """The places where the claim names each row. The name of a row within a longer one of another is no
-        mention: "Taxes withheld" in "State taxes withheld".
+        """The places where the claim names each row. The name of a row within a longer one of
+        another is no mention: "Taxes withheld" in "State taxes withheld".
         """
-        stretches = [(nth, *found) for nth, name in enumerate(self._row_names) for found in self.said.stretches(name)]
+        stretches = [
+            (nth, *found)
+            for nth, name in enumerate(self._row_names)
+            for found in self.said.stretches(name)
+        ]
         best: dict[int, Extent] = {}
         for _, extent, places in stretches:
             best.update((at, max(extent, best.get(at, extent))) for at in places)
@@ -151,21 +176,31 @@ class _Cells:
                 yield one.written
 
     def _only_place(self, number: Quantity) -> tuple[int, frozenset[str]] | None:
-        """The row of the only cell that holds a number, in the columns that the claim names best, and the names of the
-        row and the column. The number of a name, as in "22 March", is no value."""
+        """The row of the only cell that holds a number, in the columns that the claim names best,
+        and the names of the row and the column. The number of a name, as in "22 March", is no
+        value."""
         rows = self.quoted.table.rows
-        values = [(nth, cell, given) for nth, cell, given in self._values if cell.text not in rows[nth].names[:1]]
-        held = [(nth, terms_of(cell.column)) for nth, cell, given in values if _holds(given, number)]
+        values = [
+            (nth, cell, given)
+            for nth, cell, given in self._values
+            if cell.text not in rows[nth].names[:1]
+        ]
+        held = [
+            (nth, terms_of(cell.column)) for nth, cell, given in values if _holds(given, number)
+        ]
         shares = [len(column & self.said.stems) / max(1, len(column)) for _, column in held]
         found = [place for place, share in zip(held, shares, strict=True) if share == max(shares)]
-        return (found[0][0], self._row_names[found[0][0]] | found[0][1]) if len(found) == 1 else None
+        return (
+            (found[0][0], self._row_names[found[0][0]] | found[0][1]) if len(found) == 1 else None
+        )
 
     def _places(self, stems: frozenset[str]) -> list[int]:
         return [at for at, stem in self.said.places if stem in stems]
 
 
 def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
-    """The longest stretch that has no word twice, the last of those, and the same of what stands on each side of it."""
+    """The longest stretch that has no word twice, the last of those, and the same of what stands on
+    each side of it."""
     left = [words]
     while left:
         some = left.pop()
@@ -181,7 +216,8 @@ def _without_repeats(words: Sequence[tuple[int, str]]) -> Iterator[Sequence[tupl
 
 
 def _is_part(word: tuple[int, str], number: str, start: int) -> bool:
-    """Whether a word is part of a number; one that is the whole of it may be a name: the 2 of "Pen 2"."""
+    """Whether a word is part of a number; one that is the whole of it may be a name: the 2 of "Pen
+    2"."""
     return start <= word[0] < start + len(number) and word[1] != number
 
 

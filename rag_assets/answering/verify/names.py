@@ -1,8 +1,10 @@
-"""Which words of a question or a claim are names, and which of these occur nowhere in what was found for it.
+"""Which words of a question or a claim are names, and which of these occur nowhere in what was
+found for it.
 
-Proper names, acronyms, codes, years, numbers and drugs count; papers use synonyms of ordinary words. A name counts as
-found in another spelling: case, accents, hyphens, plurals and endings are folded, an acronym may be written out, a
-written-out name may be an acronym, and a nationality counts as its country where both begin alike.
+Proper names, acronyms, codes, years, numbers and drugs count; papers use synonyms of ordinary
+words. A name counts as found in another spelling: case, accents, hyphens, plurals and endings are
+folded, an acronym may be written out, a written-out name may be an acronym, and a nationality
+counts as its country where both begin alike.
 """
 
 import re
@@ -36,7 +38,8 @@ _DRUG = re.compile(
     r"[a-z]{3,}(?:vir|mab|nib|cillin|mycin|azole|olol|pril|sartan|statin|gliptin|glutide|gliflozin|formin|caine|oxetine|"
     r"azepam|parin|floxacin|cycline|tidine|triptan|dronate|setron|lukast|platin|taxel)"
 )
-"""Ends in a stem of international nonproprietary names (World Health Organization, "The use of stems")."""
+"""Ends in a stem of international nonproprietary names (World Health Organization, "The use of
+stems")."""
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)"
@@ -52,7 +55,8 @@ _PAPER_BEFORE = re.compile(
     rf"(?i:\b{STUDY} (?:of|from|in) |\b{_WROTE}\w*\b[^,;?]{{0,40}} in |[(\[]|\bet al\.?,? )$"
     rf"|\w (?!(?i:{_MONTH})\b)[A-Z]\w+,? $"
 )
-"""Text before the year in which a paper appeared: "the study of", "proposed in", "by Smith (", "does Smith"."""
+"""Text before the year in which a paper appeared: "the study of", "proposed in", "by Smith (",
+"does Smith"."""
 _PLACE = r"(?:pages?|pp?\.|sections?|chapters?|fig(?:ures?|\.)|tables?|appendix|lines?|parts?)"
 _PLACE_WORD = re.compile(_PLACE, re.IGNORECASE)
 """Capitalised before a number, and no name."""
@@ -81,8 +85,8 @@ class Name:
     run: tuple[str, ...]
     """The run of capitalised words that it belongs to; the name alone if there is no run."""
     is_loose: bool = False
-    """Whether a paper may answer without it: the year in which the paper appeared stands in few of its sentences, the
-    number of a page or section is no part of the text."""
+    """Whether a paper may answer without it: the year in which the paper appeared stands in few of
+    its sentences, the number of a page or section is no part of the text."""
 
 
 def names_in(question: str) -> list[Name]:
@@ -131,19 +135,26 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     if _SAID_OTHERWISE.fullmatch(text):
         return None
     if _ACRONYM.fullmatch(text):
-        is_shouted = text.casefold() in QUESTION_WORDS and not has_words_before(question, word.start())
+        is_shouted = text.casefold() in QUESTION_WORDS and not has_words_before(
+            question, word.start()
+        )
         return None if is_shouted else NameKind.ACRONYM
     if _CODE.fullmatch(text):
         return NameKind.CODE
     if _DRUG.fullmatch(text.casefold()):
         return NameKind.DRUG
-    is_proper = text[0].isupper() and text[1:2].isalpha() and capital_tells_a_name(question, *word.span())
+    is_proper = (
+        text[0].isupper() and text[1:2].isalpha() and capital_tells_a_name(question, *word.span())
+    )
     return NameKind.PROPER if is_proper else None
 
 
 def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
     start, end = word.span()
-    before, behind = question[max(0, start - _LOOK_ROUND_CHARS) : start], question[end : end + _LOOK_ROUND_CHARS]
+    before, behind = (
+        question[max(0, start - _LOOK_ROUND_CHARS) : start],
+        question[end : end + _LOOK_ROUND_CHARS],
+    )
     if kind is NameKind.YEAR:
         return bool(_STUDY_BEHIND.match(behind) or _PAPER_BEFORE.search(before))
     return _PLACE_BEFORE.search(before) is not None
@@ -154,7 +165,8 @@ _LONGEST_JOINED = 3
 """Up to this many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
 _FILLERS = frozenset("a an and by for in of on or the to with".split())
 _MIN_COMMON_START = 4
-"""Letters that a proper name and a word must begin with alike to count as one: "China" and "Chinese"."""
+"""Letters that a proper name and a word must begin with alike to count as one: "China" and
+"Chinese"."""
 _MIN_MISSPELT_CHARS = 8
 """Shorter names that differ in one letter are different names: "Ireland" and "Iceland"."""
 
@@ -166,14 +178,23 @@ class MissingName:
     text: str
     """The name as written, with all its words."""
     is_decisive: bool
-    """Whether what was found must be about something else. Not where a paper may answer without the name, nor where
-    part of the name was found, a word that differs in one letter or one that an acronym may be short for."""
+    """Whether what was found must be about something else. Not where a paper may answer without the
+    name, nor where part of the name was found, a word that differs in one letter or one that an
+    acronym may be short for."""
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-    """The names of the question that occur in no context, section title, paper id or record of a paper."""
+    """The names of the question that occur in no context, section title, paper id or record of a
+    paper."""
     texts = (
-        (one.text, one.section_title, one.paper_id, one.paper.title, one.paper.year, *one.paper.authors)
+        (
+            one.text,
+            one.section_title,
+            one.paper_id,
+            one.paper.title,
+            one.paper.year,
+            *one.paper.authors,
+        )
         for one in contexts
     )
     return names_missing_in([text for some in texts for text in some], names_in(question))
@@ -232,7 +253,9 @@ class _FoundWords:
         parts = [part.casefold() for part in _words(_without_ordinary_parts(name.text))]
         written = "".join(parts)
         if (
-            any(form in self._joined for form in (written, written.removesuffix("s"), f"{written}s"))
+            any(
+                form in self._joined for form in (written, written.removesuffix("s"), f"{written}s")
+            )
             or stem_of(written) in self._stems
         ):
             return True
@@ -240,26 +263,35 @@ class _FoundWords:
             return any(name.text in word for word in self.words)
         if name.kind is NameKind.NUMBER:
             return False
-        if len(parts) > 1 and written.isalpha() and all(len(part) > 1 and part in self._joined for part in parts):
+        if (
+            len(parts) > 1
+            and written.isalpha()
+            and all(len(part) > 1 and part in self._joined for part in parts)
+        ):
             return True
         is_kin = name.kind is NameKind.PROPER and written[:_MIN_COMMON_START] in self._starts
         return is_kin or self._holds_acronym(name, written)
 
     def has_similar(self, name: Name) -> bool:
-        """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
-        that an acronym may be short for."""
+        """Whether another word of a name of several words is there, a word that differs from it in
+        one letter, or one that an acronym may be short for."""
         if any(word != name.text and plain_lower(word) in self._joined for word in name.run):
             return True
         written = plain_lower(name.text)
         if name.kind is NameKind.ACRONYM:
             short = written.removesuffix("s")
-            return any(word.endswith(short) or _may_be_short_for(short, word) for word in set(self.words))
+            return any(
+                word.endswith(short) or _may_be_short_for(short, word) for word in set(self.words)
+            )
         return len(written) >= _MIN_MISSPELT_CHARS and any(
-            OSA.distance(written, word, score_cutoff=1) <= 1 for word in set(self.words) if word[0] == written[0]
+            OSA.distance(written, word, score_cutoff=1) <= 1
+            for word in set(self.words)
+            if word[0] == written[0]
         )
 
     def _holds_acronym(self, name: Name, written: str) -> bool:
-        """Whether the words that an acronym stands for are there, or the acronym of a name of several words."""
+        """Whether the words that an acronym stands for are there, or the acronym of a name of
+        several words."""
         if name.kind is NameKind.ACRONYM and written.removesuffix("s") in self._initials:
             return True
         acronym = "".join(plain_lower(word[0]) for word in name.run)
@@ -267,7 +299,8 @@ class _FoundWords:
 
 
 def _may_be_short_for(acronym: str, word: str) -> bool:
-    """Whether a word has the letters in order, all apart, the first in front: "uv" and "ultraviolet"."""
+    """Whether a word has the letters in order, all apart, the first in front: "uv" and
+    "ultraviolet"."""
     at = 0 if word[0] == acronym[0] else -1
     for letter in acronym[1:]:
         at = word.find(letter, at + 2) if at >= 0 else -1
@@ -275,7 +308,8 @@ def _may_be_short_for(acronym: str, word: str) -> bool:
 
 
 def _without_ordinary_parts(text: str) -> str:
-    """A compound without its parts in small letters: of "anti-Salmonella" and "IFN-defective" only the name."""
+    """A compound without its parts in small letters: of "anti-Salmonella" and "IFN-defective" only
+    the name."""
     parts = re.split(r"(?<=\w)[-‐‑–−](?=\w)", text)
     return "-".join(part for part in parts if not part.islower()) or text
 

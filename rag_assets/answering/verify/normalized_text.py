@@ -1,8 +1,9 @@
-"""One form for texts that are typed differently: signs in ASCII or spelt out, numbers without separators, no emphasis.
+"""One form for texts that are typed differently: signs in ASCII or spelt out, numbers without
+separators, no emphasis.
 
-"≤ 1,234 (**52%**)" and "<=1234 (52 percent)" read the same, on top of what `rag_assets.core.text.folding` folds; every
-character keeps its place in the original. Different numbers may read the same ("57" and "5-7", "105" and "10⁵"):
-compare `digit_groups` as well.
+"≤ 1,234 (**52%**)" and "<=1234 (52 percent)" read the same, on top of what
+`rag_assets.core.text.folding` folds; every character keeps its place in the original. Different
+numbers may read the same ("57" and "5-7", "105" and "10⁵"): compare `digit_groups` as well.
 """
 
 import re
@@ -13,9 +14,12 @@ from functools import lru_cache
 from rag_assets.core.text.folding import Folded, scripts_as_plain
 
 RAISED_MARK = re.compile(r"(?<![\w)])[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*")
-"""A raised number apart from what is before it, as in "exacerbated.²⁹" and "reviews ⁵⁴": a mark, not a quantity."""
+"""A raised number apart from what is before it, as in "exacerbated.²⁹" and "reviews ⁵⁴": a mark,
+not a quantity."""
 
-_LOOKALIKES = str.maketrans({"º": "°", "˚": "°", "◦": "°", "∼": "~", "≈": "~", "∙": "·", "─": "-", "➖": "-"})
+_LOOKALIKES = str.maketrans(
+    {"º": "°", "˚": "°", "◦": "°", "∼": "~", "≈": "~", "∙": "·", "─": "-", "➖": "-"}
+)
 _SPELT = {
     "%": " percent",
     "±": "+/-",
@@ -41,7 +45,8 @@ _DROPPED = re.compile(
     r"|(?<![\w*])[*_](?=\w[^*_\n]{0,300}[*_](?![\w*]))|(?<=[\w.,;%)])[*_](?![\w*])"
     # brackets around a capital that was changed
     r"|\[(?=[A-Za-z]\][a-z])|(?<=\[[A-Za-z])\](?=[a-z])"
-    # the blank in "per cent", "can not", "37 °C", beside a relation, behind its minus, around the dash of a range
+    # the blank in "per cent", "can not", "37 °C", beside a relation, behind its minus, around the
+    # dash of a range
     rf"|(?<=per) (?=cent\b)|(?<=\bcan) (?=not\b)|(?<=\d) (?=°)|(?<=°) (?=[cf]\b)"
     rf"| (?=[{_RELATIONS}])|(?<=[{_RELATIONS}]) |(?<=[{_RELATIONS}]-) (?=\.?\d)|(?<=[{_RELATIONS}] -) (?=\.?\d)"
     r"|(?<=\d) - (?=\d)|(?<=\d) (?=x \d)|(?<=\d x) (?=\d)"
@@ -54,7 +59,9 @@ _DIGIT_GROUP = re.compile(r"(?<=\d)\^[-−]?\d+|\d+")
 @lru_cache(maxsize=128)
 def normalized(text: str) -> Folded:
     """A text in that form; cached, because the citations of an answer share their chunks."""
-    plain = _MARKUP.sub(lambda match: _ESCAPED.get(match[0], "").ljust(len(match[0]), _INVISIBLE), text)
+    plain = _MARKUP.sub(
+        lambda match: _ESCAPED.get(match[0], "").ljust(len(match[0]), _INVISIBLE), text
+    )
     folded = Folded.of(plain.translate(_LOOKALIKES))
     characters: list[str] = []
     origins: list[int] = []
@@ -70,7 +77,8 @@ def normalized(text: str) -> Folded:
 
 
 def begins_and_ends_whole(folded: Folded, start: int, end: int) -> bool:
-    """Whether `text[start:end]` cuts no sign that is spelt with several characters: "=" is not found in "≤"."""
+    """Whether `text[start:end]` cuts no sign that is spelt with several characters: "=" is not
+    found in "≤"."""
     origins = folded.origins
     return (start == 0 or origins[start - 1] != origins[start]) and (
         end == len(origins) or origins[end] != origins[end - 1]
@@ -83,7 +91,9 @@ def digit_groups(text: str) -> list[str]:
     Exponents stay apart: "10⁵" and "10^5" are neither "105" nor "10-5".
     """
     plain = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), scripts_as_plain(text))
-    return [group.replace("−", "-") for group in _DIGIT_GROUP.findall(_BARE_DECIMAL.sub("0.", plain))]
+    return [
+        group.replace("−", "-") for group in _DIGIT_GROUP.findall(_BARE_DECIMAL.sub("0.", plain))
+    ]
 
 
 def _written(text: str) -> Iterator[tuple[int, str]]:

@@ -10,14 +10,17 @@ from rag_assets.core.text.numbers.units import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers is not compared, and not published: comparing takes quadratic time."""
-_SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
+_SIGNIFICANCE_LEVELS = {
+    Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")
+}
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
 """A limit further from the value than this factor is true but says too little."""
 
 
 def agree(claimed: Quantity, given: Quantity) -> bool:
-    """Whether two numbers may be the same; the unit of one may be elsewhere, as in the header of a table."""
+    """Whether two numbers may be the same; the unit of one may be elsewhere, as in the header of a
+    table."""
     if {claimed.bound, given.bound} == {"more", "less"}:
         return False  # "at least 10" does not confirm "at most 10"
     is_one_plain = PLAIN in (claimed.kind, given.kind)
@@ -43,7 +46,11 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
         amount, other = abs(amount), abs(other)
     if amount == other:
         return True
-    if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
+    if (
+        claimed.kind == P_VALUE
+        and claimed.bound in ("more", "less")
+        and amount in _SIGNIFICANCE_LEVELS
+    ):
         return other < amount if claimed.bound == "less" else other > amount
     if given.bound or amount * other <= 0 or claimed.kind == YEAR:
         return False
@@ -54,7 +61,8 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
 
 def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Decimal) -> bool:
     if abs(amount - other) * 2 > abs(amount) or claimed.n_digits >= given.n_digits:
-        return False  # the first for speed: rounding moves no number by more than half of what is left of it
+        # the first for speed: rounding moves no number by more than half of what is left of it
+        return False
     is_rounded = _rounded(other / claimed.scale, claimed.written) == amount / claimed.scale
     if claimed.bound == "about":
         return is_rounded or abs(amount - other) <= _ROUNDED_SHARE * abs(other)
@@ -63,7 +71,9 @@ def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Deci
 
 def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
     is_measured = "." in given.written and claimed.kind != P_VALUE
-    return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
+    return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(
+        given.value
+    )
 
 
 def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
@@ -72,7 +82,8 @@ def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
 
 
 def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:
-    """Whether a computed value, not negative, is a claimed one, to the last digit that the claim writes."""
+    """Whether a computed value, not negative, is a claimed one, to the last digit that the claim
+    writes."""
     step = Decimal(1).scaleb(-len(claimed.written.partition(".")[2])) * claimed.scale
     return abs(value - abs(claimed.value)) * 2 <= step
 

@@ -1,7 +1,8 @@
-"""Objections to a claim, found by rules: numbers, direction, certainty and names that its quotes do not have.
+"""Objections to a claim, found by rules: numbers, direction, certainty and names that its quotes do
+not have.
 
-The first objection found is reported. A claim without objections may still be unsupported: what only the meaning of
-sentences shows is left to a second look by a model.
+The first objection found is reported. A claim without objections may still be unsupported: what
+only the meaning of sentences shows is left to a second look by a model.
 """
 
 import re
@@ -20,7 +21,8 @@ from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import read
 
 MIN_SHARED = 0.1
-"""Share of a claim's words that its quotes, or the text around them, must have; see benchmarks/README.md."""
+"""Share of a claim's words that its quotes, or the text around them, must have; see
+benchmarks/README.md."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TOLD = 3
 _READ_IN_TABLE = "whose values the quoted row holds is not certain: read it in the table"
@@ -58,8 +60,8 @@ class Reason(StrEnum):
 
 
 _DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
-"""Objections about words, for which there may be synonyms: a second look that finds the claim supported overrules them.
-Numbers are computed, and are not overruled."""
+"""Objections about words, for which there may be synonyms: a second look that finds the claim
+supported overrules them. Numbers are computed, and are not overruled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,13 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
     texts = [one.quote for one in quotes]
     is_prose = not rows
     if numbers.missing:
-        objection = _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
+        objection = _objection(
+            Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes"
+        )
     elif misplaced := misplaced_numbers(claim, rows):
-        objection = _objection(Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table")
+        objection = _objection(
+            Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table"
+        )
     elif names := _missing_names(claim, quotes):
         objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
     elif _shares_nothing(claim, quotes):
@@ -129,18 +135,21 @@ def _missing_names(claim: str, quotes: Sequence[QuotedText]) -> list[str]:
 
 
 def _rests_on_uncertain_rows(claim: str, quotes: Sequence[QuotedText]) -> bool:
-    """Whether a claim says what the cells of rows say that are not certain, and nothing else carries it. Naming their
-    table says nothing of the rows."""
+    """Whether a claim says what the cells of rows say that are not certain, and nothing else
+    carries it. Naming their table says nothing of the rows."""
     if any(one.is_certain for one in quotes):
         return False
     named = terms_of(" ".join(text for one in quotes for text in one.frame))
-    held = terms_of(" ".join(cell.text for one in quotes for some in one.rows for _, cell in some.cells))
+    held = terms_of(
+        " ".join(cell.text for one in quotes for some in one.rows for _, cell in some.cells)
+    )
     return not terms_of(claim).isdisjoint(held - named)
 
 
 def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> frozenset[int]:
-    """The years of the quotes of a claim that says, or is taken to say, something of a year that is asked for and that
-    none of them is of. A claim that names the year of its quotes misleads nobody."""
+    """The years of the quotes of a claim that says, or is taken to say, something of a year that is
+    asked for and that none of them is of. A claim that names the year of its quotes misleads
+    nobody."""
     asked, said = asked_years(question), years_in(claim)
     if not asked or not (are_in(asked, said) or (not said and len(read(question).parts) == 1)):
         return frozenset()
@@ -151,5 +160,7 @@ def _other_years(claim: str, quotes: Sequence[QuotedText], question: str) -> fro
 
 def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:
     own = terms_of(claim)
-    held = frozenset[str]().union(*(terms_of(text) for one in quotes for text in (one.quote, *one.frame)))
+    held = frozenset[str]().union(
+        *(terms_of(text) for one in quotes for text in (one.quote, *one.frame))
+    )
     return bool(own) and len(own & held) < MIN_SHARED * len(own)

@@ -1,7 +1,9 @@
-"""Finds claims that say the opposite of their quotes or are surer than they are: negation, direction, certainty.
+"""Finds claims that say the opposite of their quotes or are surer than they are: negation,
+direction, certainty.
 
-Words of the claim are compared with those of its quotes. A negation governs the words after it, up to the end of its
-clause. Synonyms are not compared. The word lists are English; a stem stands for all forms of a word.
+Words of the claim are compared with those of its quotes. A negation governs the words after it, up
+to the end of its clause. Synonyms are not compared. The word lists are English; a stem stands for
+all forms of a word.
 """
 
 import re
@@ -55,7 +57,10 @@ _OPPOSITES = {
     ),
     "sign": ("positive positively", "negative negatively"),
     "knowledge": ("known understood clear", "unknown unclear"),
-    "relation": ("dependent associated association linked correlated", "independent independently unrelated"),
+    "relation": (
+        "dependent associated association linked correlated",
+        "independent independently unrelated",
+    ),
     "membership": ("keep kept retain include", "exclude drop omit discard remove"),
     "likelihood": ("likely probable", "unlikely improbable"),
     "judgement": ("overestimate", "underestimate"),
@@ -70,7 +75,8 @@ _DIRECTIONS: Mapping[str, tuple[str, int]] = {
 """By stem: the dimension, and the sign of the word's direction on it."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CLAUSE_END = re.compile(
-    r"[,;:()]|\b(?:but|whereas|while|although|though|however|and|because|since|which|that)\b", re.IGNORECASE
+    r"[,;:()]|\b(?:but|whereas|while|although|though|however|and|because|since|which|that)\b",
+    re.IGNORECASE,
 )
 _REACH = 8
 """Words from a negation on that it governs, itself included."""
@@ -100,20 +106,25 @@ class _Word:
     def direction(self) -> tuple[str, int] | None:
         """Dimension and sign, turned round by a negation before it."""
         found = _DIRECTIONS.get(self.stem)
-        return found and (found[0], -found[1] if self.is_negated and not self.is_negation else found[1])
+        return found and (
+            found[0],
+            -found[1] if self.is_negated and not self.is_negation else found[1],
+        )
 
 
 _Words = tuple[_Word, ...]
 
 
 def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
-    """The word of the claim whose opposite its quotes say, or "not" for a negation too many or too few; else None."""
+    """The word of the claim whose opposite its quotes say, or "not" for a negation too many or too
+    few; else None."""
     said, quoted = _read_words(claim), _sentences(quotes)
     return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
-    """Whether every sentence that carries the claim is hedged where it does, and the claim is not."""
+    """Whether every sentence that carries the claim is hedged where it does, and the claim is
+    not."""
     said = _read_words(claim)
     if any(word.is_hedge or word.stem in _ALSO_CAUTIOUS for word in said):
         return False
@@ -126,7 +137,8 @@ def is_surer(claim: str, quotes: Sequence[str]) -> bool:
 
 
 def _opposite_direction(said: _Words, quoted: Sequence[_Words]) -> str | None:
-    """The first word whose direction the quotes have only the other way; a claim with both ways has none."""
+    """The first word whose direction the quotes have only the other way; a claim with both ways has
+    none."""
     own = {word.direction for word in said}
     theirs = {word.direction for words in quoted for word in words}
     for word in said:
@@ -142,7 +154,11 @@ def _negation_changed(said: _Words, quoted: Sequence[_Words]) -> str | None:
     is_negated, are_negated = _negates(said), _negates(every)
     if is_negated and not are_negated:
         stems = {word.stem for word in every}
-        governed = [word.stem in stems for word in said if word.is_negated and word.is_content and not word.is_negation]
+        governed = [
+            word.stem in stems
+            for word in said
+            if word.is_negated and word.is_content and not word.is_negation
+        ]
         return "not" if sum(governed) > _MOST_GOVERNED * len(governed) else None
     if are_negated and not is_negated:
         stems = {word.stem for word in said}
@@ -153,12 +169,18 @@ def _negation_changed(said: _Words, quoted: Sequence[_Words]) -> str | None:
 
 
 def _negates(words: Sequence[_Word]) -> bool:
-    """Whether there is a negation, or a word that may replace one: "fewer", "worse", "different"."""
-    return any(word.is_negation or (word.stem in _DIRECTIONS and _DIRECTIONS[word.stem][1] < 0) for word in words)
+    """Whether there is a negation, or a word that may replace one: "fewer", "worse",
+    "different"."""
+    return any(
+        word.is_negation or (word.stem in _DIRECTIONS and _DIRECTIONS[word.stem][1] < 0)
+        for word in words
+    )
 
 
 def _sentences(quotes: Sequence[str]) -> list[_Words]:
-    return [_read_words(quote[start:end]) for quote in quotes for start, end in sentence_spans(quote)]
+    return [
+        _read_words(quote[start:end]) for quote in quotes for start, end in sentence_spans(quote)
+    ]
 
 
 @lru_cache(maxsize=512)

@@ -1,9 +1,10 @@
 """Finds the place of a quote in a text, and how much of the text is published for it.
 
-The source's own words are published: those quoted or, where the rest of the sentence has a word that changes their
-meaning ("In none of the trials did ..."), the whole sentence. Other sentences are not considered. Parts joined by an
-ellipsis within a sentence are published with what they leave out, and so is a header or footer in the middle of a
-sentence. `fuzzy_match` finds quotes that were tidied; `verification` decides about the claim.
+The source's own words are published: those quoted or, where the rest of the sentence has a word
+that changes their meaning ("In none of the trials did ..."), the whole sentence. Other sentences
+are not considered. Parts joined by an ellipsis within a sentence are published with what they leave
+out, and so is a header or footer in the middle of a sentence. `fuzzy_match` finds quotes that were
+tidied; `verification` decides about the claim.
 """
 
 import re
@@ -12,8 +13,17 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_assets.answering.verify.fuzzy_match import changes_meaning, fuzzy_match, without_interruptions, words_of
-from rag_assets.answering.verify.normalized_text import begins_and_ends_whole, digit_groups, normalized
+from rag_assets.answering.verify.fuzzy_match import (
+    changes_meaning,
+    fuzzy_match,
+    without_interruptions,
+    words_of,
+)
+from rag_assets.answering.verify.normalized_text import (
+    begins_and_ends_whole,
+    digit_groups,
+    normalized,
+)
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
 from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
 from rag_assets.core.domain import Verification
@@ -51,7 +61,8 @@ _CUTS = tuple(
         (rf"\w[\u00ad{_HYPHENS}]\s?", r"\w"),
     )
 )
-"""Patterns before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
+"""Patterns before and behind a cut that makes another word or number: "HIV|-negative", "5|
+million"."""
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 _CUT_CHARS = 16
 """Characters on either side of a cut that those patterns are matched against."""
@@ -75,7 +86,8 @@ class QuotePlace:
 
 @lru_cache(maxsize=256)
 def is_long_enough(quote: str) -> bool:
-    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once.
+    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted
+    once.
 
     A wide character of East Asian scripts counts twice: it says as much as several letters."""
     n_wide = sum(unicodedata.east_asian_width(character) == "W" for character in quote)
@@ -83,20 +95,26 @@ def is_long_enough(quote: str) -> bool:
 
 
 def is_evidence(quote: str, text: str) -> bool:
-    """Whether a quote of a chunk's text is long enough, or all of it: a line of authors may be a chunk of its own."""
+    """Whether a quote of a chunk's text is long enough, or all of it: a line of authors may be a
+    chunk of its own."""
     return is_long_enough(quote) or quote == text.strip()
 
 
 def find_quote(quote: str, text: str) -> list[QuotePlace]:
     """The places of `quote` in `text` that are published; empty if any part of it is missing.
 
-    One place, or one per sentence that the parts of a quote with ellipses come from. The parts must occur in the order
-    quoted; within a sentence they may not leave out a word that changes the meaning. A part in another sentence must
-    begin it or a piece of it: the ends of two sentences together would state what neither of them does.
+    One place, or one per sentence that the parts of a quote with ellipses come from. The parts must
+    occur in the order quoted; within a sentence they may not leave out a word that changes the
+    meaning. A part in another sentence must begin it or a piece of it: the ends of two sentences
+    together would state what neither of them does.
     """
     quote = quote.strip()
     if quote and quote == text.strip():
-        return [_sealed(QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT), text)]
+        return [
+            _sealed(
+                QuotePlace(start := text.index(quote), start + len(quote), Verification.EXACT), text
+            )
+        ]
     whole = _find_in_one_piece(quote, text)
     found = [whole] if whole else _find_parts(quote, text)
     if not found:
@@ -108,9 +126,12 @@ def find_quote(quote: str, text: str) -> list[QuotePlace]:
 
 
 def _sealed(place: QuotePlace, text: str) -> QuotePlace:
-    """The place as it is told to readers: words of a row that is not certain prove nothing by themselves. How nearly a
-    quote was found stays told."""
-    is_proven = place.verification is Verification.APPROXIMATE or QuotedText(text, place.start, place.end).is_certain
+    """The place as it is told to readers: words of a row that is not certain prove nothing by
+    themselves. How nearly a quote was found stays told."""
+    is_proven = (
+        place.verification is Verification.APPROXIMATE
+        or QuotedText(text, place.start, place.end).is_certain
+    )
     return place if is_proven else replace(place, verification=Verification.UNPLACED)
 
 
@@ -138,9 +159,10 @@ def _find_parts(quote: str, text: str) -> list[QuotePlace]:
 def _join_parts(text: str, one: QuotePlace, other: QuotePlace) -> list[QuotePlace] | None:
     """Two parts as they are published; None when the text between them may not be left out.
 
-    In one sentence or row they become one place with everything between them, because "12 % ... in the placebo arm" may
-    join a number with the wrong arm. In two sentences they stay two places; the second must begin its sentence, or
-    begin after a comma, colon or semicolon of it, and is published from the beginning of the sentence.
+    In one sentence or row they become one place with everything between them, because "12 % ... in
+    the placebo arm" may join a number with the wrong arm. In two sentences they stay two places;
+    the second must begin its sentence, or begin after a comma, colon or semicolon of it, and is
+    published from the beginning of the sentence.
     """
     second_start, _ = _sentence_at(text, other.start)
     if second_start < one.end:
@@ -155,7 +177,8 @@ def _join_parts(text: str, one: QuotePlace, other: QuotePlace) -> list[QuotePlac
 
 
 def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
-    """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
+    """The place with the rest of its sentence where that could change the meaning; None when it is
+    too long."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
     if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
@@ -228,7 +251,8 @@ def _find_exact(quote: str, text: str) -> QuotePlace | None:
 
 
 def _find_normalized(quote: str, text: str) -> QuotePlace | None:
-    """The first place that is the same text when normalized and has the same numbers: "57" is not "5-7"."""
+    """The first place that is the same text when normalized and has the same numbers: "57" is not
+    "5-7"."""
     folded, wanted = normalized(text), normalized(quote).text
     at = folded.text.find(wanted) if wanted else -1
     while at >= 0:
@@ -245,13 +269,15 @@ def _find_normalized(quote: str, text: str) -> QuotePlace | None:
 
 
 def _ends_between_words(text: str, start: int, end: int) -> bool:
-    """Whether neither end of a place cuts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
+    """Whether neither end of a place cuts a word or a number: "typical" is not in "atypical", nor
+    12 in 12.5."""
     return not (_cuts_word(text, start) or _cuts_word(text, end))
 
 
 def _cuts_word(text: str, at: int) -> bool:
     before, after = (
-        side.translate(_INVISIBLE) for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
+        side.translate(_INVISIBLE)
+        for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
     )
     if not before or not after:
         return False

@@ -1,8 +1,9 @@
-"""A quote in its chunk: the tables that it touches, and the text around it that gives it its meaning.
+"""A quote in its chunk: the tables that it touches, and the text around it that gives it its
+meaning.
 
-Chunking writes a row as one line, "Drug: Kinase inhibitors / A | IC50 (nM): 3.4", with the group before the name, or as
-plain cells, "A | 3.4", where no header is known.
-A table is a block of lines; lines without a separator are its caption before the first row, and headings after it.
+Chunking writes a row as one line, "Drug: Kinase inhibitors / A | IC50 (nM): 3.4", with the group
+before the name, or as plain cells, "A | 3.4", where no header is known. A table is a block of
+lines; lines without a separator are its caption before the first row, and headings after it.
 """
 
 import re
@@ -46,15 +47,19 @@ class TableRow:
     end: int
     cells: tuple[TableCell, ...]
     heading: str = ""
-    """The nearest heading within the table above the row; the first may stand below the caption. A row that names a
-    group of its own ends it."""
+    """The nearest heading within the table above the row; the first may stand below the caption. A
+    row that names a group of its own ends it."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The texts that name the row: its first cell, then its other cells that hold words."""
         first, *others = self.cells
-        names_row = not (first.is_value and first.column)  # "Layers: 6" is a value in the column "Layers"
-        named = [cell.text for cell in others if not cell.is_value and any(map(str.isalnum, cell.text))]
+        names_row = not (
+            first.is_value and first.column
+        )  # "Layers: 6" is a value in the column "Layers"
+        named = [
+            cell.text for cell in others if not cell.is_value and any(map(str.isalnum, cell.text))
+        ]
         return (*([first.text] if names_row else []), *named)
 
 
@@ -76,15 +81,22 @@ class Table:
         return tuple(header for header in (headers | first) if header)
 
     def says_whose(self, row: TableRow) -> bool:
-        """Whether it is certain whose values a row holds: each has the name of its column, or is the only one; a
-        heading above the row is part of its name; no other row has the same names and columns; and the first column
-        names the row and the first one of the table: a name printed once may be that of rows above it."""
+        """Whether it is certain whose values a row holds: each has the name of its column, or is
+        the only one; a heading above the row is part of its name; no other row has the same names
+        and columns; and the first column names the row and the first one of the table: a name
+        printed once may be that of rows above it."""
         name, *values = row.cells
         has_columns = len(values) < 2 or all(cell.column for cell in values if cell.is_value)
         columns = [cell.column for cell in row.cells]
         alike = [one.cells for one in self.rows if row.names and one.names == row.names]
-        texts = {tuple(cell.text for cell in cells) for cells in alike if [cell.column for cell in cells] == columns}
-        first, *others = (cell.column for cell in max(self.rows, key=lambda one: len(one.cells)).cells)
+        texts = {
+            tuple(cell.text for cell in cells)
+            for cells in alike
+            if [cell.column for cell in cells] == columns
+        }
+        first, *others = (
+            cell.column for cell in max(self.rows, key=lambda one: len(one.cells)).cells
+        )
         beside = ([cell.column for cell in one.cells] for one in (row, self.rows[0]))
         is_named = not any(first not in own and set(own) <= set(others) for own in beside)
         return is_named and has_columns and row.heading.rstrip(": ") in name.text and len(texts) < 2
@@ -121,7 +133,10 @@ class QuotedText:
         found = []
         for table in tables_in(self.chunk_text):
             cells = tuple(
-                (nth, cell) for nth, row in enumerate(table.rows) for cell in row.cells if self._touches(cell)
+                (nth, cell)
+                for nth, row in enumerate(table.rows)
+                for cell in row.cells
+                if self._touches(cell)
             )
             if cells:
                 found.append(QuotedRows(table, cells, self.chunk_text))
@@ -131,7 +146,9 @@ class QuotedText:
     def prose(self) -> str:
         """The quote without rows of tables."""
         kept, at = [], self.start
-        for row in (row for table in tables_in(self.chunk_text) for row in table.rows if self._touches(row)):
+        for row in (
+            row for table in tables_in(self.chunk_text) for row in table.rows if self._touches(row)
+        ):
             kept.append(self.chunk_text[at : max(at, row.start)])
             at = row.end
         return "".join([*kept, self.chunk_text[at : self.end]])
@@ -139,7 +156,11 @@ class QuotedText:
     @property
     def is_certain(self) -> bool:
         """Whether it is certain whose values the rows hold that it touches; prose is."""
-        return all(some.table.says_whose(some.table.rows[nth]) for some in self.rows for nth, _ in some.cells)
+        return all(
+            some.table.says_whose(some.table.rows[nth])
+            for some in self.rows
+            for nth, _ in some.cells
+        )
 
     @cached_property
     def place(self) -> tuple[str, ...]:
@@ -149,8 +170,8 @@ class QuotedText:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """The text that a reader of the quote sees around it: its place, the headers and notes of its tables, and the
-        headings above its rows."""
+        """The text that a reader of the quote sees around it: its place, the headers and notes of
+        its tables, and the headings above its rows."""
         headings = (some.table.rows[nth].heading for some in self.rows for nth, _ in some.cells)
         around = (text for some in self.rows for text in (*some.table.columns, some.table.notes))
         return (*self.place, *filter(None, dict.fromkeys((*around, *headings))))
@@ -200,6 +221,8 @@ def _has_value(row: TableRow) -> bool:
 def _cells(line: str, start: int) -> Iterator[TableCell]:
     for position, piece in enumerate(line.split(SEPARATOR)):
         found = _LABELLED.fullmatch(piece)
-        column, text = (found["header"].strip(), found["text"].strip()) if found else ("", piece.strip())
+        column, text = (
+            (found["header"].strip(), found["text"].strip()) if found else ("", piece.strip())
+        )
         yield TableCell(column, position, text, start, start + len(piece))
         start += len(piece) + len(SEPARATOR)

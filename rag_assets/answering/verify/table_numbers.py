@@ -1,8 +1,9 @@
 """Reads the numbers of quoted table cells.
 
-A cell "3.4" below "IC50 (nM)" is 3.4 nM: a unit may stand in the cell, in the header of its column, in the name of its
-row, in a column of units, in other cells of the column, or in the caption. Whether a number of a claim stands in the
-quoted cells at all is decided in `claim_numbers`, whether it belongs to another row or column in `misplaced_numbers`.
+A cell "3.4" below "IC50 (nM)" is 3.4 nM: a unit may stand in the cell, in the header of its column,
+in the name of its row, in a column of units, in other cells of the column, or in the caption.
+Whether a number of a claim stands in the quoted cells at all is decided in `claim_numbers`, whether
+it belongs to another row or column in `misplaced_numbers`.
 """
 
 import re
@@ -10,7 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedRows, Table, TableCell, TableRow
+from rag_assets.answering.verify.quoted_text import (
+    SEPARATOR,
+    QuotedRows,
+    Table,
+    TableCell,
+    TableRow,
+)
 from rag_assets.core.text.numbers.quantities import PLAIN, YEAR, Quantity, quantities
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
@@ -39,14 +46,15 @@ class GivenNumber:
 
     quantity: Quantity
     has_known_unit: bool
-    """The table gives the number a unit, which `quantity` may or may not have, or tells that it is a count."""
+    """The table gives the number a unit, which `quantity` may or may not have, or tells that it is
+    a count."""
 
 
 def numbers_of_cell(table: Table, row: TableRow, cell: TableCell) -> list[GivenNumber]:
     """Every quantity that each number of a cell may be claimed as.
 
-    A number with its own unit is read with that only; any other with each unit its table gives, and without a unit. A
-    number without a sign is positive.
+    A number with its own unit is read with that only; any other with each unit its table gives, and
+    without a unit. A number without a sign is positive.
     """
     text = _MARK_BEHIND.sub("", cell.text)
     bare = text.translate(_BRACKETS)
@@ -57,9 +65,12 @@ def numbers_of_cell(table: Table, row: TableRow, cell: TableCell) -> list[GivenN
         is_plain = not one.has_unit and one.kind in (PLAIN, YEAR)
         is_in_brackets = nth >= n_outside > 0
         units = _units_of(table, row, cell, is_in_brackets=is_in_brackets) if is_plain else []
-        is_count = not is_in_brackets and any(_names_count_and_share(label, cell) for label in _labels(row, cell))
+        is_count = not is_in_brackets and any(
+            _names_count_and_share(label, cell) for label in _labels(row, cell)
+        )
         found += [
-            GivenNumber(number, bool(units) or is_count) for number in (one, *(_measured(one, it) for it in units))
+            GivenNumber(number, bool(units) or is_count)
+            for number in (one, *(_measured(one, it) for it in units))
         ]
     return [replace(one, quantity=replace(one.quantity, is_signed=True)) for one in found]
 
@@ -70,7 +81,10 @@ def _labels(row: TableRow, cell: TableCell) -> tuple[str, ...]:
 
 def _names_count_and_share(label: str, cell: TableCell) -> bool:
     """Whether a cell holds a count and its share: "n (%)" above "54 (4.9)"."""
-    return _COUNTS_AND_SHARES.search(label) is not None and _BRACKETED_NUMBER.search(cell.text) is not None
+    return (
+        _COUNTS_AND_SHARES.search(label) is not None
+        and _BRACKETED_NUMBER.search(cell.text) is not None
+    )
 
 
 def _measured(number: Quantity, unit: Quantity) -> Quantity:
@@ -78,17 +92,32 @@ def _measured(number: Quantity, unit: Quantity) -> Quantity:
     return replace(number, value=value, kind=unit.kind, unit_scale=scale, has_unit=True)
 
 
-def _units_of(table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: bool) -> list[Quantity]:
-    labels = [it for it in _labels(row, cell) if is_in_brackets or not _names_count_and_share(it, cell)]
-    of_unit_columns = _units(other.text for other in row.cells if _UNIT_COLUMN.fullmatch(other.column))
-    below = [other.text for each in table.rows for other in each.cells if cell.column and other.column == cell.column]
+def _units_of(
+    table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: bool
+) -> list[Quantity]:
+    labels = [
+        it for it in _labels(row, cell) if is_in_brackets or not _names_count_and_share(it, cell)
+    ]
+    of_unit_columns = _units(
+        other.text for other in row.cells if _UNIT_COLUMN.fullmatch(other.column)
+    )
+    below = [
+        other.text
+        for each in table.rows
+        for other in each.cells
+        if cell.column and other.column == cell.column
+    ]
     in_column = [
         replace(one, value=one.unit_scale, written="1", times=Decimal(1), bound="", is_signed=False)
         for text in below
         for one in quantities(text)
         if one.has_unit
     ]
-    nearest = [*(unit for it in labels for unit in _units_named(it)), *of_unit_columns, *dict.fromkeys(in_column)]
+    nearest = [
+        *(unit for it in labels for unit in _units_named(it)),
+        *of_unit_columns,
+        *dict.fromkeys(in_column),
+    ]
     if nearest:
         return nearest
     in_caption = _IN_BRACKETS.findall(table.caption) + _IN_UNIT.findall(table.caption)
@@ -97,10 +126,20 @@ def _units_of(table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: b
 
 
 def _units_named(label: str) -> list[Quantity]:
-    """The units that a header or the name of a row gives: "IC50 (nM)", "Age, years", "Weight in kg", "Dose mg"."""
-    parts = [part for found in _IN_BRACKETS.findall(label) for part in (found, *re.split(r"[,;] ?", found))]
+    """The units that a header or the name of a row gives: "IC50 (nM)", "Age, years", "Weight in
+    kg", "Dose mg"."""
+    parts = [
+        part
+        for found in _IN_BRACKETS.findall(label)
+        for part in (found, *re.split(r"[,;] ?", found))
+    ]
     outside = _IN_BRACKETS.sub(" ", label).strip()
-    parts += [part for found in (_BEHIND.search(label), _BEHIND.search(outside)) if found for part in found.groups()]
+    parts += [
+        part
+        for found in (_BEHIND.search(label), _BEHIND.search(outside))
+        if found
+        for part in found.groups()
+    ]
     parts += [part for found in _LAST_WORDS.finditer(outside) for part in found.groups()]
     units = _units([label, outside, *(part for part in parts if part)])
     if not units and _SHARE.search(label):
@@ -123,13 +162,18 @@ def _units(texts: Iterable[str]) -> list[Quantity]:
 
 
 def states_a_row(claim: str, quoted: QuotedRows) -> bool:
-    """Whether a claim repeats a quoted row word for word, below its caption or heading or without."""
+    """Whether a claim repeats a quoted row word for word, below its caption or heading or
+    without."""
     pieces = [piece.strip() for piece in claim.split(SEPARATOR)]
     caption = quoted.table.caption
     if caption.startswith(pieces[0]):
         pieces = pieces[1:]
     for nth in dict.fromkeys(nth for nth, _ in quoted.cells):
-        own = [quoted.chunk_text[cell.start : cell.end].strip() for at, cell in quoted.cells if at == nth]
+        own = [
+            quoted.chunk_text[cell.start : cell.end].strip()
+            for at, cell in quoted.cells
+            if at == nth
+        ]
         is_titled = pieces and pieces[0] in (quoted.table.rows[nth].heading, *caption.split("\n"))
         stated, left = pieces[1:] if is_titled else pieces, iter(own)
         if len(stated) > 1 and stated[0] == own[0] and all(piece in left for piece in stated):

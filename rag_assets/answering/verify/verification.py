@@ -1,9 +1,11 @@
-"""Keeps the claims of a draft whose quotes are found in the sources it names and support what it says.
+"""Keeps the claims of a draft whose quotes are found in the sources it names and support what it
+says.
 
-The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
-used, and the words published are the source's own. What cannot be verified is dropped, with the reason.
-`quote_search` looks quotes up, `objections` checks claims against them; a second look by a model may overrule a doubt.
-The likeness of claim and quotes is shown only: embedding models place "raised ferritin" near "lowered ferritin".
+The page and the boxes are computed from the place the quote was found at; nothing an answerer says
+about them is used, and the words published are the source's own. What cannot be verified is
+dropped, with the reason. `quote_search` looks quotes up, `objections` checks claims against them; a
+second look by a model may overrule a doubt. The likeness of claim and quotes is shown only:
+embedding models place "raised ferritin" near "lowered ferritin".
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +82,8 @@ class VerifiedClaims:
 
     @property
     def candidates(self) -> tuple[Outcome, ...]:
-        """The claims that a second look may publish: those that hold, and those that are doubted by their words."""
+        """The claims that a second look may publish: those that hold, and those that are doubted by
+        their words."""
         return tuple(one for one in self.outcomes if one.claim is not None)
 
     @property
@@ -100,26 +103,38 @@ class VerifiedClaims:
     def with_candidates(self, candidates: Sequence[Outcome]) -> "VerifiedClaims":
         """The same with other outcomes for the candidates, in order."""
         new = iter(candidates)
-        return VerifiedClaims(tuple(one if one.claim is None else next(new) for one in self.outcomes))
+        return VerifiedClaims(
+            tuple(one if one.claim is None else next(new) for one in self.outcomes)
+        )
 
     def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
         """The same with other claims for those that hold, in order."""
         new = iter(claims)
-        return VerifiedClaims(tuple(replace(one, claim=next(new)) if one.holds else one for one in self.outcomes))
+        return VerifiedClaims(
+            tuple(replace(one, claim=next(new)) if one.holds else one for one in self.outcomes)
+        )
 
 
 def verify(
-    draft: DraftAnswer, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str] | None = None
+    draft: DraftAnswer,
+    given: Mapping[str, Chunk],
+    question: str,
+    titles: Mapping[str, str] | None = None,
 ) -> VerifiedClaims:
-    """Keep the citations whose quote is found in a chunk that was given, and the claims that the kept ones carry.
+    """Keep the citations whose quote is found in a chunk that was given, and the claims that the
+    kept ones carry.
 
-    given: the chunks whose contexts the answerer read, by chunk id. question: a claim may repeat its numbers
-    without a quote. titles: of papers, by id; a claim may repeat their words.
+    given: the chunks whose contexts the answerer read, by chunk id. question: a claim may repeat
+    its numbers without a quote. titles: of papers, by id; a claim may repeat their words.
     """
-    return VerifiedClaims(tuple(_outcome(one, given, question, titles or {}) for one in draft.claims))
+    return VerifiedClaims(
+        tuple(_outcome(one, given, question, titles or {}) for one in draft.claims)
+    )
 
 
-def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]) -> Outcome:
+def _outcome(
+    proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]
+) -> Outcome:
     text = proposed.text.strip()
     quotes: dict[tuple[Chunk, QuotePlace], None] = {}
     lost: list[LostCitation] = []
@@ -152,13 +167,17 @@ def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, ti
 
 def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:
     """The stretch of a chunk with its section and the title of its paper."""
-    return QuotedText(chunk.text, start, end, chunk.section_at(start)[1], titles.get(chunk.paper_id, ""))
+    return QuotedText(
+        chunk.text, start, end, chunk.section_at(start)[1], titles.get(chunk.paper_id, "")
+    )
 
 
 def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Claim, ...]:
     """The claims with the names and works of the papers that they cite. papers: by id."""
     return tuple(
-        replace(claim, citations=tuple(_named(one, papers.get(one.paper_id)) for one in claim.citations))
+        replace(
+            claim, citations=tuple(_named(one, papers.get(one.paper_id)) for one in claim.citations)
+        )
         for claim in claims
     )
 
@@ -166,7 +185,9 @@ def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Cl
 def _named(citation: Citation, paper: PaperFacts | None) -> Citation:
     if paper is None:
         return citation
-    return replace(citation, cited_as=paper.cited_as, work=paper.work, is_retracted=paper.is_retracted)
+    return replace(
+        citation, cited_as=paper.cited_as, work=paper.work, is_retracted=paper.is_retracted
+    )
 
 
 def n_works(claims: Sequence[Claim]) -> int:
@@ -176,10 +197,14 @@ def n_works(claims: Sequence[Claim]) -> int:
 
 def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     """Distinct papers cited, in order of first citation."""
-    return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
+    return tuple(
+        dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations)
+    )
 
 
-def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]] | Reason:
+def _found(
+    proposed: DraftCitation, given: Mapping[str, Chunk]
+) -> list[tuple[Chunk, QuotePlace]] | Reason:
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
         return Reason.SOURCE_NOT_GIVEN
@@ -202,7 +227,8 @@ class Scoring:
     supports: tuple[Support, ...] = ()
     """One per candidate, in order."""
     whys: tuple[str, ...] = ()
-    """For each candidate, what the second look found wrong, or an empty text; empty without a second look."""
+    """For each candidate, what the second look found wrong, or an empty text; empty without a
+    second look."""
     usage: Usage = field(default_factory=Usage)
     """Cost of the second look, now or earlier."""
     is_cached: bool = False
@@ -225,10 +251,12 @@ class SupportScorer(Protocol):
 
 
 def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
-    """The claims with their support. A claim that the second look finds unsupported is objected to; one that it finds
-    supported is published, even if the rules doubt it."""
+    """The claims with their support. A claim that the second look finds unsupported is objected to;
+    one that it finds supported is published, even if the rules doubt it."""
     whys = scoring.whys or ("",) * len(scoring.supports)
-    looked = (_looked_at(*one) for one in zip(verified.candidates, scoring.supports, whys, strict=True))
+    looked = (
+        _looked_at(*one) for one in zip(verified.candidates, scoring.supports, whys, strict=True)
+    )
     return verified.with_candidates(list(looked))
 
 
@@ -251,7 +279,12 @@ class EmbeddedSupport:
     def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
         claims = [one.claim for one in verified.candidates if one.claim is not None]
         found = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
-        return Scoring(tuple(_QUOTED if one.is_quote else Support(round(next(found), _N_DECIMALS)) for one in claims))
+        return Scoring(
+            tuple(
+                _QUOTED if one.is_quote else Support(round(next(found), _N_DECIMALS))
+                for one in claims
+            )
+        )
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
         texts = [[claim.text, *_pieces(claim)] for claim in claims]
@@ -260,11 +293,17 @@ class EmbeddedSupport:
             return []
         vectors = dict(zip(every, self._encoder.embed_passages(every), strict=True))
         return [
-            max((float(np.clip(vectors[claim] @ vectors[piece], 0.0, 1.0)) for piece in pieces), default=0.0)
+            max(
+                (float(np.clip(vectors[claim] @ vectors[piece], 0.0, 1.0)) for piece in pieces),
+                default=0.0,
+            )
             for claim, *pieces in texts
         ]
 
 
 def _pieces(claim: Claim) -> list[str]:
     quotes = [citation.quote for citation in claim.citations]
-    return [*quotes, *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote))]
+    return [
+        *quotes,
+        *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote)),
+    ]

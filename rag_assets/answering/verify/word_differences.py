@@ -12,7 +12,9 @@ from rapidfuzz.distance import Prefix
 
 DETERMINERS = frozenset("a an the this that these those its their our".split())
 ARTICLES = frozenset("a an the".split())
-MAY_BE_ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
+MAY_BE_ADDED = DETERMINERS | frozenset(
+    "of in on at for and is are was were be been has have had also which to".split()
+)
 """Words that tidying may add."""
 MEANING_CHANGING = frozenset(
     # negations and limits
@@ -85,7 +87,12 @@ def limits(word: str) -> bool:
     """Whether a word changes the meaning of the others: "most patients" are not "the patients"."""
     if word in MAY_BE_LEFT_OUT:
         return False
-    return word in _LIMITING or not word[0].isalpha() or word.endswith("n't") or bool(_COMPARATIVE.fullmatch(word))
+    return (
+        word in _LIMITING
+        or not word[0].isalpha()
+        or word.endswith("n't")
+        or bool(_COMPARATIVE.fullmatch(word))
+    )
 
 
 def are_joined(whole: str, parts: Sequence[str]) -> bool:
@@ -96,12 +103,19 @@ def are_variants(one: str, other: str) -> bool:
     """Whether two words are one with another ending or spelling, or a missing letter."""
     if not (one[0].isalpha() and other[0].isalpha()):
         return False
-    return _differ_in_ending(one, other) or _spelt(one) == _spelt(other) or _differ_in_one_letter(one, other)
+    return (
+        _differ_in_ending(one, other)
+        or _spelt(one) == _spelt(other)
+        or _differ_in_one_letter(one, other)
+    )
 
 
 def _differ_in_ending(one: str, other: str) -> bool:
-    """ "group" and "groups", "study" and "studies": the same stem, and nothing but an inflection differs."""
-    if min(len(one), len(other)) < _MIN_INFLECTED_CHARS or _STEMMER.stem_word(one) != _STEMMER.stem_word(other):
+    """ "group" and "groups", "study" and "studies": the same stem, and nothing but an inflection
+    differs."""
+    if min(len(one), len(other)) < _MIN_INFLECTED_CHARS or _STEMMER.stem_word(
+        one
+    ) != _STEMMER.stem_word(other):
         return False
     n_common = Prefix.similarity(one, other)
     return one[n_common:] in _ENDINGS and other[n_common:] in _ENDINGS
@@ -116,7 +130,8 @@ def _spelt(word: str) -> str:
 
 
 def _differ_in_one_letter(one: str, other: str) -> bool:
-    """ "signficant" and "significant": a letter inside a long word, not at its ends (typical, atypical)."""
+    """ "signficant" and "significant": a letter inside a long word, not at its ends (typical,
+    atypical)."""
     short, long = sorted((one, other), key=len)
     if len(short) < _MIN_MISSPELT_CHARS or short[-1] != long[-1]:
         return False

@@ -1,7 +1,9 @@
-"""The years that a question asks for are conditions: whether a quote is of one of them, by the years around it.
+"""The years that a question asks for are conditions: whether a quote is of one of them, by the
+years around it.
 
-The nearest place that names a year decides: the sentence or row, then the caption, the section, the title of the
-paper, at last what stands before it in its paragraph. Years of cited works are no years of a quote.
+The nearest place that names a year decides: the sentence or row, then the caption, the section, the
+title of the paper, at last what stands before it in its paragraph. Years of cited works are no
+years of a quote.
 """
 
 import re
@@ -24,7 +26,8 @@ _ASKED = re.compile(
 
 
 def asked_years(question: str) -> tuple[NumberRange, ...]:
-    """The years that an answer must be of; not the year in which a paper appeared that the question names."""
+    """The years that an answer must be of; not the year in which a paper appeared that the question
+    names."""
     asked = [one for one in names_in(question) if one.kind is NameKind.YEAR and not one.is_loose]
     years = [NumberRange(int(one.text), int(one.text)) for one in asked]
     return (*years, *(one.years for one in years_asked_for(question))) if asked else ()
@@ -47,11 +50,14 @@ def are_in(asked: Sequence[NumberRange], years: frozenset[int]) -> bool:
 
 def years_in(text: str) -> frozenset[int]:
     """The years that a text is about, by form."""
-    return frozenset(int(one.value) for one in quantities(_FISCAL.sub("", text)) if one.kind == YEAR)
+    return frozenset(
+        int(one.value) for one in quantities(_FISCAL.sub("", text)) if one.kind == YEAR
+    )
 
 
 def years_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> frozenset[int]:
-    """The years that a quote is of, one of those asked for among them if it is of that; empty where no place tells."""
+    """The years that a quote is of, one of those asked for among them if it is of that; empty where
+    no place tells."""
     for text, decides in ((quoted.quote, False), *_places(quoted)):
         years = years_in(text)
         if years and (decides or are_in(asked, years)):
@@ -60,22 +66,29 @@ def years_of(quoted: QuotedText, asked: Sequence[NumberRange]) -> frozenset[int]
 
 
 def _places(quoted: QuotedText) -> Iterator[tuple[str, bool]]:
-    """The texts that may name the year of a quote, the nearest first, and whether another year in one decides."""
+    """The texts that may name the year of a quote, the nearest first, and whether another year in
+    one decides."""
     for some in quoted.rows:
         rows = [some.table.rows[nth] for nth in dict.fromkeys(nth for nth, _ in some.cells)]
         yield " ; ".join(cell.column for row in rows for cell in row.cells), True
-        yield " ; ".join(row.cells[0].text for row in rows if not without_years(row.cells[0].text)), True
+        yield (
+            " ; ".join(row.cells[0].text for row in rows if not without_years(row.cells[0].text)),
+            True,
+        )
         yield " ; ".join((some.table.caption, *(row.heading for row in rows))), True
     if not quoted.rows:
         yield quoted.quote, not _leaves_a_value_open(quoted.quote)
     yield quoted.section_path, True
     yield quoted.title, True
-    yield quoted.chunk_text[quoted.chunk_text.rfind("\n", 0, quoted.start) + 1 : quoted.start], False  # its paragraph
+    yield (
+        quoted.chunk_text[quoted.chunk_text.rfind("\n", 0, quoted.start) + 1 : quoted.start],
+        False,
+    )  # its paragraph
 
 
 def _leaves_a_value_open(sentence: str) -> bool:
-    """Whether a value stands before all years, and there are more values than years: "Sales were 48, up from 45 in
-    2019" says 48 of a year that it does not name. A range is one value."""
+    """Whether a value stands before all years, and there are more values than years: "Sales were
+    48, up from 45 in 2019" says 48 of a year that it does not name. A range is one value."""
     text = _FISCAL.sub("", sentence)
     found = placed_quantities(text)
     starts = [None, *(end for _, end, _ in found)]

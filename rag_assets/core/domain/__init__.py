@@ -16,7 +16,15 @@ from rag_assets.core.domain.answers import (
     Verification,
     summed,
 )
-from rag_assets.core.domain.chunks import Chunk, ChunkUnit, Passage, SectionPart, SparseVector, UnitKind, embedded_text
+from rag_assets.core.domain.chunks import (
+    Chunk,
+    ChunkUnit,
+    Passage,
+    SectionPart,
+    SparseVector,
+    UnitKind,
+    embedded_text,
+)
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
     GROUP_SEPARATOR,
@@ -46,7 +54,14 @@ from rag_assets.core.domain.evidence import (
     Report,
     band_of,
 )
-from rag_assets.core.domain.filters import EVERYTHING, Condition, Filter, FilterField, NumberRange, Value
+from rag_assets.core.domain.filters import (
+    EVERYTHING,
+    Condition,
+    Filter,
+    FilterField,
+    NumberRange,
+    Value,
+)
 from rag_assets.core.domain.places import Place
 from rag_assets.core.domain.records import NO_RECORD, PaperOrder, Person, PrintedFront, Record
 from rag_assets.core.domain.spans import (

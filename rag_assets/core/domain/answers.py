@@ -13,19 +13,20 @@ class Verification(StrEnum):
     EXACT = "exact"
     """Character for character."""
     NORMALIZED = "normalized"
-    """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how numbers and per cent
-    are written."""
+    """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how
+    numbers and per cent are written."""
     APPROXIMATE = "approximate"
-    """Nearly: words were left out, with an ellipsis or without, or one was tidied. The quote given is the source's own
-    words."""
+    """Nearly: words were left out, with an ellipsis or without, or one was tidied. The quote given
+    is the source's own words."""
     UNPLACED = "unplaced"
-    """The words are there, in the row of a table, and whose values the row holds is not certain. Only the others prove
-    what they show: the row is to be read in its table."""
+    """The words are there, in the row of a table, and whose values the row holds is not certain.
+    Only the others prove what they show: the row is to be read in its table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation(Place):
-    """A quote and where it stands; pages and boxes are computed from the place the quote was found at."""
+    """A quote and where it stands; pages and boxes are computed from the place the quote was found
+    at."""
 
     quote: str
     """The text of its place."""
@@ -33,13 +34,15 @@ class Citation(Place):
     cited_as: str = ""
     """The paper as a text cites it, "Lund & Moe (2019)"; its id where its authors are not known."""
     work: str = ""
-    """Id of the first paper that is the same work, often this one; empty in rows written before works were compared."""
+    """Id of the first paper that is the same work, often this one; empty in rows written before
+    works were compared."""
     is_retracted: bool = False
     """Whether the paper is known to be retracted."""
 
 
 HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
-"""A claim whose second look gives less than the first is withheld; one that gets less than the second is marked."""
+"""A claim whose second look gives less than the first is withheld; one that gets less than the
+second is marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +53,11 @@ class Support:
     """
 
     score: float | None
-    """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
+    """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative
+    counts as 0."""
     judged: float | None = None
-    """Verdict of the model that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None without a
-    second look. Not part of `score`."""
+    """Verdict of the model that took a second look: 1 they carry it, 0.5 a part of it, 0 they do
+    not. None without a second look. Not part of `score`."""
 
     @property
     def is_partial(self) -> bool:
@@ -80,14 +84,14 @@ class Claim:
     support: Support | None = None
     """None in rows written before claims were scored."""
     relevance: float | None = None
-    """Likeness of a sentence of the papers to the question, 0 to 1. None where a model wrote the claim, and in older
-    rows."""
+    """Likeness of a sentence of the papers to the question, 0 to 1. None where a model wrote the
+    claim, and in older rows."""
     computed: tuple[str, ...] = ()
     """Numbers that are in no quote and follow from two that are, as sums: "3.3 = 12.4 - 9.1"."""
 
     reported: tuple[CitedWork, ...] = ()
-    """The works that its quotes report: what it says is theirs, not a finding of the papers cited. Empty in older
-    rows."""
+    """The works that its quotes report: what it says is theirs, not a finding of the papers cited.
+    Empty in older rows."""
 
     @property
     def is_quote(self) -> bool:
@@ -130,8 +134,8 @@ class QAResult:
     claims: tuple[Claim, ...]
     refused: bool
     single_source: bool
-    """The answer rests on fewer papers than wanted even after the retry with more contexts; its text says so, unless
-    the question names these papers."""
+    """The answer rests on fewer papers than wanted even after the retry with more contexts; its
+    text says so, unless the question names these papers."""
     sources_used: tuple[str, ...]
     """Distinct papers cited, in order of first citation."""
     unanswered: tuple[str, ...]
@@ -142,26 +146,32 @@ class QAResult:
     fingerprint: str
     usage: Usage = field(default_factory=Usage)
     missing_names: tuple[str, ...] = ()
-    """Names in the question that what was found does not hold; empty where a model wrote, and in older rows."""
+    """Names in the question that what was found does not hold; empty where a model wrote, and in
+    older rows."""
     named_papers: tuple[str, ...] = ()
-    """Papers that the question names or is restricted to: an answer from one of them alone needs no remark. Empty in
-    older rows."""
+    """Papers that the question names or is restricted to: an answer from one of them alone needs no
+    remark. Empty in older rows."""
     left_out: tuple[LeftOut, ...] = ()
-    """Statements that their quotes do not support, even after a repair, or that break a promise about answers. Empty in
-    older rows."""
+    """Statements that their quotes do not support, even after a repair, or that break a promise
+    about answers. Empty in older rows."""
     unjudged: str = ""
-    """Why the second look failed; empty where it did not, where it is switched off, and in older rows."""
+    """Why the second look failed; empty where it did not, where it is switched off, and in older
+    rows."""
     nearest: tuple[Claim, ...] = ()
-    """Sentences close to the question that are not part of the answer, the nearest first; a refusal has them too. Empty
-    where a model wrote, and in older rows."""
+    """Sentences close to the question that are not part of the answer, the nearest first; a refusal
+    has them too. Empty where a model wrote, and in older rows."""
     withheld: bool = False
-    """There was an answer, and nothing of it keeps the promises about answers; `left_out` has the reasons. It is no
-    refusal: the papers may answer the question."""
+    """There was an answer, and nothing of it keeps the promises about answers; `left_out` has the
+    reasons. It is no refusal: the papers may answer the question."""
 
     @property
     def quoted_chunk_ids(self) -> set[str]:
         """The chunks that it quotes, in the answer or beside it."""
-        return {citation.chunk_id for claim in (*self.claims, *self.nearest) for citation in claim.citations}
+        return {
+            citation.chunk_id
+            for claim in (*self.claims, *self.nearest)
+            for citation in claim.citations
+        }
 
 
 def summed(usages: Sequence[Usage]) -> Usage:

@@ -1,4 +1,5 @@
-"""What is cited (chunks) and what is searched (passages). What a search returns is in `evidence`."""
+"""What is cited (chunks) and what is searched (passages). What a search returns is in
+`evidence`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,8 +33,9 @@ class ChunkUnit:
     block: int
     """`ordinal` of its block among those of the paper."""
     char_start: int
-    """Offset in `Document.text` of what it was made from: for a row, its line; the first row of a table also stands
-    for the header rows. A caption is not in the document: its range is the empty one before its block."""
+    """Offset in `Document.text` of what it was made from: for a row, its line; the first row of a
+    table also stands for the header rows. A caption is not in the document: its range is the empty
+    one before its block."""
     char_end: int
 
 
@@ -52,11 +54,13 @@ class SectionPart:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is read and cited: a run of one section of one paper, or of neighbouring short sections."""
+    """What is read and cited: a run of one section of one paper, or of neighbouring short
+    sections."""
 
     paper_id: str
     section_id: str
-    """Stable within a paper: derived from the titles of the section, or of those merged, not from its position."""
+    """Stable within a paper: derived from the titles of the section, or of those merged, not from
+    its position."""
     section_title: str
     chunk_id: str
     """Derived from content: an edit elsewhere in the paper leaves it alone."""
@@ -68,15 +72,18 @@ class Chunk:
     source: str
     ordinal: int
     section_path: str
-    """Titles from the outermost section inwards, joined with " > "; of several sections, those they have in common."""
+    """Titles from the outermost section inwards, joined with " > "; of several sections, those they
+    have in common."""
     chunk_type: str
     """Kind of its blocks, headings aside, if all are alike, else "mixed"."""
     split_sequence: str | None
-    """ "2/5": the second of five chunks cut from one section run or block; None if it was not cut."""
+    """"2/5": the second of five chunks cut from one section run or block; None if it was not
+    cut."""
     is_continuation: bool
     context_before: str
-    """Last words before the chunk inside the same parent section; empty at its start. For those who read the published
-    table: packing brings whole neighbouring passages instead (`retrieval.packing`)."""
+    """Last words before the chunk inside the same parent section; empty at its start. For those who
+    read the published table: packing brings whole neighbouring passages instead
+    (`retrieval.packing`)."""
     context_after: str
     char_start: int
     """Offset of the chunk's first own character in `Document.text` (overlap included)."""
@@ -85,9 +92,11 @@ class Chunk:
     spans: tuple[Span, ...]
     fingerprint: str
     own_start: int = 0
-    """Before it, the text repeats what an earlier chunk says: sentences, or the title of a table."""
+    """Before it, the text repeats what an earlier chunk says: sentences, or the title of a
+    table."""
     n_own_chars: int = 0
-    """Characters of blocks and captions it holds, white space, cell borders, headings and repeats aside."""
+    """Characters of blocks and captions it holds, white space, cell borders, headings and repeats
+    aside."""
     sections: tuple[SectionPart, ...] = ()
     """Its sections in order, each with its whole path."""
     units: tuple[ChunkUnit, ...] = ()
@@ -101,11 +110,14 @@ class Chunk:
 
     def section_at(self, offset: int) -> tuple[str, str]:
         """Title and path of the section that the character at `offset` of the text belongs to."""
-        parts = ((part.section_title, part.section_path) for part in self.sections if offset < part.end)
+        parts = (
+            (part.section_title, part.section_path) for part in self.sections if offset < part.end
+        )
         return next(parts, (self.section_title, self.section_path))
 
     def part(self, start: int | None, end: int | None) -> tuple[int, int]:
-        """Two offsets in order and cut to its text, which is all of it for those that are not given."""
+        """Two offsets in order and cut to its text, which is all of it for those that are not
+        given."""
         n_chars = len(self.text)
         first = min(max(start or 0, 0), n_chars)
         return first, n_chars if end is None else min(max(end, first), n_chars)
@@ -117,7 +129,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is searched: a run of whole sentences or rows of one chunk that the embedding model reads in full.
+    """What is searched: a run of whole sentences or rows of one chunk that the embedding model
+    reads in full.
 
     The passages of a section's chunks do not overlap, even where the chunks do.
     """
@@ -138,17 +151,19 @@ class Passage:
     """Its own text is `text[chunk_start:chunk_end]` of its chunk."""
     chunk_end: int
     repeated_title: str
-    """The beginning of a table's or figure's title, on a line above its own text; empty where it repeats none."""
+    """The beginning of a table's or figure's title, on a line above its own text; empty where it
+    repeats none."""
     section_title: str
-    """Title of the section in which its own text begins; a chunk may hold several short sections."""
+    """Title of the section in which its own text begins; a chunk may hold several short
+    sections."""
     section_path: str
     row_hash: str
     """Hash of the fields that are indexed; changes if and only if one of them changes."""
     heading_text: str = ""
     """Title of the paper and of its sections: searched beside the text, never quoted."""
     summary: str = ""
-    """A model's summary of its chunk, cut to what the embedding model reads before the text: searched, never quoted.
-    Empty where no model was asked."""
+    """A model's summary of its chunk, cut to what the embedding model reads before the text:
+    searched, never quoted. Empty where no model was asked."""
 
 
 def embedded_text(text: str, summary: str) -> str:

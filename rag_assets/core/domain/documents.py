@@ -30,12 +30,14 @@ class Zone(StrEnum):
     BODY = "body"
     ANNEX = "annex"
     STATEMENTS = "statements"
-    """Funding, interests, data and code, registration, thanks: searched only where a question asks for them."""
+    """Funding, interests, data and code, registration, thanks: searched only where a question asks
+    for them."""
     BACK = "back"
 
 
 class SectionKind(StrEnum):
-    """What the headings above a text say it is; a text may be of several kinds (Results and discussion)."""
+    """What the headings above a text say it is; a text may be of several kinds (Results and
+    discussion)."""
 
     TITLE_PAGE = "title-page"
     ABSTRACT = "abstract"
@@ -93,14 +95,14 @@ class Cell:
     is_group: bool = False
     """Opens a group of the rows below it."""
     group: tuple[str, ...] = ()
-    """For the first cell of a row, the groups that the row is in for certain, outermost first; for a name that opens a
-    group: itself, if it is certain where the group ends."""
+    """For the first cell of a row, the groups that the row is in for certain, outermost first; for
+    a name that opens a group: itself, if it is certain where the group ends."""
     boxes: tuple[Box, ...] = ()
 
 
 def n_text_chars(text: str) -> int:
-    """Characters of a text without white space and the "|" between the cells of a table, so that a table row written
-    as "label: value" counts as the line it was made from."""
+    """Characters of a text without white space and the "|" between the cells of a table, so that a
+    table row written as "label: value" counts as the line it was made from."""
     return len("".join(text.replace("|", " ").split()))
 
 
@@ -108,28 +110,33 @@ def n_text_chars(text: str) -> int:
 class Block:
     """One paragraph-like unit of a document, in reading order.
 
-    The units that chunking must not cut are lines: a list has one item per line, a table one row per line
-    (cells joined with " | "), code one line of code per line. Paragraph text has no line breaks.
+    The units that chunking must not cut are lines: a list has one item per line, a table one row
+    per line (cells joined with " | "), code one line of code per line. Paragraph text has no line
+    breaks.
     """
 
     kind: BlockKind
     text: str
     section_path: tuple[str, ...] = ()
-    """Titles of the enclosing sections, outermost first; a heading's path ends with its own title."""
+    """Titles of the enclosing sections, outermost first; a heading's path ends with its own
+    title."""
     zone: Zone = Zone.BODY
     spans: tuple[Span, ...] = ()
-    """Pages and boxes along `text`: in order, without overlap, covering it; a run of unknown page has page None."""
+    """Pages and boxes along `text`: in order, without overlap, covering it; a run of unknown page
+    has page None."""
     title: str = ""
     """Caption of a table or figure ("Table 2. ..."), language of code; empty otherwise."""
     title_spans: tuple[Span, ...] = ()
-    """Pages and boxes along a caption, if it has a place of its own; empty where only that of the block is known."""
+    """Pages and boxes along a caption, if it has a place of its own; empty where only that of the
+    block is known."""
     cells: tuple[Cell, ...] = ()
     is_generated: bool = False
     """Written by a model (a figure description), not by the paper's authors."""
 
     @property
     def caption(self) -> str:
-        """The title of a table or figure; empty where the block's text begins with the same words."""
+        """The title of a table or figure; empty where the block's text begins with the same
+        words."""
         is_captioned = self.kind in (BlockKind.TABLE, BlockKind.FIGURE)
         return self.title if is_captioned and not self.text.lstrip().startswith(self.title) else ""
 
@@ -158,8 +165,8 @@ class Block:
 
     @property
     def caption_spans(self) -> tuple[Span, ...]:
-        """Pages and boxes along `title`. A caption whose own place is not known is on the page of its block; where the
-        block runs over several pages, its page is not known."""
+        """Pages and boxes along `title`. A caption whose own place is not known is on the page of
+        its block; where the block runs over several pages, its page is not known."""
         pages = {(span.page_start, span.page_end) for span in self.spans}
         if self.title_spans or len(pages) != 1:
             return self.title_spans
@@ -193,20 +200,23 @@ class Document:
     page_labels: tuple[str | None, ...] = ()
     """Printed label of each physical page (index 0 is page 1), where the source has them."""
     n_source_chars: int = 0
-    """Characters of text in the source that should have reached the blocks (back matter aside), by `n_text_chars`."""
+    """Characters of text in the source that should have reached the blocks (back matter aside), by
+    `n_text_chars`."""
     n_dropped_running: int = 0
     """Blocks dropped as running headers, footers or other noise."""
     notes: tuple[str, ...] = ()
     """What a reader should know: a fallback that was used, a repair that was made."""
     n_pages_unread: int = 0
-    """Pages of a PDF where something is printed and no text was found; OCR, or more time for it, may find some."""
+    """Pages of a PDF where something is printed and no text was found; OCR, or more time for it,
+    may find some."""
     n_pages_cut: int = 0
     """Pages of a PDF whose text layer cuts many words in two, and that OCR did not read."""
 
     header: Record = NO_RECORD
     """What the header of the file or its front matter states, unchecked."""
     margins: tuple[str, ...] = ()
-    """What a service found in the margins of the first page: running heads, notes of the publisher."""
+    """What a service found in the margins of the first page: running heads, notes of the
+    publisher."""
     printed: PrintedFront | None = None
     """The first page of the paper's PDF, where it has one."""
 

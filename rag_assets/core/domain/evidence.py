@@ -1,4 +1,5 @@
-"""What is searched for on behalf of a question, and what is found: hits, how sure they are, contexts."""
+"""What is searched for on behalf of a question, and what is found: hits, how sure they are,
+contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,8 @@ class Query:
 
 
 class Band(StrEnum):
-    """A range of relevance; benchmarks/README.md has the share of the passages of each band that answer."""
+    """A range of relevance; benchmarks/README.md has the share of the passages of each band that
+    answer."""
 
     STRONG = "strong"
     PARTIAL = "partial"
@@ -68,8 +70,8 @@ class Hit:
     lexical_score: float | None = None
     """BM25 score, 0 or more; None when the lexical index did not return it."""
     relevance: float | None = None
-    """The reranker's estimate that the passage answers the question, 0 to 1; comparable between questions. None where
-    no reranker looked at it."""
+    """The reranker's estimate that the passage answers the question, 0 to 1; comparable between
+    questions. None where no reranker looked at it."""
     found_by: tuple[int, ...] = ()
     """Numbers of the queries that found the passage, in `Evidence.queries`."""
 
@@ -84,8 +86,8 @@ class Hit:
         return self.placed(Place)
 
     def placed(self, kind: type[SomePlace], **more: Any) -> SomePlace:
-        """The place of the passage with more facts, as `Place.within`. Its pages are those it is searched by: a title
-        without a page does not hide that of the rows below it."""
+        """The place of the passage with more facts, as `Place.within`. Its pages are those it is
+        searched by: a title without a page does not hide that of the rows below it."""
         start, end = self.passage.chunk_start, self.passage.chunk_end
         own = known_spans(spans_between(self.chunk.spans, start, end))
         return kind.within(
@@ -140,9 +142,11 @@ class PaperFacts:
     doi: str = ""
     """In lower case, without a resolver."""
     work: str = ""
-    """Id of the first paper that is the same work, often this one: a preprint and its published version are one."""
+    """Id of the first paper that is the same work, often this one: a preprint and its published
+    version are one."""
     cited_as: str = ""
-    """As a text cites it, "Lund & Moe (2019)"; the id of the paper where its authors are not known."""
+    """As a text cites it, "Lund & Moe (2019)"; the id of the paper where its authors are not
+    known."""
     venue: str = ""
     """Journal, conference or series."""
     type: str = ""
@@ -175,12 +179,16 @@ class Context:
     paper: PaperFacts = PaperFacts()
 
     def words(self) -> "Context":
-        """A copy of what does not change when papers are added: without score, passages, units and sections."""
+        """A copy of what does not change when papers are added: without score, passages, units and
+        sections."""
         return replace(self, score=0.0, passages=(), units=(), sections=())
 
     def section_at(self, place: int) -> str:
-        """The titles above a place of the text, from the outermost section inwards, joined with " > "."""
-        return next((path for start, path in reversed(self.sections) if start <= place), self.section_title)
+        """The titles above a place of the text, from the outermost section inwards, joined with " >
+        "."""
+        return next(
+            (path for start, path in reversed(self.sections) if start <= place), self.section_title
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +215,8 @@ class Evidence:
     query_usage: Usage = field(default_factory=Usage)
     """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
     only_cited: tuple[tuple[str, str], ...] = ()
-    """Entries of reference lists that name the work which a question asks about, if no paper here is that work: how the
-    paper is cited that has it in its list, and the entry."""
+    """Entries of reference lists that name the work which a question asks about, if no paper here
+    is that work: how the paper is cited that has it in its list, and the entry."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
     reports: Mapping[str, tuple[Report, ...]] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Which passages a search may return, as a value and in the syntax that people write.
 
-`paper:smith2020,"jones 2021" section:results page:3-7 -source:text year:2019-`: blanks part conditions, all of which
-must hold; commas part values, one of which is enough; a minus excludes. How passages are
-chosen by it is in `retrieval.filtering`.
+`paper:smith2020,"jones 2021" section:results page:3-7 -source:text year:2019-`: blanks part
+conditions, all of which must hold; commas part values, one of which is enough; a minus excludes.
+How passages are chosen by it is in `retrieval.filtering`.
 """
 
 import re
@@ -73,7 +73,8 @@ class Condition:
 
     field: FilterField
     values: tuple[Value, ...]
-    """Values of the field's type. Without values, nothing passes (everything, if they are excluded)."""
+    """Values of the field's type. Without values, nothing passes (everything, if they are
+    excluded)."""
     is_excluded: bool = False
 
     def __str__(self) -> str:
@@ -89,7 +90,8 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the syntax above. Raises InvalidFilter, which names the word and what is allowed there."""
+        """Read the syntax above. Raises InvalidFilter, which names the word and what is allowed
+        there."""
         conditions: list[Condition] = []
         rest = text.strip()
         while rest:
@@ -111,18 +113,25 @@ class Filter:
         return Filter((*self.conditions, *other.conditions))
 
     def __str__(self) -> str:
-        """In the syntax above; `parse` gives the same filter back, if each condition has a value."""
+        """In the syntax above; `parse` gives the same filter back, if each condition has a
+        value."""
         return " ".join(map(str, self.conditions))
 
     def names(self, kind: SectionKind) -> bool:
         """Whether a kind of section is asked for by name."""
-        named = (one for one in self.conditions if one.field is FilterField.SECTION and not one.is_excluded)
+        named = (
+            one
+            for one in self.conditions
+            if one.field is FilterField.SECTION and not one.is_excluded
+        )
         return any(kind in one.values for one in named)
 
     @property
     def papers(self) -> tuple[str, ...] | None:
         """The papers that are asked for by name; None without such a condition."""
-        named = [one for one in self.conditions if one.field is FilterField.PAPER and not one.is_excluded]
+        named = [
+            one for one in self.conditions if one.field is FilterField.PAPER and not one.is_excluded
+        ]
         return tuple(str(value) for one in named for value in one.values) if named else None
 
 
@@ -135,9 +144,13 @@ def _condition(match: re.Match[str]) -> Condition:
     if name not in set(FilterField):
         raise InvalidFilter.at(word, _unknown("field", match["field"], FilterField))
     if not match["values"]:
-        raise InvalidFilter.at(word, f"a value is missing; write it behind the colon, like {EXAMPLE}")
+        raise InvalidFilter.at(
+            word, f"a value is missing; write it behind the colon, like {EXAMPLE}"
+        )
     field = FilterField(name)
-    values = tuple(dict.fromkeys(_value(field, value, word) for value in _split(match["values"], word)))
+    values = tuple(
+        dict.fromkeys(_value(field, value, word) for value in _split(match["values"], word))
+    )
     return Condition(field, values, bool(match["minus"]))
 
 
@@ -175,12 +188,18 @@ def _one_of(kinds: type[Enumerated], value: str, word: str) -> Enumerated:
 def _range(field: FilterField, value: str, word: str) -> NumberRange:
     match = _RANGE.fullmatch(value)
     if match is None:
-        examples = "3, 3-7 or 3- (to the end)" if field is FilterField.PAGE else "2019, 2019-2021 or 2019- (and later)"
+        examples = (
+            "3, 3-7 or 3- (to the end)"
+            if field is FilterField.PAGE
+            else "2019, 2019-2021 or 2019- (and later)"
+        )
         raise InvalidFilter.at(word, f"{field}s are written {examples}")
     first = int(match["first"])
     last = int(match["last"]) if match["last"] else None if match["range"] else first
     if first < 1 or (last is not None and last < first):
-        raise InvalidFilter.at(word, f"{field}s count from 1, and the first of two is not behind the second")
+        raise InvalidFilter.at(
+            word, f"{field}s count from 1, and the first of two is not behind the second"
+        )
     return NumberRange(first, last)
 
 

@@ -17,7 +17,8 @@ from rag_assets.core.domain.spans import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """`text[start:end]` of a chunk, and where it stands. What is said about a place extends this class."""
+    """`text[start:end]` of a chunk, and where it stands. What is said about a place extends this
+    class."""
 
     paper_id: str
     chunk_id: str
@@ -27,7 +28,8 @@ class Place:
     """Physical, 1-based; None where nothing proves it."""
     page_end: int | None
     page_label: str | None = None
-    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
+    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not
+    known."""
     boxes: tuple[Box, ...] = ()
     """Boxes of the paragraphs, rows or lines, as the source gives them."""
     is_by_ocr: bool = False

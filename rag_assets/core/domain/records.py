@@ -1,4 +1,5 @@
-"""The bibliographic record of a paper: who wrote it, when and where it appeared, and under which identifiers."""
+"""The bibliographic record of a paper: who wrote it, when and where it appeared, and under which
+identifiers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,7 +22,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of a paper as a publication. None, or nothing, where it is not known: nothing is guessed."""
+    """What is known of a paper as a publication. None, or nothing, where it is not known: nothing
+    is guessed."""
 
     title: str | None = None
     authors: tuple[Person, ...] = ()
@@ -44,8 +46,8 @@ class Record:
     type: str | None = None
     """Type of CSL 1.0: article-journal, paper-conference, chapter, book, thesis, report, ..."""
     retracted: str | None = None
-    """Who says that it was retracted: Crossref, OpenAlex, a list beside the papers, or the paper itself with the place,
-    "the paper itself, p. 1". None: none of them does."""
+    """Who says that it was retracted: Crossref, OpenAlex, a list beside the papers, or the paper
+    itself with the place, "the paper itself, p. 1". None: none of them does."""
 
 
 NO_RECORD = Record()

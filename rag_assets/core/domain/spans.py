@@ -1,7 +1,8 @@
 """Places in a paper: boxes on pages, and runs of text whose page is the same.
 
-Pages are physical and 1-based, or None where nothing proves them; a printed page label is never a page. Boxes are
-fractions of the page with the origin at its top left. Offsets are Python string offsets (code points).
+Pages are physical and 1-based, or None where nothing proves them; a printed page label is never a
+page. Boxes are fractions of the page with the origin at its top left. Offsets are Python string
+offsets (code points).
 """
 
 from bisect import bisect_left, bisect_right
@@ -30,10 +31,12 @@ class Span:
     page_start: int | None
     """First page the run may be on; None when nothing proves it."""
     page_end: int | None
-    """Last page the run may be on; differs from `page_start` where the turn of the page is not known exactly."""
+    """Last page the run may be on; differs from `page_start` where the turn of the page is not
+    known exactly."""
     boxes: tuple[Box, ...] = ()
     source_start: int | None = None
-    """In a chunk or passage: offset of the run in `Document.text`; None for captions, which are not in it."""
+    """In a chunk or passage: offset of the run in `Document.text`; None for captions, which are not
+    in it."""
     page_confidence: float | None = None
     """How sure an *aligned* page is (0-1); None where the source itself states the page."""
     label_start: str | None = None
@@ -41,11 +44,13 @@ class Span:
     label_end: str | None = None
     """Label printed on `page_end`."""
     is_by_ocr: bool = False
-    """Its page has no usable text of its own: OCR read its picture, so letters and digits may be wrong."""
+    """Its page has no usable text of its own: OCR read its picture, so letters and digits may be
+    wrong."""
 
 
 def first_page(spans: Sequence[Span]) -> int | None:
-    """Page of the first run, None when it is not known: the page of a later run would be a guess."""
+    """Page of the first run, None when it is not known: the page of a later run would be a
+    guess."""
     return spans[0].page_start if spans else None
 
 
@@ -61,27 +66,37 @@ def page_range(spans: Sequence[Span]) -> tuple[int, int] | tuple[None, None]:
 
 
 def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
-    """The runs that say where a text stands: those of the document, and captions whose page is known.
+    """The runs that say where a text stands: those of the document, and captions whose page is
+    known.
 
-    own_start: captions before it are repeated from an earlier chunk and tell nothing about the rest.
+    own_start: captions before it are repeated from an earlier chunk and tell nothing about the
+    rest.
     """
     return [
         span
         for span in spans
-        if span.source_start is not None or (span.page_start is not None and span.start >= own_start)
+        if span.source_start is not None
+        or (span.page_start is not None and span.start >= own_start)
     ]
 
 
 def page_label(first: Span, last: Span) -> str | None:
-    """Printed labels from the page where `first` begins to the one where `last` ends; None if one is not known."""
+    """Printed labels from the page where `first` begins to the one where `last` ends; None if one
+    is not known."""
     if first.label_start is None or last.label_end is None:
         return None
-    return first.label_start if first.label_start == last.label_end else f"{first.label_start}-{last.label_end}"
+    return (
+        first.label_start
+        if first.label_start == last.label_end
+        else f"{first.label_start}-{last.label_end}"
+    )
 
 
-def page_words(first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False) -> str:
-    """ "p. 3", "pp. 3-4", with what is printed on the pages where it differs ("p. 2 (printed 118)"), and ", read by
-    OCR" behind it; empty when no page is known."""
+def page_words(
+    first: int | None, last: int | None, label: str | None, *, is_by_ocr: bool = False
+) -> str:
+    """ "p. 3", "pp. 3-4", with what is printed on the pages where it differs ("p. 2 (printed 118)"),
+    and ", read by OCR" behind it; empty when no page is known."""
     if first is None or last is None:
         return ""
     sign, numbers = ("p.", f"{first}") if first == last else ("pp.", f"{first}-{last}")
@@ -105,7 +120,8 @@ def any_by_ocr(spans: Sequence[Span], start: int, end: int) -> bool:
 
 
 def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
-    """The runs that share at least one character with `[start, end)`, uncut. `spans` are in order, without overlap."""
+    """The runs that share at least one character with `[start, end)`, uncut. `spans` are in order,
+    without overlap."""
     first = bisect_right(spans, start, key=lambda span: span.end)
     last = bisect_left(spans, end, key=lambda span: span.start)
     return tuple(spans[first:last])

@@ -26,7 +26,12 @@ from rag_assets.core.settings.operation import (
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
-from rag_assets.core.settings.search import EmbeddingSettings, QdrantSettings, QuerySettings, RetrievalSettings
+from rag_assets.core.settings.search import (
+    EmbeddingSettings,
+    QdrantSettings,
+    QuerySettings,
+    RetrievalSettings,
+)
 from rag_assets.core.settings.stage import StageSettings
 from rag_assets.core.settings.tree import (
     DATA_DIR_VARIABLE,

@@ -9,10 +9,13 @@ from rag_assets.core.settings.stage import Share, StageSettings
 
 
 class ExtractiveSettings(StageSettings):
-    """How the answerer without a model chooses sentences, in a group of its own: other answers do not depend on it."""
+    """How the answerer without a model chooses sentences, in a group of its own: other answers do
+    not depend on it."""
 
     max_claims: int = Field(
-        4, gt=0, description="Most sentences of an extractive answer, or of a part of a thorough one."
+        4,
+        gt=0,
+        description="Most sentences of an extractive answer, or of a part of a thorough one.",
     )
     min_relevance: Share = Field(
         0.6,
@@ -24,7 +27,8 @@ class ExtractiveSettings(StageSettings):
 
 
 class JudgeSettings(StageSettings):
-    """Which model takes a second look at claims, in a group of its own: another judge asks for no new drafts."""
+    """Which model takes a second look at claims, in a group of its own: another judge asks for no
+    new drafts."""
 
     model: str = Field(
         "same",
@@ -46,13 +50,24 @@ NUMERIC: Literal["numeric"] = "numeric"
 class ThoroughSettings(StageSettings):
     """Limits of a thorough answer: when one is reached, no further step is begun."""
 
-    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question; 1: it is not taken apart.")
-    max_iterations: int = Field(
-        2, ge=0, le=5, description="How often parts without a verified claim are searched in other words; 0: never."
+    max_parts: int = Field(
+        3, ge=1, le=5, description="Most parts of a question; 1: it is not taken apart."
     )
-    max_requests: int = Field(20, ge=1, description="Requests to models for one question; kept replies do not count.")
-    max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
-    max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
+    max_iterations: int = Field(
+        2,
+        ge=0,
+        le=5,
+        description="How often parts without a verified claim are searched in other words; 0: never.",
+    )
+    max_requests: int = Field(
+        20, ge=1, description="Requests to models for one question; kept replies do not count."
+    )
+    max_tokens: int = Field(
+        200_000, ge=1, description="Tokens read and written by models for one question."
+    )
+    max_usd: float | None = Field(
+        None, gt=0, description="Money for one question, where prices are known."
+    )
     max_seconds: float | None = Field(
         None,
         gt=0,
@@ -77,7 +92,9 @@ class AnsweringSettings(StageSettings):
         "in the middle; the complete claims of such a reply are kept.",
     )
     k: int = Field(
-        6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
+        6,
+        gt=0,
+        description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each.",
     )
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
     max_withheld_share: Share = Field(
@@ -110,10 +127,19 @@ class AnsweringSettings(StageSettings):
     judge: JudgeSettings = JudgeSettings()
 
     def fingerprint(self) -> str:
-        """Fingerprint of the settings that change a draft: not the effort, which only decides how many drafts are asked
-        for, nor the style that readers see, nor what may be withheld, nor what is in the identity of the answerer.
+        """Fingerprint of the settings that change a draft: not the effort, which only decides how
+        many drafts are asked for, nor the style that readers see, nor what may be withheld, nor
+        what is in the identity of the answerer.
         """
-        others = {"thorough", "extractive", "judge", "effort", "compress_to", "citation_style", "max_withheld_share"}
+        others = {
+            "thorough",
+            "extractive",
+            "judge",
+            "effort",
+            "compress_to",
+            "citation_style",
+            "max_withheld_share",
+        }
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 
 
@@ -126,7 +152,9 @@ class EvaluationSettings(StageSettings):
         description="Smallest accepted mean of a metric, or largest of one where less is better, by its name, e.g. "
         '{"page_accuracy": 0.7}; others keep the floor that docs/evaluation.md gives them.',
     )
-    max_drop: Share = Field(0.1, description="Most a metric may fall against the median of its last five runs.")
+    max_drop: Share = Field(
+        0.1, description="Most a metric may fall against the median of its last five runs."
+    )
     judge: str = Field(
         "none",
         description="A model, provider:model, that reads question, contexts and answer: faithfulness, answer "

@@ -9,32 +9,42 @@ from rag_assets.core.settings.stage import StageSettings
 
 
 class ParseLimits(StageSettings):
-    """Limits for one file, in a group of their own: a changed limit parses only papers with a failed file again."""
+    """Limits for one file, in a group of their own: a changed limit parses only papers with a
+    failed file again."""
 
-    max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
+    max_file_mb: float = Field(
+        100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes)."
+    )
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
-    max_depth: int = Field(200, gt=0, description="Deepest nesting of XML, HTML or JSON that is followed.")
+    max_depth: int = Field(
+        200, gt=0, description="Deepest nesting of XML, HTML or JSON that is followed."
+    )
     timeout_s: float = Field(
         120.0,
         gt=0,
         description="Seconds of processor time one file may take, or ten times that by the clock; then its worker is "
         "killed.",
     )
-    max_memory_mb: int = Field(2048, gt=0, description="Address space a worker may add for one file, in MB.")
+    max_memory_mb: int = Field(
+        2048, gt=0, description="Address space a worker may add for one file, in MB."
+    )
 
 
 class ServiceSettings(StageSettings):
     """How GROBID is asked. None of it changes a result."""
 
     max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to GROBID at once.")
-    timeout_s: float = Field(600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included.")
+    timeout_s: float = Field(
+        600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included."
+    )
 
 
 class ParsingSettings(StageSettings):
     """What changes the blocks of a paper."""
 
     use_text_txt: bool = Field(
-        True, description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine."
+        True,
+        description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
     )
     source_order: tuple[Source, ...] = Field(
         (Source.TEI, Source.ADE, Source.DOCLING, Source.PDF, Source.MARKDOWN, Source.TEXT),
@@ -73,8 +83,12 @@ class EnrichmentSettings(StageSettings):
 class ChunkingSettings(StageSettings):
     """What a chunk, the unit that is read and cited, looks like."""
 
-    target_tokens: int = Field(1000, gt=0, description="Wanted size. A cut is chosen between 2 x target - max and max.")
-    max_tokens: int = Field(1200, gt=0, description="No chunk is longer; a longer sentence or row is cut.")
+    target_tokens: int = Field(
+        1000, gt=0, description="Wanted size. A cut is chosen between 2 x target - max and max."
+    )
+    max_tokens: int = Field(
+        1200, gt=0, description="No chunk is longer; a longer sentence or row is cut."
+    )
     overlap_tokens: int = Field(
         150,
         ge=0,
@@ -89,7 +103,8 @@ class ChunkingSettings(StageSettings):
     )
     min_chars: int = Field(80, ge=0, description="Like min_tokens, in characters.")
     include_front: bool = Field(
-        False, description="Keep a short abstract a chunk of its own, not merged with other front matter."
+        False,
+        description="Keep a short abstract a chunk of its own, not merged with other front matter.",
     )
     context_tokens: int = Field(
         60,
@@ -105,7 +120,9 @@ class ChunkingSettings(StageSettings):
     @model_validator(mode="after")
     def _sizes_are_ordered(self) -> Self:
         if self.target_tokens > self.max_tokens:
-            raise ValueError(f"target_tokens ({self.target_tokens}) must not exceed max_tokens ({self.max_tokens})")
+            raise ValueError(
+                f"target_tokens ({self.target_tokens}) must not exceed max_tokens ({self.max_tokens})"
+            )
         if self.overlap_tokens >= self.target_tokens:
             raise ValueError(
                 f"overlap_tokens ({self.overlap_tokens}) must be smaller than target_tokens ({self.target_tokens})"

@@ -1,4 +1,5 @@
-"""When and how the work is done: automation, models behind an API, execution, the HTTP server, images of pages.
+"""When and how the work is done: automation, models behind an API, execution, the HTTP server,
+images of pages.
 
 None of it changes a result, and no fingerprint covers it.
 """
@@ -12,13 +13,17 @@ from pydantic import Field, StringConstraints
 from rag_assets.core.settings.stage import StageSettings
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:\[\]-]+$", to_lower=True)]
-Origin = Annotated[str, StringConstraints(pattern=r"^https?://[A-Za-z0-9._:\[\]-]+$", to_lower=True)]
+Origin = Annotated[
+    str, StringConstraints(pattern=r"^https?://[A-Za-z0-9._:\[\]-]+$", to_lower=True)
+]
 
 
 class AutomationSettings(StageSettings):
     """When things run by themselves."""
 
-    nightly_cron: str = Field("0 2 * * *", description="When everything is brought up to date each night.")
+    nightly_cron: str = Field(
+        "0 2 * * *", description="When everything is brought up to date each night."
+    )
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
     notify: tuple[str, ...] = Field(
         (),
@@ -32,7 +37,9 @@ class ProviderLimits(StageSettings):
     """How fast one provider is asked."""
 
     max_concurrent: int = Field(4, gt=0, description="Requests under way at once.")
-    requests_per_minute: int = Field(60, gt=0, description="Requests begun in a minute, evenly spaced.")
+    requests_per_minute: int = Field(
+        60, gt=0, description="Requests begun in a minute, evenly spaced."
+    )
 
 
 class ModelAccessSettings(StageSettings):
@@ -45,12 +52,18 @@ class ModelAccessSettings(StageSettings):
         "waits a sixth of it for queries that a model writes (retrieval.queries); then it is searched as it is.",
     )
     max_attempts: int = Field(
-        5, gt=0, description="Times a request is sent before it is given up: rate limits, server errors, time-outs."
+        5,
+        gt=0,
+        description="Times a request is sent before it is given up: rate limits, server errors, time-outs.",
     )
     max_wait_s: float = Field(
-        60.0, ge=0, description="Longest wait between two attempts; a provider that asks for more is not asked again."
+        60.0,
+        ge=0,
+        description="Longest wait between two attempts; a provider that asks for more is not asked again.",
     )
-    budget_requests: int | None = Field(None, gt=0, description="Most requests of one run; empty: no limit.")
+    budget_requests: int | None = Field(
+        None, gt=0, description="Most requests of one run; empty: no limit."
+    )
     budget_tokens: int | None = Field(
         None,
         gt=0,
@@ -58,19 +71,24 @@ class ModelAccessSettings(StageSettings):
         "what is under way then.",
     )
     budget_usd: float | None = Field(
-        None, gt=0, description="Most US dollars of one run, as budget_tokens; only for models whose price is known."
+        None,
+        gt=0,
+        description="Most US dollars of one run, as budget_tokens; only for models whose price is known.",
     )
     google: ProviderLimits = Field(ProviderLimits(), description="Gemini.")
     anthropic: ProviderLimits = Field(ProviderLimits(), description="Claude.")
-    openai: ProviderLimits = Field(ProviderLimits(), description="OpenAI, or a server that speaks its protocol.")
+    openai: ProviderLimits = Field(
+        ProviderLimits(), description="OpenAI, or a server that speaks its protocol."
+    )
     ollama: ProviderLimits = Field(
-        ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on your own machine."
+        ProviderLimits(max_concurrent=1, requests_per_minute=600),
+        description="Models on your own machine.",
     )
 
     @property
     def query_timeout_s(self) -> float:
-        """Seconds a question waits for queries that a model writes, all attempts included: 20 by default. Then it is
-        searched as it is."""
+        """Seconds a question waits for queries that a model writes, all attempts included: 20 by
+        default. Then it is searched as it is."""
         return round(self.timeout_s / 6, 3)
 
     def limits_of(self, provider: str) -> ProviderLimits:
@@ -110,13 +128,16 @@ class ExecutionSettings(StageSettings):
 class ReadingSettings(StageSettings):
     """How images of pages are made."""
 
-    max_workers: int = Field(2, gt=0, description="Pages drawn or searched at once, each in a process of its own.")
+    max_workers: int = Field(
+        2, gt=0, description="Pages drawn or searched at once, each in a process of its own."
+    )
 
 
 class ServerSettings(StageSettings):
     """Address, limits and rates of `rag-assets serve`.
 
-    The token that clients must show is a secret: RAG_ASSETS_SERVER_TOKEN in the environment or `.env`.
+    The token that clients must show is a secret: RAG_ASSETS_SERVER_TOKEN in the environment or
+    `.env`.
     """
 
     host: HostName = Field(
@@ -124,14 +145,17 @@ class ServerSettings(StageSettings):
         description="Address the server listens at. Any but this machine's own (127.0.0.1, ::1, localhost) needs a "
         "token: RAG_ASSETS_SERVER_TOKEN.",
     )
-    port: int = Field(8000, ge=0, le=65535, description="Port the server listens at; 0: any that is free.")
+    port: int = Field(
+        8000, ge=0, le=65535, description="Port the server listens at; 0: any that is free."
+    )
     allowed_hosts: tuple[HostName, ...] = Field(
         (),
         description="Host names that requests may carry besides the server's own, such as that of a proxy. Without a "
         "token, any other name is refused: a page of another site could reach the server under a name of its own.",
     )
     cors_origins: tuple[Origin, ...] = Field(
-        (), description="Origins whose pages may call the API, such as https://notes.example; empty: its own page only."
+        (),
+        description="Origins whose pages may call the API, such as https://notes.example; empty: its own page only.",
     )
     same_question_above: float | None = Field(
         None,
@@ -142,12 +166,18 @@ class ServerSettings(StageSettings):
         "every question is answered for itself.",
     )
     max_body_kb: int = Field(1000, ge=64, description="Largest request, uploads aside, in kB.")
-    max_upload_mb: float = Field(10.0, gt=0, description="Largest file that can be uploaded, in MB (10^6 bytes).")
+    max_upload_mb: float = Field(
+        10.0, gt=0, description="Largest file that can be uploaded, in MB (10^6 bytes)."
+    )
     max_waiting: int = Field(
-        256, ge=0, description="Questions that may wait for their turn; those that come then are told to come later."
+        256,
+        ge=0,
+        description="Questions that may wait for their turn; those that come then are told to come later.",
     )
     questions_per_minute: int = Field(
-        1200, gt=0, description="Questions, searches and checks of quotes that one client address may send in a minute."
+        1200,
+        gt=0,
+        description="Questions, searches and checks of quotes that one client address may send in a minute.",
     )
     uploads_per_minute: int = Field(
         300, gt=0, description="Uploads and deletions that one client address may send in a minute."

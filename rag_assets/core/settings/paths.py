@@ -1,4 +1,5 @@
-"""Where everything lies below the data folder, and what must be true of that folder before it is used."""
+"""Where everything lies below the data folder, and what must be true of that folder before it is
+used."""
 
 import os
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ class Paths:
 
     cache = _Below("cache")
     kept = _Below("cache", "kept.sqlite3")
-    """Replies of models, vectors of questions, parsed documents and images of pages; see `rag_assets.core.kept`."""
+    """Replies of models, vectors of questions, parsed documents and images of pages; see
+    `rag_assets.core.kept`."""
     known_files = _Below("cache", ".paper_files.json")
     """What was found in the files of the papers folder."""
     parsed_index = _Below("cache", "parsed_index.parquet")
@@ -82,7 +84,8 @@ class Paths:
 
 
 def demand_data_folder(paths: Paths) -> None:
-    """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty one."""
+    """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty
+    one."""
     if not paths.data.is_dir():
         what = "is not a folder" if paths.data.exists() else "does not exist"
         raise MissingInput(
@@ -92,7 +95,8 @@ def demand_data_folder(paths: Paths) -> None:
 
 
 def demand_writable(paths: Paths) -> None:
-    """Raise MissingInput unless the data folder exists, ReadOnlyFolder unless this user can write it."""
+    """Raise MissingInput unless the data folder exists, ReadOnlyFolder unless this user can write
+    it."""
     demand_data_folder(paths)
     made = (paths.cache, paths.chroma.parent, paths.qa.parent, paths.qa_audit.parent)
     for folder in (paths.data, *(folder for folder in made if folder.exists())):

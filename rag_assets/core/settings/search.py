@@ -34,7 +34,9 @@ class EmbeddingSettings(StageSettings):
         description="Put before a question, for a model that is not known here (fastembed, openai, ollama). Left out: "
         "what the model's card asks for, where it is known.",
     )
-    passage_prefix: str | None = Field(None, description="Put before a passage, as query_prefix before a question.")
+    passage_prefix: str | None = Field(
+        None, description="Put before a passage, as query_prefix before a question."
+    )
     sparse_model: str = Field(
         "none",
         description="A sparse model whose vectors are kept beside the others, e.g. fastembed:prithivida/"
@@ -44,7 +46,8 @@ class EmbeddingSettings(StageSettings):
 
 
 class QdrantSettings(StageSettings):
-    """Address of the Qdrant server. Kept out of the index fingerprint: moving to another server rebuilds nothing."""
+    """Address of the Qdrant server. Kept out of the index fingerprint: moving to another server
+    rebuilds nothing."""
 
     url: str = Field(
         "",
@@ -73,7 +76,8 @@ class IndexingSettings(StageSettings):
 
 
 class QuerySettings(StageSettings):
-    """What is searched for besides the question itself. What a model writes is only searched for, never quoted."""
+    """What is searched for besides the question itself. What a model writes is only searched for,
+    never quoted."""
 
     decomposition: Literal["rules", "model", "none"] = Field(
         "rules",
@@ -134,7 +138,9 @@ class RetrievalSettings(StageSettings):
         "it did not look at. 0: no floor. Too high refuses what the corpus answers.",
     )
     budget_tokens: int = Field(
-        10_000, gt=0, description="Tokens of context packed for an answerer; the best passage is packed in any case."
+        10_000,
+        gt=0,
+        description="Tokens of context packed for an answerer; the best passage is packed in any case.",
     )
 
     @property

@@ -1,8 +1,8 @@
 """All settings in one tree, and how it is read.
 
 Precedence, lowest first: the defaults of `stages`, `rag_assets.toml`, the environment and `.env`
-(`RAG_ASSETS_CHUNKING__MAX_TOKENS=1100`), the Dagster launchpad. Data only: nothing here builds, opens or reads
-anything but the settings themselves.
+(`RAG_ASSETS_CHUNKING__MAX_TOKENS=1100`), the Dagster launchpad. Data only: nothing here builds,
+opens or reads anything but the settings themselves.
 """
 
 import os
@@ -72,14 +72,17 @@ class ShortNames(PydanticBaseSettingsSource):
             found["answering"] = {"model": model}
         provider, embedder = (variables.get(name) for name in EMBEDDING_VARIABLES)
         if bool(provider) != bool(embedder):
-            raise InvalidSettings(f"Set both {' and '.join(EMBEDDING_VARIABLES)}, or neither (environment or .env).")
+            raise InvalidSettings(
+                f"Set both {' and '.join(EMBEDDING_VARIABLES)}, or neither (environment or .env)."
+            )
         if provider:
             found["embedding"] = {"model": f"{provider}:{embedder}"}
         return found
 
 
 def environment() -> dict[str, str]:
-    """The variables of `.env` and, over them, those of the environment; where keys are looked up, too.
+    """The variables of `.env` and, over them, those of the environment; where keys are looked up,
+    too.
 
     Nothing of `.env` is put into the environment: other code of the process does not see it. Raises
     InvalidSettings when it is not text.
@@ -93,7 +96,9 @@ def environment() -> dict[str, str]:
 
 def not_utf8(path: Path) -> InvalidSettings:
     """The error for a file that an editor saved in another encoding."""
-    return InvalidSettings(f"{path} is not UTF-8 text. Save it again as UTF-8; most editors offer it under Save as.")
+    return InvalidSettings(
+        f"{path} is not UTF-8 text. Save it again as UTF-8; most editors offer it under Save as."
+    )
 
 
 class OwnDotEnv(DotEnvSettingsSource):
@@ -119,9 +124,13 @@ class OwnToml(TomlConfigSettingsSource):
 class Settings(BaseSettings):
     """The whole tree."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
+    )
 
-    data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
+    data_dir: Path = Field(
+        Path("data"), description="The data folder; relative to the working folder."
+    )
     paper_list: Path | None = Field(
         None,
         description="Names the papers instead of a sweep of data/papers: a parquet file with paper_id, "
@@ -184,7 +193,9 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     """
     if unknown := _unknown_variables():
         if gone := [name for name in unknown if _group_of(name) in REMOVED]:
-            raise InvalidSettings(f"The environment or .env sets {gone[0]}, which is no setting any more; delete it.")
+            raise InvalidSettings(
+                f"The environment or .env sets {gone[0]}, which is no setting any more; delete it."
+            )
         known = [ANSWER_MODEL_VARIABLE, *(_variable(name) for name in Settings.model_fields)]
         raise InvalidSettings(
             f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
@@ -192,7 +203,9 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         )
     config = os.environ.get(CONFIG_FILE_VARIABLE)
     if config and not Path(config).is_file():
-        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is not a file. Correct it or unset it.")
+        raise InvalidSettings(
+            f"{CONFIG_FILE_VARIABLE} names {config}, which is not a file. Correct it or unset it."
+        )
     try:
         return Settings(**dict(overrides or {}))
     except UnicodeDecodeError:
@@ -203,9 +216,13 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
             "or a group in the environment is written as JSON."
         ) from error
     except ValidationError as error:
-        problems = [_problem(".".join(map(str, item["loc"])), item["type"], item["msg"]) for item in error.errors()]
+        problems = [
+            _problem(".".join(map(str, item["loc"])), item["type"], item["msg"])
+            for item in error.errors()
+        ]
         raise InvalidSettings(
-            "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
+            "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  "
+            + "\n  ".join(problems)
         ) from error
 
 
@@ -216,7 +233,9 @@ def _problem(setting: str, kind: str, message: str) -> str:
         return f"{setting}: is no setting any more; delete it"
     known = setting_names(Settings)
     if setting in known:
-        nested = reduce(lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "...")
+        nested = reduce(
+            lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "..."
+        )
         return f"{setting}: write it as {nested}"
     alike = get_close_matches(setting, known, n=1)
     return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
@@ -233,7 +252,8 @@ def setting_names(group: type[BaseModel], above: str = "") -> list[str]:
 
 
 def _unknown_variables() -> list[str]:
-    """Variables with our prefix that pydantic-settings would pass over in silence, or call by another name."""
+    """Variables with our prefix that pydantic-settings would pass over in silence, or call by
+    another name."""
     known = {name.upper() for name in Settings.model_fields}
     return sorted(
         name
@@ -250,5 +270,6 @@ def _group_of(variable: str) -> str:
 
 
 def _variable(setting: str) -> str:
-    """The environment variable of a setting: chunking.max_tokens is RAG_ASSETS_CHUNKING__MAX_TOKENS."""
+    """The environment variable of a setting: chunking.max_tokens is
+    RAG_ASSETS_CHUNKING__MAX_TOKENS."""
     return ENV_PREFIX + setting.upper().replace(".", "__")

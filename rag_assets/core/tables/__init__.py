@@ -1,4 +1,5 @@
-"""The published tables: their columns, and the way from values to rows and back. Files are in `table_files`."""
+"""The published tables: their columns, and the way from values to rows and back. Files are in
+`table_files`."""
 
 from rag_assets.core.tables.rows import (
     block_rows,

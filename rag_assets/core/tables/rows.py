@@ -1,6 +1,8 @@
-"""Values become rows of the published tables, rows become values again, and tables are split by paper.
+"""Values become rows of the published tables, rows become values again, and tables are split by
+paper.
 
-pyarrow.compute is imported where it is used: its import took a seventh of what a parse worker needs to start.
+pyarrow.compute is imported where it is used: its import took a seventh of what a parse worker needs
+to start.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,13 +54,15 @@ def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
 
 
 def in_parts(column: pa.ChunkedArray) -> Iterator[list[str]]:
-    """The texts of a column, some at a time: a process keeps much of the memory that millions of texts took at once."""
+    """The texts of a column, some at a time: a process keeps much of the memory that millions of
+    texts took at once."""
     for start in range(0, len(column), _PART):
         yield column.slice(start, _PART).to_pylist()
 
 
 def passages_version(passages: pa.Table) -> str:
-    """Data version of passage_id -> row_hash, by which an index and a table of passages fit each other."""
+    """Data version of passage_id -> row_hash, by which an index and a table of passages fit each
+    other."""
     ordered = passages.select(["passage_id", "row_hash"]).sort_by("passage_id")
     parts = zip(in_parts(ordered["passage_id"]), in_parts(ordered["row_hash"]), strict=True)
     return sorted_version(pair for ids, hashes in parts for pair in zip(ids, hashes, strict=True))
@@ -75,7 +79,9 @@ def rows_without(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
     """The rows whose `key` is not in `values`."""
     import pyarrow.compute as pc
 
-    return table.filter(pc.invert(pc.is_in(table[key], value_set=pa.array(list(values), pa.string()))))
+    return table.filter(
+        pc.invert(pc.is_in(table[key], value_set=pa.array(list(values), pa.string())))
+    )
 
 
 def merged(kept: pa.Table, new: pa.Table, sort_by: Sequence[str]) -> pa.Table:
@@ -113,7 +119,9 @@ def records_from(table: pa.Table) -> dict[str, Record]:
     return dict(zip(table["paper_id"].to_pylist(), _values(Record, table), strict=True))
 
 
-def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]) -> list[dict[str, Any]]:
+def block_rows(
+    blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]
+) -> list[dict[str, Any]]:
     """Rows of one document's blocks; `common` has the columns that are the same for all of them."""
     return [
         {
@@ -142,4 +150,6 @@ def _reader(kind: type[T]) -> TypeAdapter[list[T]]:
 
 def _values(kind: type[T], table: pa.Table) -> list[T]:
     """A value for each row, from the columns that have the names of its fields."""
-    return _reader(kind).validate_python(table.select([field.name for field in fields(kind)]).to_pylist())  # type: ignore[arg-type]
+    return _reader(kind).validate_python(
+        table.select([field.name for field in fields(kind)]).to_pylist()
+    )  # type: ignore[arg-type]

@@ -14,9 +14,9 @@ _SUBTITLE = re.compile(r"[:?.] | [-–—] ")
 def cited_names(records: Mapping[str, Record]) -> dict[str, str]:
     """Each paper as a text cites it, by id: by its authors and year, "Lund et al. (2019)".
 
-    Papers that would be cited alike are cited with the main part of their titles, "Lund, “Iron in winter” (2019)"; or
-    by letters in the order of their ids, "Lund (2019a)", where those do not tell them apart. A paper whose authors are
-    not known is cited by its id.
+    Papers that would be cited alike are cited with the main part of their titles, "Lund, “Iron in
+    winter” (2019)"; or by letters in the order of their ids, "Lund (2019a)", where those do not
+    tell them apart. A paper whose authors are not known is cited by its id.
     """
     alike: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for paper_id in sorted(records):

@@ -1,8 +1,8 @@
 """Texts in a form in which they can be compared, with the place of every character in the original.
 
-White space, hyphenation at line ends, ligatures, quotation marks and dashes differ between a PDF, its TEI and what a
-model repeats. What is found in the folded form has exact offsets in the original. Used to verify citations and to align
-a text with the pages of its PDF.
+White space, hyphenation at line ends, ligatures, quotation marks and dashes differ between a PDF,
+its TEI and what a model repeats. What is found in the folded form has exact offsets in the
+original. Used to verify citations and to align a text with the pages of its PDF.
 """
 
 import re
@@ -28,7 +28,8 @@ _SCRIPT_RUN = re.compile(
     r"|(?<![^\s(\[/–-])[⁰¹²³⁴-⁹]+(?=m?[A-Z][a-z]?(?![^\W\d_])))"
     r"|[₀-₎]+"
 )
-"""Raised behind a word, or as the mass of an isotope before the symbol of its element; lowered anywhere."""
+"""Raised behind a word, or as the mass of an isotope before the symbol of its element; lowered
+anywhere."""
 _HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")
 
 
@@ -43,8 +44,8 @@ class Folded:
     def of(cls, original: str) -> "Folded":
         """Fold white space to one space, compatibility forms (ligatures), quotes, dashes and case.
 
-        A hyphen inside a word is dropped with the white space after it: whether "well-\\nknown" is "well-known" or
-        "wellknown" cannot be told from a line end, so both read the same.
+        A hyphen inside a word is dropped with the white space after it: whether "well-\\nknown" is
+        "well-known" or "wellknown" cannot be told from a line end, so both read the same.
         """
         broken = {i for match in _HYPHEN_IN_WORD.finditer(original) for i in range(*match.span())}
         characters: list[str] = []
@@ -90,7 +91,8 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits alone, in `plain_lower`: "Paré" and "Pare´", "Multi-Head" and "multihead" are the same."""
+    """Letters and digits alone, in `plain_lower`: "Paré" and "Pare´", "Multi-Head" and "multihead"
+    are the same."""
     return _NO_LETTERS.sub("", plain_lower(text))
 
 
@@ -98,7 +100,8 @@ _LEAST_TITLE_CHARS = 12
 
 
 def title_key(title: str | None) -> str | None:
-    """What two writings of one title share; None for one so short, "Introduction", that several works may have it."""
+    """What two writings of one title share; None for one so short, "Introduction", that several
+    works may have it."""
     key = letters_of(title or "")
     return key if len(key) >= _LEAST_TITLE_CHARS else None
 
@@ -122,7 +125,11 @@ _SPELT_LOWER = {
 _SPELT = str.maketrans(
     {
         **_SPELT_LOWER,
-        **{letter.upper(): name.capitalize() for letter, name in _SPELT_LOWER.items() if len(letter.upper()) == 1},
+        **{
+            letter.upper(): name.capitalize()
+            for letter, name in _SPELT_LOWER.items()
+            if len(letter.upper()) == 1
+        },
         **dict.fromkeys(INVISIBLE, ""),
         "‐": "-",
         "‑": "-",
@@ -133,12 +140,14 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS_OF_NOTES = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿ]+")
 """What is still raised when the digits of formulas are plain."""
 THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[,'’\u00a0\u2007\u2009\u202f]\d{3})+(?![\d,])")
-"""A number with signs between its groups of digits; after a plain blank another number may begin."""
+"""A number with signs between its groups of digits; after a plain blank another number may
+begin."""
 
 
 def plain(text: str) -> str:
-    """`text` as it is typed on any keyboard, so that its names, words and numbers are equal to those of other texts:
-    "Jose Akesson" for "José Åkesson", "Munster", "TNF-alpha", "CO2", "1450" for "1,450". Keeps capitals.
+    """`text` as it is typed on any keyboard, so that its names, words and numbers are equal to
+    those of other texts: "Jose Akesson" for "José Åkesson", "Munster", "TNF-alpha", "CO2", "1450"
+    for "1,450". Keeps capitals.
     """
     text = THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
     if text.isascii():
@@ -158,14 +167,17 @@ def lowered_as_plain(text: str) -> str:
 
 
 def scripts_as_plain(text: str) -> str:
-    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²", "14C" for "¹⁴C".
+    """`text` with plain digits for raised and lowered ones: "CO2" for "CO₂", "m2" for "m²", "14C"
+    for "¹⁴C".
 
-    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number that touches no word
-    is the mark of a note or reference, and stays as it is.
+    Behind a digit they stay apart from it: "10^5" for "10⁵", "SO4^2-" for "SO₄²⁻". A raised number
+    that touches no word is the mark of a note or reference, and stays as it is.
     """
 
     def plain(run: re.Match[str]) -> str:
-        is_apart = text[max(0, run.start() - 1) : run.start()].isdigit() and any(map(str.isdigit, run[0]))
+        is_apart = text[max(0, run.start() - 1) : run.start()].isdigit() and any(
+            map(str.isdigit, run[0])
+        )
         sign = ("^" if run["raised"] else "_") if is_apart else ""
         return sign + run[0].translate(_RAISED).translate(_LOWERED)
 
@@ -177,4 +189,6 @@ def _fold(character: str) -> str:
         return _FOLDS[character]
     if character.isascii():
         return character.lower()
-    return "".join(_FOLDS.get(part, part) for part in unicodedata.normalize("NFKC", character).casefold())
+    return "".join(
+        _FOLDS.get(part, part) for part in unicodedata.normalize("NFKC", character).casefold()
+    )

@@ -1,6 +1,8 @@
-"""The number that a heading starts with, in every form that papers use: 1, 2.1, 2.1., IV., A.1, Appendix A.
+"""The number that a heading starts with, in every form that papers use: 1, 2.1, 2.1., IV., A.1,
+Appendix A.
 
-A number alone makes no heading: list items, affiliations and references have one too (see `heading_lines`).
+A number alone makes no heading: list items, affiliations and references have one too (see
+`heading_lines`).
 """
 
 import re
@@ -58,7 +60,8 @@ class HeadingNumber:
 
     @property
     def starts_title(self) -> bool:
-        """Whether what follows begins as titles do: with a capital, or a word with one inside (mRNA, α-Synuclein)."""
+        """Whether what follows begins as titles do: with a capital, or a word with one inside
+        (mRNA, α-Synuclein)."""
         word = self.title.split(" ", 1)[0]
         first = next((character for character in word if character.isalpha()), "")
         return not first.islower() or any(character.isupper() for character in word)
@@ -76,18 +79,27 @@ def heading_number(line: str) -> HeadingNumber | None:
         return HeadingNumber(parts, _style_of(parts[0]), text[match.end() :], label)
     if match := _ARABIC.match(text):
         return HeadingNumber(tuple(match["number"].split(".")), "arabic", text[match.end() :])
-    if (match := _ROMAN.match(text)) and match["number"] and (match["stop"] or len(match["number"]) > 1):
+    if (
+        (match := _ROMAN.match(text))
+        and match["number"]
+        and (match["stop"] or len(match["number"]) > 1)
+    ):
         return HeadingNumber((match["number"],), "roman", text[match.end() :])
     if match := _LETTER.match(text):
-        return HeadingNumber(tuple(_PARTS.findall(match["number"] or match["stopped"])), "letter", text[match.end() :])
+        return HeadingNumber(
+            tuple(_PARTS.findall(match["number"] or match["stopped"])),
+            "letter",
+            text[match.end() :],
+        )
     return None
 
 
 def heading_depth(title: str, styles: Container[NumberStyle] = ()) -> int | None:
-    """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a number.
+    """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a
+    number.
 
-    styles: those of the other headings' numbers. A letter alone is one level below roman numerals ("II. Methods",
-    "A. Subjects"); elsewhere it states no depth.
+    styles: those of the other headings' numbers. A letter alone is one level below roman numerals
+    ("II. Methods", "A. Subjects"); elsewhere it states no depth.
     """
     number = heading_number(title)
     if number is None:
@@ -112,4 +124,6 @@ def _style_of(part: str) -> NumberStyle:
 def _roman_value(text: str) -> int:
     digits = [_ROMAN_DIGITS.get(character, 0) for character in text.upper()]
     following = [*digits[1:], 0]
-    return sum(-digit if digit < after else digit for digit, after in zip(digits, following, strict=True))
+    return sum(
+        -digit if digit < after else digit for digit, after in zip(digits, following, strict=True)
+    )

@@ -7,7 +7,9 @@ import re
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]{1,200}", re.IGNORECASE)
 _AFTER_DOI = re.compile(r"(?:[.,;:'’”]|\.[a-z]\d{3}|,?\s*(?:Impact|ISSN).*)+$", re.IGNORECASE)
-_ARXIV = re.compile(r"\barxiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_ARXIV = re.compile(
+    r"\barxiv:\s?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE
+)
 _VERSION = re.compile(r"v\d+$")
 _MAX_CHARS = 300
 
@@ -42,7 +44,9 @@ def dois_in(text: str) -> list[str]:
     """Each once, in order; one that is the beginning of another was cut at the end of a line."""
     found = (_AFTER_DOI.sub("", match[0]).rstrip(").,;").lower() for match in _DOI.finditer(text))
     dois = list(dict.fromkeys(filter(_DOI.fullmatch, found)))
-    return [doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)]
+    return [
+        doi for doi in dois if not any(other != doi and other.startswith(doi) for other in dois)
+    ]
 
 
 def without_dois(text: str) -> str:

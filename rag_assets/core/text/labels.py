@@ -1,6 +1,8 @@
-"""Labels of the elements of papers, in questions and in papers: "Figure 2", "Tab. S1", "section 3.2", "Theorem 2".
+"""Labels of the elements of papers, in questions and in papers: "Figure 2", "Tab. S1", "section
+3.2", "Theorem 2".
 
-A label is a word for an element and a number. Where in a paper the element is, `search.retrieval.elements` says.
+A label is a word for an element and a number. Where in a paper the element is,
+`search.retrieval.elements` says.
 """
 
 import re
@@ -9,9 +11,7 @@ from typing import NamedTuple
 
 from rag_assets.core.text.heading_numbers import heading_number
 
-_SAID_IN_FULL = (
-    "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
-)
+_SAID_IN_FULL = "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
 _WORDS = {
     "figure": r"fig(?:ure)?s?\b\.?",
     "table": r"tab(?:le)?s?\b\.?",
@@ -70,8 +70,8 @@ def labels_in(text: str) -> Iterator[PlacedLabel]:
 
 
 def label_before(text: str) -> Label | None:
-    """The label that a text begins with as elements do ("Theorem 2 (Moe).", "Fig. 3 Map of"), not as a sentence about
-    one does ("Figure 2 shows")."""
+    """The label that a text begins with as elements do ("Theorem 2 (Moe).", "Fig. 3 Map of"), not
+    as a sentence about one does ("Figure 2 shows")."""
     found = next(labels_in(text[:_MOST_CHARS]), None)
     opening = _OPENS.match(text)
     begins = found is not None and opening is not None and found.start <= opening.end()
@@ -79,7 +79,8 @@ def label_before(text: str) -> Label | None:
 
 
 def label_of_section(title: str) -> Label | None:
-    """The label of a section by its heading: "3.2 Soot", "IV. Results", "Appendix B: Proofs", "Chapter 3"."""
+    """The label of a section by its heading: "3.2 Soot", "IV. Results", "Appendix B: Proofs",
+    "Chapter 3"."""
     number = heading_number(title)
     if number is None:
         return label_before(title)

@@ -1,7 +1,8 @@
 """Words and periods that name papers, and lines of text that list persons or name an institution.
 
-Names are compared case folded and without stemming. Periods are years and quarters as people and file names write
-them: "FY2018", "FY18", "Q2 2023", "2023Q2", "2Q23", "Q22023". The terms of the word index are in `indexing`.
+Names are compared case folded and without stemming. Periods are years and quarters as people and
+file names write them: "FY2018", "FY18", "Q2 2023", "2023Q2", "2Q23", "Q22023". The terms of the
+word index are in `indexing`.
 """
 
 import re
@@ -30,11 +31,22 @@ _QUARTER = re.compile(
     rf"(?<![^\W\d_])Q([1-4])(?:({_YEAR})(?!\d)|(?!\d)(?:\s*(?:of\s+)?(?:{_FISCAL}\s*['’]?|['’])({_SHORT_YEAR})(?!\d))?)",
     re.IGNORECASE,
 )
-_COUNTED_QUARTER = re.compile(rf"\b([1-4])Q(?:['’]?({_YEAR}|{_SHORT_YEAR})(?!\d)|(?!\d))", re.IGNORECASE)
+_COUNTED_QUARTER = re.compile(
+    rf"\b([1-4])Q(?:['’]?({_YEAR}|{_SHORT_YEAR})(?!\d)|(?!\d))", re.IGNORECASE
+)
 _SPELT_QUARTER = re.compile(
     r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[\s-]+(?:fiscal[\s-]+)?quarter\b", re.IGNORECASE
 )
-_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1", "2nd": "2", "3rd": "3", "4th": "4"}
+_ORDINALS = {
+    "first": "1",
+    "second": "2",
+    "third": "3",
+    "fourth": "4",
+    "1st": "1",
+    "2nd": "2",
+    "3rd": "3",
+    "4th": "4",
+}
 
 
 def words_of(text: str) -> list[str]:
@@ -48,9 +60,11 @@ def pieces_of(text: str) -> tuple[str, ...]:
 
 
 def words_of_file_name(paper_id: str) -> list[str]:
-    """The words in the name of a paper's file, each once, case folded; its folder is not part of it.
+    """The words in the name of a paper's file, each once, case folded; its folder is not part of
+    it.
 
-    "AMCOR_2023Q2_10Q" gives amcor, 2023q2, 2023, 10q; "BestBuy2019" gives bestbuy2019, bestbuy, 2019, best, buy.
+    "AMCOR_2023Q2_10Q" gives amcor, 2023q2, 2023, 10q; "BestBuy2019" gives bestbuy2019, bestbuy,
+    2019, best, buy.
     """
     found: list[str] = []
     for piece in _PIECE.findall(paper_id.rpartition("/")[2]):
@@ -66,18 +80,22 @@ def joined_pairs(text: str) -> list[str]:
 
 
 def words_written_as_names(question: str) -> set[str]:
-    """The words that are written as names, case folded: with a capital that only a name has, or with letters and
-    digits. Empty for a longer text in title case or capitals."""
+    """The words that are written as names, case folded: with a capital that only a name has, or
+    with letters and digits. Empty for a longer text in title case or capitals."""
     question = plain(question)
     if is_in_title_case(question):
         return set()
-    return {word.group().casefold() for word in _WORD.finditer(question) if _is_name(word, question)}
+    return {
+        word.group().casefold() for word in _WORD.finditer(question) if _is_name(word, question)
+    }
 
 
 def is_in_title_case(text: str) -> bool:
     """Whether so many words behind the first one have capitals that these tell no names apart."""
     words = [word for word in text.split() if word[0].isalpha()][1:]
-    return len(words) >= _FEW_WORDS and sum(word[0].isupper() for word in words) >= _SHARE_CAPITALISED * len(words)
+    return len(words) >= _FEW_WORDS and sum(
+        word[0].isupper() for word in words
+    ) >= _SHARE_CAPITALISED * len(words)
 
 
 def _is_name(word: re.Match[str], text: str) -> bool:
@@ -90,28 +108,40 @@ def _is_name(word: re.Match[str], text: str) -> bool:
 
 
 def capital_tells_a_name(text: str, start: int, end: int) -> bool:
-    """Whether a word at a place that is written with a capital must be a name: words of its sentence stand before it,
-    and it is none of the words that any question is made of."""
+    """Whether a word at a place that is written with a capital must be a name: words of its
+    sentence stand before it, and it is none of the words that any question is made of."""
     return text[start:end].casefold() not in QUESTION_WORDS and has_words_before(text, start)
 
 
 def has_words_before(text: str, start: int) -> bool:
-    """Whether words of the same sentence stand before a place. Numbers and single letters are none: "1) " and "(b) "
-    may begin a line."""
-    return _WORD_BEFORE.search(_SENTENCE_END.split(text[max(0, start - _LOOK_BACK_CHARS) : start])[-1]) is not None
+    """Whether words of the same sentence stand before a place. Numbers and single letters are none:
+    "1) " and "(b) " may begin a line."""
+    return (
+        _WORD_BEFORE.search(_SENTENCE_END.split(text[max(0, start - _LOOK_BACK_CHARS) : start])[-1])
+        is not None
+    )
 
 
 def periods_in(text: str) -> frozenset[str]:
-    """The years ("2023") and quarters ("q2") that a text names; of a year in two digits, that of this century."""
-    quarters = [match.groups() for pattern in (_QUARTER, _COUNTED_QUARTER) for match in pattern.finditer(text)]
+    """The years ("2023") and quarters ("q2") that a text names; of a year in two digits, that of
+    this century."""
+    quarters = [
+        match.groups()
+        for pattern in (_QUARTER, _COUNTED_QUARTER)
+        for match in pattern.finditer(text)
+    ]
     of_quarters = [year for _, *stated in quarters for year in stated if year]
     years = [*_FISCAL_YEAR.findall(text), *_ANY_YEAR.findall(text), *of_quarters]
     numbers = [number for number, *_ in quarters]
     numbers += [_ORDINALS[match[1].casefold()] for match in _SPELT_QUARTER.finditer(text)]
-    return frozenset(year if len(year) == 4 else f"20{year}" for year in years) | {f"q{number}" for number in numbers}
+    return frozenset(year if len(year) == 4 else f"20{year}" for year in years) | {
+        f"q{number}" for number in numbers
+    }
 
 
-_NAME = r"[^\W\d_a-z][\w.’'-]*(?: (?:[^\W\d_a-z][\w.’'-]*|de|van|von|der|den|la|di|da|dos|el|al)){1,4}"
+_NAME = (
+    r"[^\W\d_a-z][\w.’'-]*(?: (?:[^\W\d_a-z][\w.’'-]*|de|van|von|der|den|la|di|da|dos|el|al)){1,4}"
+)
 _SEPARATOR = r"(?:\s*(?:,|;|&|\||\band\b)\s*)+"
 _NAMES = re.compile(rf"{_NAME}(?:{_SEPARATOR}{_NAME}){{1,40}}[\s,.]*")
 _BESIDE_NAMES = re.compile(
@@ -133,22 +163,25 @@ _ADDRESS = re.compile(r"\S+@\S+|https?://\S+|\bwww\.\S+|\{[^{}\n]*\}@?\S*")
 _MOST_ORDINARY = 0.25
 """Share of the words of names that may be ordinary ones too, as in "Roman Bondar"."""
 _WORDS_OF_A_PLACE = 3
-"""A place of work whose kind follows so soon, "National Defence University", has no name before it."""
+"""A place of work whose kind follows so soon, "National Defence University", has no name before
+it."""
 _SMALL_WORD = re.compile(r"\b[a-z]{3,}\b")
 _IN_NAMES = frozenset("and van von der den del los las dos mac".split())
 _FIRST_WORDS = re.compile(r"\W*((?:[^\W\d_a-z][\w.’'-]*,?\s+){1,3}[^\W\d_a-z][\w.’'-]+)")
 
 
 def lists_names(line: str) -> bool:
-    """Whether a line lists two persons or more, or one with an address. A line that names an institution, or a name
-    twice, does not count."""
+    """Whether a line lists two persons or more, or one with an address. A line that names an
+    institution, or a name twice, does not count."""
     if len(line) > _MAX_CHARS or _INSTITUTION.search(line):
         return False
     parted = _MARK.sub(",", line.title() if line.isupper() else line)
     bare = " ".join(_BESIDE_NAMES.sub(" ", parted).split())
     bare = re.sub(r"(?:\s*,)+", ",", bare).strip(" ,|")
     names = [name.strip() for name in re.split(_SEPARATOR, bare)]
-    is_list = _NAMES.fullmatch(bare) or _WITH_ADDRESS.fullmatch(" ".join(bare.replace(",", " ").split()))
+    is_list = _NAMES.fullmatch(bare) or _WITH_ADDRESS.fullmatch(
+        " ".join(bare.replace(",", " ").split())
+    )
     return len(set(names)) == len(names) and is_list is not None
 
 
@@ -158,32 +191,49 @@ def ordinary_words(text: str) -> frozenset[str]:
 
 
 def names_only(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line holds nothing but names of persons, one or more, in words that are not ordinary in its paper."""
-    if len(line) > _MAX_CHARS or _INSTITUTION.search(line) or (line.isupper() and " " not in line.strip()):
+    """Whether a line holds nothing but names of persons, one or more, in words that are not
+    ordinary in its paper."""
+    if (
+        len(line) > _MAX_CHARS
+        or _INSTITUTION.search(line)
+        or (line.isupper() and " " not in line.strip())
+    ):
         return False
     parted = _BESIDE_NAMES.sub(" ", _MARK.sub(",", line.title() if line.isupper() else line))
     words = re.sub(r"[,;&|]", " ", parted).split()
-    named = [word for word in words if word not in _IN_NAMES and not (len(word) == 1 and word.islower())]
-    are_capitals = len(named) > 1 and all(word[0].isupper() and not word.endswith(":") for word in named)
+    named = [
+        word for word in words if word not in _IN_NAMES and not (len(word) == 1 and word.islower())
+    ]
+    are_capitals = len(named) > 1 and all(
+        word[0].isupper() and not word.endswith(":") for word in named
+    )
     n_ordinary = sum(_bare(word) in ordinary for word in named)
     return are_capitals and n_ordinary <= _MOST_ORDINARY * len(named) and _is_long_enough(named)
 
 
 def begins_with_a_name(line: str, ordinary: Set[str]) -> bool:
-    """Whether a line begins with a person's name and goes on with a place of work or an address: a list of authors
-    with theirs, one after the other."""
+    """Whether a line begins with a person's name and goes on with a place of work or an address: a
+    list of authors with theirs, one after the other."""
     found = _FIRST_WORDS.match(line)
-    if len(line) > _MAX_CHARS or found is None or not (_INSTITUTION.search(line) or _ADDRESS.search(line)):
+    if (
+        len(line) > _MAX_CHARS
+        or found is None
+        or not (_INSTITUTION.search(line) or _ADDRESS.search(line))
+    ):
         return False
     opening = found[1].split(",")[0].split()[:_WORDS_OF_A_PLACE]
     words = [word.strip(",") for word in found[1].split()[:2]]
     are_ordinary = any(_bare(word) in ordinary for word in words)
-    return not _INSTITUTION.search(" ".join(opening)) and not are_ordinary and _is_long_enough(words)
+    return (
+        not _INSTITUTION.search(" ".join(opening)) and not are_ordinary and _is_long_enough(words)
+    )
 
 
 def names_an_institution(line: str) -> bool:
     """Whether a line that is no sentence names an institution."""
-    is_sentence = line.rstrip().endswith(".") and len(_SMALL_WORD.findall(line)) * 2 > len(line.split())
+    is_sentence = line.rstrip().endswith(".") and len(_SMALL_WORD.findall(line)) * 2 > len(
+        line.split()
+    )
     return len(line) <= _MAX_CHARS and not is_sentence and _INSTITUTION.search(line) is not None
 
 

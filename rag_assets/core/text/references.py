@@ -1,6 +1,8 @@
-"""Entries of reference lists, known by their form: authors with initials, a year, and where it was published.
+"""Entries of reference lists, known by their form: authors with initials, a year, and where it was
+published.
 
-Lists without a heading, or with one in another language, are found by it. The titles in them are no findings.
+Lists without a heading, or with one in another language, are found by it. The titles in them are no
+findings.
 """
 
 import re
@@ -8,7 +10,9 @@ import re
 _SURNAME = r"[^\W\d_a-z][\w'’-]{1,30}(?: [^\W\d_a-z][\w'’-]{1,30})?"
 _INITIALS = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _MARK = r"(?:\[?\d{1,3}[\].]?\s+|\[\w{1,12}\]\s+)?"
-_AUTHORS_FIRST = re.compile(_MARK + rf"(?:{_SURNAME},? {_INITIALS}(?=[\s,.(&;:]|$)|{_INITIALS}\s?{_SURNAME},)")
+_AUTHORS_FIRST = re.compile(
+    _MARK + rf"(?:{_SURNAME},? {_INITIALS}(?=[\s,.(&;:]|$)|{_INITIALS}\s?{_SURNAME},)"
+)
 _YEAR = re.compile(r"\b(?:1[6-9]|20)\d\d[a-z]?\b")
 _YEAR_AFTER_AUTHORS = re.compile(r"^[^()]{3,200}\((?:1[6-9]|20)\d\d[a-z]?\)[.,:]")
 _PLACE = re.compile(
@@ -23,4 +27,6 @@ def looks_like_reference(text: str) -> bool:
     start = text[:_MAX_CHARS]
     if _AUTHORS_FIRST.match(start) is None:
         return False
-    return bool(_YEAR_AFTER_AUTHORS.search(start)) or bool(_YEAR.search(start) and _PLACE.search(start))
+    return bool(_YEAR_AFTER_AUTHORS.search(start)) or bool(
+        _YEAR.search(start) and _PLACE.search(start)
+    )

@@ -1,7 +1,8 @@
-"""How a paper says of itself that it was retracted: a label beside its title, a stamp, a notice at an end.
+"""How a paper says of itself that it was retracted: a label beside its title, a stamp, a notice at
+an end.
 
-A paper about retractions uses the same words of others, mostly in the plural; there only a label or a stamp in capitals
-counts. A sentence about another paper is none of these.
+A paper about retractions uses the same words of others, mostly in the plural; there only a label or
+a stamp in capitals counts. A sentence about another paper is none of these.
 """
 
 import re
@@ -30,7 +31,8 @@ _NOTICE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OF_OTHERS = re.compile(
-    rf"\bretractions\b|\bretracted\s+(?:\w+\s+){{0,2}}?(?:{_KIND}s|studies|works|trials|literature)\b", re.IGNORECASE
+    rf"\bretractions\b|\bretracted\s+(?:\w+\s+){{0,2}}?(?:{_KIND}s|studies|works|trials|literature)\b",
+    re.IGNORECASE,
 )
 _MANY = 3
 
@@ -46,13 +48,15 @@ def is_about_retractions(texts: Iterable[str]) -> bool:
 
 
 def is_label_of(title: str, *, in_capitals: bool = False) -> bool:
-    """Whether a title begins, or ends, with the label of a retracted paper. in_capitals: no other counts."""
+    """Whether a title begins, or ends, with the label of a retracted paper. in_capitals: no other
+    counts."""
     found = _LABEL.match(title) or _LABEL_BEHIND.search(title)
     return found is not None and (not in_capitals or "RETRACTED" in found[0])
 
 
 def opens_with_label(text: str) -> bool:
-    """Whether a text begins with such a label: "Retraction: the figures of this paper were made up."."""
+    """Whether a text begins with such a label: "Retraction: the figures of this paper were made
+    up."."""
     return _LABEL.match(text) is not None
 
 

@@ -1,4 +1,5 @@
-"""Finds papers that are the same work: a preprint and its published version, or two files of one paper."""
+"""Finds papers that are the same work: a preprint and its published version, or two files of one
+paper."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,8 +9,8 @@ from rag_assets.core.domain import Record
 from rag_assets.core.text.folding import letters_of, title_key
 
 _MOST_COMPARED = 20
-"""Papers of one title that a further one is compared with; a title of more, "Supplementary information", names no work
-and would cost time by the square of their number."""
+"""Papers of one title that a further one is compared with; a title of more, "Supplementary
+information", names no work and would cost time by the square of their number."""
 _ALIKE = 85.0
 """Likeness of two abstracts from which they are versions of one text, 0 to 100."""
 _OPENING = 60
@@ -19,8 +20,9 @@ _OPENING = 60
 def same_works(records: Mapping[str, Record]) -> dict[str, str]:
     """The papers that are the same work as an earlier one, by id, with the first of them by id.
 
-    Same are papers with one DOI or one arXiv id; papers of one title with one first author or like abstracts; and
-    papers of one first author whose abstracts are alike and open with the same words.
+    Same are papers with one DOI or one arXiv id; papers of one title with one first author or like
+    abstracts; and papers of one first author whose abstracts are alike and open with the same
+    words.
     """
     first: dict[tuple[str, str], list[str]] = {}
     found: dict[str, str] = {}
@@ -55,7 +57,9 @@ def _are_versions(one: Record, other: Record, shared: str) -> bool:
     is_like = bool(one.abstract and other.abstract) and (
         token_set_ratio(one.abstract or "", other.abstract or "") >= _ALIKE
     )
-    is_by_one = bool(one.authors and other.authors) and _may_be_one(one.authors[0].family, other.authors[0].family)
+    is_by_one = bool(one.authors and other.authors) and _may_be_one(
+        one.authors[0].family, other.authors[0].family
+    )
     return is_like or is_by_one if shared == "title" else is_like and is_by_one
 
 

@@ -1,4 +1,5 @@
-"""The names that sections of papers have, for all formats; the zone and the kind of section that each name states."""
+"""The names that sections of papers have, for all formats; the zone and the kind of section that
+each name states."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +7,9 @@ from collections.abc import Iterable
 from rag_assets.core.domain import SectionKind, Zone
 from rag_assets.core.text.heading_numbers import heading_number
 
-_FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")
+_FRONT = re.compile(
+    r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format"
+)
 _REFERENCES = re.compile(
     r"references?(?: list| and notes| cited)?|reference list|list of references|notes and references|"
     r"(?:cited|selected) references|literature(?: cited| references)?|cited literature|bibliograph(?:y|ic references)|"
@@ -37,7 +40,9 @@ _STATEMENT = re.compile(
     r"(?:data|code|materials)(?: (?:and|&) \w+)? availability statements?"
 )
 """Names that statements have wherever they stand."""
-_STARTS_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)")
+_STARTS_ANNEX = re.compile(
+    r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)"
+)
 _ANNEX = re.compile(
     r"appendix|appendices|annex|supplement|supplement(?:ary|al) (?:materials?|information)|supporting information"
 )
@@ -51,8 +56,14 @@ _MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     (r"results?|findings", (SectionKind.RESULTS,)),
     (r"results? and discussion", (SectionKind.RESULTS, SectionKind.DISCUSSION)),
     (r"discussions?|limitations", (SectionKind.DISCUSSION,)),
-    (r"discussion and conclusions?(?: and (?:future work|outlook))?", (SectionKind.DISCUSSION, SectionKind.CONCLUSION)),
-    (r"conclusions?(?: and (?:future work|outlook))?|concluding remarks|future work", (SectionKind.CONCLUSION,)),
+    (
+        r"discussion and conclusions?(?: and (?:future work|outlook))?",
+        (SectionKind.DISCUSSION, SectionKind.CONCLUSION),
+    ),
+    (
+        r"conclusions?(?: and (?:future work|outlook))?|concluding remarks|future work",
+        (SectionKind.CONCLUSION,),
+    ),
 )
 """Names of main sections: a line that is one of them is a heading."""
 _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
@@ -60,13 +71,31 @@ _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
     (r"abstract", (SectionKind.ABSTRACT,)),
     (r"summary", (SectionKind.ABSTRACT, SectionKind.CONCLUSION)),
     (r"(?:prior|previous) work|preliminaries", (SectionKind.BACKGROUND,)),
-    (r"(?:general|experimental|online|detailed|statistical) (?:methods?|procedures?)", (SectionKind.METHODS,)),
-    (r"methods? (?:summary|overview|details)|experimental (?:section|design|set-?up|details)", (SectionKind.METHODS,)),
-    (r"(?:study )?(?:design|participants|patients|subjects|population|sample|area|setting)", (SectionKind.METHODS,)),
-    (r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy", (SectionKind.METHODS,)),
-    (r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)", (SectionKind.METHODS,)),
+    (
+        r"(?:general|experimental|online|detailed|statistical) (?:methods?|procedures?)",
+        (SectionKind.METHODS,),
+    ),
+    (
+        r"methods? (?:summary|overview|details)|experimental (?:section|design|set-?up|details)",
+        (SectionKind.METHODS,),
+    ),
+    (
+        r"(?:study )?(?:design|participants|patients|subjects|population|sample|area|setting)",
+        (SectionKind.METHODS,),
+    ),
+    (
+        r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy",
+        (SectionKind.METHODS,),
+    ),
+    (
+        r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)",
+        (SectionKind.METHODS,),
+    ),
     (r"(?:main|key|empirical|experimental) (?:results|findings)", (SectionKind.RESULTS,)),
-    (r"general discussion|strengths|implications|weaknesses|shortcomings|caveats", (SectionKind.DISCUSSION,)),
+    (
+        r"general discussion|strengths|implications|weaknesses|shortcomings|caveats",
+        (SectionKind.DISCUSSION,),
+    ),
     (r"outlook|future (?:directions|research)|recommendations?", (SectionKind.CONCLUSION,)),
 )
 """Names that state a kind; a line that is one of them may be anything."""
@@ -81,7 +110,8 @@ _RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)
 
 
 def zone_named(title: str) -> Zone | None:
-    """The zone that a section's name states: references are back matter, an abstract is front matter."""
+    """The zone that a section's name states: references are back matter, an abstract is front
+    matter."""
     bare = _bare(title)
     if _REFERENCES.fullmatch(bare):
         return Zone.BACK
@@ -93,14 +123,18 @@ def zone_named(title: str) -> Zone | None:
 
 
 def is_section_name(title: str) -> bool:
-    """Whether a heading is one that papers use for their main sections (Methods, References, Appendix B: Proofs)."""
+    """Whether a heading is one that papers use for their main sections (Methods, References,
+    Appendix B: Proofs)."""
     return is_plain_section_name(title) or zone_named(title) is not None
 
 
 def is_plain_section_name(line: str) -> bool:
-    """Like `is_section_name`, but the line must hold nothing else: lines of prose can start with a name too."""
+    """Like `is_section_name`, but the line must hold nothing else: lines of prose can start with a
+    name too."""
     bare = _bare(line)
-    return any(names.fullmatch(bare) for names in (_MAIN, _FRONT, _REFERENCES, _CLOSING_MATTER, _ANNEX))
+    return any(
+        names.fullmatch(bare) for names in (_MAIN, _FRONT, _REFERENCES, _CLOSING_MATTER, _ANNEX)
+    )
 
 
 def names_references(title: str) -> bool:
@@ -114,7 +148,8 @@ def names_closing_matter(title: str) -> bool:
 
 
 def names_statement(title: str) -> bool:
-    """Whether a heading behind the body opens a statement of authors or publisher; more may follow the name."""
+    """Whether a heading behind the body opens a statement of authors or publisher; more may follow
+    the name."""
     return _STARTS_STATEMENT.match(_bare(title)) is not None
 
 
@@ -124,14 +159,17 @@ def starts_abstract(text: str) -> bool:
 
 
 def is_of_abstract(titles: Iterable[str], paragraph: str) -> bool:
-    """Whether a paragraph belongs to an abstract: by the headings above it, or by a label that it begins with."""
+    """Whether a paragraph belongs to an abstract: by the headings above it, or by a label that it
+    begins with."""
     return SectionKind.ABSTRACT in section_kinds(titles) or starts_abstract(paragraph)
 
 
 def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
-    """What a text is by the headings above it, in any order: "Methods" and "Participants" make it methods.
+    """What a text is by the headings above it, in any order: "Methods" and "Participants" make it
+    methods.
 
-    A heading of several names states the kinds of all of them ("Conclusions and limitations"), if all are known.
+    A heading of several names states the kinds of all of them ("Conclusions and limitations"), if
+    all are known.
     """
     kinds = frozenset(kind for title in titles for kind in _kinds_of(_bare(title)))
     return kinds or frozenset({SectionKind.OTHER})
@@ -153,7 +191,8 @@ def _kinds_named(name: str) -> frozenset[SectionKind]:
 
 
 def _bare(title: str) -> str:
-    """The name without number, case, closing punctuation and the spaces of "R E F E R E N C E S"."""
+    """The name without number, case, closing punctuation and the spaces of "R E F E R E N C E
+    S"."""
     text = " ".join(title.split())
     number = heading_number(text)
     if number is not None and not number.label:

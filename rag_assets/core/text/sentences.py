@@ -1,9 +1,9 @@
-"""Where sentences end, and what marks point to the reference list. Chunks, passages and extractive answers never cut
-through a sentence.
+"""Where sentences end, and what marks point to the reference list. Chunks, passages and extractive
+answers never cut through a sentence.
 
-The boundaries come from sentencex; this module mends what scientific prose does to a general segmenter: citation
-marks and brackets that stand alone, statistics in brackets, "Eq. 2", "Sect. 4.1", periods set apart from the bracket
-before them, and breaks before a lower-case continuation.
+The boundaries come from sentencex; this module mends what scientific prose does to a general
+segmenter: citation marks and brackets that stand alone, statistics in brackets, "Eq. 2", "Sect.
+4.1", periods set apart from the bracket before them, and breaks before a lower-case continuation.
 """
 
 import re
@@ -34,12 +34,13 @@ _HIDDEN = str.maketrans(" \u00a0.!?;:•()[]", "____________")
 _NO_BRACKETS = str.maketrans("<>", "==")
 """Signs of relation: sentencex takes "p < .05. All ps > .1" for text in brackets."""
 _INLINE_MARK = re.compile(r"(?<=\S )\(?\w{1,4}\)|(?<=\d )•(?= \d)")
-"""In the middle of a line, "(a)", "2)" and a sign of multiplication: sentencex takes them for the marks of a list, and
-reads no other end of a sentence in its items."""
+"""In the middle of a line, "(a)", "2)" and a sign of multiplication: sentencex takes them for the
+marks of a list, and reads no other end of a sentence in its items."""
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 _ABBREVIATION_CHARS = 20
-"""The end of a sentence that is searched for an abbreviation; the longest has 7 characters with its period."""
+"""The end of a sentence that is searched for an abbreviation; the longest has 7 characters with its
+period."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character, which broken extractions leave and sentencex cannot read."""
 _MONTHS = (
@@ -56,7 +57,8 @@ REFERENCE_MARK = re.compile(
     rf"(?:;\s?(?:see also )?{_AUTHORS},? {_YEARS})*\)"
     rf"|{_AUTHORS} \({_YEARS}\)"
 )
-"""Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones (2019)"."""
+"""Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones
+(2019)"."""
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -87,7 +89,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _segments(text: str) -> Iterator[int]:
-    text = _SURROGATE.sub("\ufffd", lowered_as_plain(_with_quiet_brackets(_PERIOD_APART.sub(". ", text))))
+    text = _SURROGATE.sub(
+        "\ufffd", lowered_as_plain(_with_quiet_brackets(_PERIOD_APART.sub(". ", text)))
+    )
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
         if end - at > _MAX_UNBROKEN_CHARS:

@@ -26,30 +26,34 @@ QUESTION_WORDS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in `plain` letters; a hyphenated word is one. In Chinese, Japanese and Korean script every
-    two characters that stand side by side are one."""
+    """The words of a text in `plain` letters; a hyphenated word is one. In Chinese, Japanese and
+    Korean script every two characters that stand side by side are one."""
     return [piece for word in WORD.findall(plain(text)) for piece in pairs_in(word) or [word]]
 
 
 def pairs_in(word: str) -> list[str]:
-    """The pairs of neighbouring characters of a word in Chinese, Japanese or Korean script, and what else is in it, a
-    number for example; empty for any other word."""
+    """The pairs of neighbouring characters of a word in Chinese, Japanese or Korean script, and
+    what else is in it, a number for example; empty for any other word."""
     if word.isascii() or not _EAST_ASIAN.search(word):
         return []
     runs = [(run, _EAST_ASIAN.match(run)) for run in _EAST_ASIAN.split(word) if run]
     return [
-        run[at : at + 2] if east else run for run, east in runs for at in range(max(1, len(run) - 1) if east else 1)
+        run[at : at + 2] if east else run
+        for run, east in runs
+        for at in range(max(1, len(run) - 1) if east else 1)
     ]
 
 
 def is_in_latin_script(text: str) -> bool:
-    """Whether most letters of a text are Latin ones; the models that are packaged read no others."""
+    """Whether most letters of a text are Latin ones; the models that are packaged read no
+    others."""
     letters = [character for character in text if character.isalpha()]
     return 2 * sum(character < _BEHIND_LATIN for character in letters) >= len(letters)
 
 
 def may_be_english(text: str) -> bool:
-    """Whether a text has as many small words as English needs; sentences of other languages have next to none."""
+    """Whether a text has as many small words as English needs; sentences of other languages have
+    next to none."""
     words = [word.lower() for word in words_of(text)]
     return sum(word in QUESTION_WORDS for word in words) >= _LEAST_SMALL_WORDS * len(words)
 
@@ -64,8 +68,8 @@ def stem_of(word: str) -> str:
 def terms_of(text: str) -> frozenset[str]:
     """Stems of the content words; a hyphenated word counts as itself and as its parts.
 
-    Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and reads it again where
-    it asks for more chunks.
+    Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and
+    reads it again where it asks for more chunks.
     """
     words = [word.casefold() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
@@ -74,11 +78,16 @@ def terms_of(text: str) -> frozenset[str]:
 
 def placed_stems(text: str) -> list[tuple[int, str]]:
     """The stems of the content words with the offsets of their words, in order, as `terms_of`."""
-    return [(match.start(), stem) for match in WORD.finditer(text) for stem in sorted(terms_of(match[0]))]
+    return [
+        (match.start(), stem)
+        for match in WORD.finditer(text)
+        for stem in sorted(terms_of(match[0]))
+    ]
 
 
 def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
-    """Weight of each question term, summing to 1: log(1 + N / (1 + df)) over the terms of N texts."""
+    """Weight of each question term, summing to 1: log(1 + N / (1 + df)) over the terms of N
+    texts."""
     occurrences = Counter(term for terms in texts for term in terms)
     raw = {term: math.log1p(len(texts) / (1 + occurrences[term])) for term in terms_of(question)}
     total = sum(raw.values())

@@ -1,8 +1,8 @@
 """Counting tokens for chunk sizes and context budgets.
 
-Two counters exist: tiktoken's cl100k_base, whose table must be fetched once, and the WordPiece tokenizer that is
-packaged with the embedding weights. A choice is pinned with the data, because chunk boundaries (and so chunk ids)
-follow from it: see `resolve_tokenizer`.
+Two counters exist: tiktoken's cl100k_base, whose table must be fetched once, and the WordPiece
+tokenizer that is packaged with the embedding weights. A choice is pinned with the data, because
+chunk boundaries (and so chunk ids) follow from it: see `resolve_tokenizer`.
 """
 
 import importlib.util
@@ -34,7 +34,8 @@ REINSTALL = (
 """What to do when files of the packaged model are missing or damaged."""
 _FETCH_TIMEOUT_S = 5.0
 _LONG_WORD = re.compile(r"\S{101,}")
-"""WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its tokenizer.json is 100)."""
+"""WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its
+tokenizer.json is 100)."""
 _CHARS_PER_TOKEN = 4
 """Estimate for a word that WordPiece does not know; about the average of English text."""
 
@@ -51,7 +52,8 @@ class TokenCounter(Protocol):
 
 @cache
 def packaged_model_folder() -> Path:
-    """Folder with the weights and the tokenizer of all-MiniLM-L6-v2, which installing rag_assets puts beside its code.
+    """Folder with the weights and the tokenizer of all-MiniLM-L6-v2, which installing rag_assets
+    puts beside its code.
 
     Raises MissingModel when it is not there.
     """
@@ -65,14 +67,17 @@ def packaged_model_folder() -> Path:
 
 
 class ModelTokenizer:
-    """A model's tokenizer.json, loaded by the first text and once per process. Texts are not truncated."""
+    """A model's tokenizer.json, loaded by the first text and once per process. Texts are not
+    truncated."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens included."""
-        return [len(encoding.ids) for encoding in _loaded(self._file).encode_batch_fast(list(texts))]
+        return [
+            len(encoding.ids) for encoding in _loaded(self._file).encode_batch_fast(list(texts))
+        ]
 
     def count_plain(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text without special ones; 0 for an empty text."""
@@ -95,15 +100,17 @@ def _loaded(file: Path) -> "Tokenizer":
 
 
 def is_frequent_word(word: str) -> bool:
-    """Whether a word is one of the some 25,000 English ones that the packaged model reads whole, in any case."""
+    """Whether a word is one of the some 25,000 English ones that the packaged model reads whole, in
+    any case."""
     return _loaded(packaged_model_folder() / "tokenizer.json").token_to_id(word.lower()) is not None
 
 
 class WordPieceCounter:
     """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
 
-    A word of more than 100 characters (a sequence of bases, text of a script without spaces) counts at least one token
-    for every four of them. WordPiece counts it as one unknown token, so a chunk of such words would have no bound.
+    A word of more than 100 characters (a sequence of bases, text of a script without spaces) counts
+    at least one token for every four of them. WordPiece counts it as one unknown token, so a chunk
+    of such words would have no bound.
     """
 
     name = "wordpiece"
@@ -118,14 +125,20 @@ class WordPieceCounter:
         return self.count_all([text])[0]
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
-        return [n + self._uncounted(text) for n, text in zip(self._tokenizer.count_plain(texts), texts, strict=True)]
+        return [
+            n + self._uncounted(text)
+            for n, text in zip(self._tokenizer.count_plain(texts), texts, strict=True)
+        ]
 
     def _uncounted(self, text: str) -> int:
         words = _LONG_WORD.findall(text)
         if not words:
             return 0
         at_least = [math.ceil(len(word) / _CHARS_PER_TOKEN) for word in words]
-        return sum(max(0, least - n) for least, n in zip(at_least, self._tokenizer.count_plain(words), strict=True))
+        return sum(
+            max(0, least - n)
+            for least, n in zip(at_least, self._tokenizer.count_plain(words), strict=True)
+        )
 
 
 class Cl100kCounter:
@@ -177,10 +190,11 @@ def resolve_tokenizer(
 ) -> ResolvedTokenizer:
     """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
 
-    With "auto", the pinned choice holds until the file is deleted or the setting names a tokenizer; without a
-    pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A damaged pin is made anew from
-    `in_use`, the counter that the published chunks were cut with, where that is known. Raises InvalidSettings when
-    cl100k_base is demanded, or pinned, but cannot be had: a silent flip would re-cut every chunk.
+    With "auto", the pinned choice holds until the file is deleted or the setting names a tokenizer;
+    without a pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A
+    damaged pin is made anew from `in_use`, the counter that the published chunks were cut with,
+    where that is known. Raises InvalidSettings when cl100k_base is demanded, or pinned, but cannot
+    be had: a silent flip would re-cut every chunk.
     """
     if setting == "wordpiece":
         return ResolvedTokenizer("wordpiece", "chosen in the settings")
@@ -210,7 +224,9 @@ def _pinned(pin: Path) -> ResolvedTokenizer | None:
 
 
 def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:
-    with suppress(OSError):  # a question needs no room on the disk; a run that has none ends elsewhere
+    with suppress(
+        OSError
+    ):  # a question needs no room on the disk; a run that has none ends elsewhere
         write_atomically(pin, sealed_json(asdict(chosen)))
 
 

@@ -1,7 +1,8 @@
-"""Work on the machines of a Dask cluster, in the same killable processes as here, inside Dask's tasks.
+"""Work on the machines of a Dask cluster, in the same killable processes as here, inside Dask's
+tasks.
 
-So a paper that crashes, hangs or eats memory never costs the cluster a worker, and fails with the same sentence as on
-one machine. What a worker runs is in `tasks`.
+So a paper that crashes, hangs or eats memory never costs the cluster a worker, and fails with the
+same sentence as on one machine. What a worker runs is in `tasks`.
 """
 
 import contextlib
@@ -24,7 +25,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ITEMS_PER_TASK = 8
-"""Measured: 78 ms a paper in a process of this machine; through Dask 99 ms one by one, 88 ms in eights."""
+"""Measured: 78 ms a paper in a process of this machine; through Dask 99 ms one by one, 88 ms in
+eights."""
 _MOST_BYTES_PER_TASK = 16_000_000
 _TASKS_PER_THREAD = 2
 """Under way or waiting at a worker; what is sent passes through the memory of the scheduler."""
@@ -47,7 +49,8 @@ class _Task:
 
     def one_by_one(self) -> "Iterator[_Task]":
         return (
-            _Task([item], [message], is_alone=True) for item, message in zip(self.items, self.messages, strict=True)
+            _Task([item], [message], is_alone=True)
+            for item, message in zip(self.items, self.messages, strict=True)
         )
 
 
@@ -55,8 +58,8 @@ class DaskCluster:
     """The Workforce of a cluster; the connection is opened by the first item and kept."""
 
     def __init__(self, address: str, *, patience_s: float = _PATIENCE_S) -> None:
-        """Raises MissingExtra without the extra. patience_s: how long the cluster may have no worker, or
-        not answer."""
+        """Raises MissingExtra without the extra. patience_s: how long the cluster may have no
+        worker, or not answer."""
         try:
             import distributed  # noqa: F401
         except ImportError:
@@ -84,7 +87,9 @@ class DaskCluster:
                 if not running:
                     if not suspects:
                         return
-                    running.submit(suspects.pop())  # alone: Dask blames all that was sent to a worker for its end
+                    running.submit(
+                        suspects.pop()
+                    )  # alone: Dask blames all that was sent to a worker for its end
                 task, results = running.next_finished()
                 if results is None and not task.is_alone:
                     suspects += task.one_by_one()
@@ -108,7 +113,9 @@ class DaskCluster:
         from distributed import Client
 
         timeout_s = min(_CONNECT_TIMEOUT_S, self._patience_s)
-        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})  # papers are sent with their tasks
+        dask.config.set(
+            {"distributed.admin.large-graph-warning-threshold": "1GB"}
+        )  # papers are sent with their tasks
         try:
             return Client(self._address, timeout=timeout_s, name="rag_assets", set_as_default=False)
         except (OSError, TimeoutError) as error:
@@ -121,8 +128,15 @@ class DaskCluster:
 class _Running:
     """Tasks that were sent and not yet answered."""
 
-    def __init__(self, client: "Client", limits: Limits | None, patience_s: float, address: str) -> None:
-        self._client, self._limits, self._patience_s, self._address = client, limits, patience_s, address
+    def __init__(
+        self, client: "Client", limits: Limits | None, patience_s: float, address: str
+    ) -> None:
+        self._client, self._limits, self._patience_s, self._address = (
+            client,
+            limits,
+            patience_s,
+            address,
+        )
         self._tasks: dict[str, tuple[_Task, Future]] = {}
         self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
 
@@ -134,13 +148,15 @@ class _Running:
         return len(self._tasks) < _TASKS_PER_THREAD * n_threads
 
     def submit(self, task: _Task) -> None:
-        future = self._client.submit(run_batch, task.messages, self._limits, installed_versions(), pure=False)
+        future = self._client.submit(
+            run_batch, task.messages, self._limits, installed_versions(), pure=False
+        )
         self._tasks[future.key] = task, future
         future.add_done_callback(self._finished.put)
 
     def next_finished(self) -> tuple[_Task, list[Any] | None]:
-        """A task that is done, with the result of each of its items; None if it was lost with one worker after the
-        other. Raises ClusterUnavailable."""
+        """A task that is done, with the result of each of its items; None if it was lost with one
+        worker after the other. Raises ClusterUnavailable."""
         while True:
             future = self._await_one()
             task, _ = self._tasks[future.key]
@@ -187,7 +203,9 @@ class _Running:
             return _PENDING
         except KilledWorker:
             return None
-        except Exception as error:  # Dask has its own for every step that can fail; our own work raises none
+        except (
+            Exception
+        ) as error:  # Dask has its own for every step that can fail; our own work raises none
             raise ClusterUnavailable(
                 f"The cluster at {self._address} ({_SETTING}) failed with {type(error).__name__}: {error}. What is "
                 "finished is kept; look at the messages of its workers, then run again."
@@ -209,7 +227,9 @@ class _Running:
 _PENDING = object()
 
 
-def _tasks(work: Callable[[Item], Result], items: Iterable[Item], limits: Limits | None) -> Iterator[_Task]:
+def _tasks(
+    work: Callable[[Item], Result], items: Iterable[Item], limits: Limits | None
+) -> Iterator[_Task]:
     """Batches of items, small enough to travel."""
     batch, n_bytes = _Task([], []), 0
     for item in items:

@@ -1,10 +1,10 @@
 """Work in processes of this machine that can be killed: each item has a time and a memory limit.
 
-This side starts the workers, hands out items and replaces workers; `worker_process` is the other. A worker's own
-processor time is limited, so that a busy machine stops no file; the clock only ends one that waits for something.
-A worker is a plain subprocess with a pipe of its own: concurrent.futures cannot stop a single item; pebble can, but
-its workers import the main program anew (1.7 s of CPU when that is Dagster's command), and one that hangs outlives a
-killed parent.
+This side starts the workers, hands out items and replaces workers; `worker_process` is the other. A
+worker's own processor time is limited, so that a busy machine stops no file; the clock only ends
+one that waits for something. A worker is a plain subprocess with a pipe of its own:
+concurrent.futures cannot stop a single item; pebble can, but its workers import the main program
+anew (1.7 s of CPU when that is Dagster's command), and one that hangs outlives a killed parent.
 """
 
 import contextlib
@@ -34,11 +34,13 @@ _WAITING_PER_WORKER = 2
 _CLOCK_PER_CPU = 10
 """Times of its processor time that an item may take by the clock."""
 _ENDED_BY_CPU_LIMIT = -getattr(signal, "SIGPROF", 1000)
-"""Exit code of a process that its processor time ended; no exit code where there is no such signal."""
+"""Exit code of a process that its processor time ended; no exit code where there is no such
+signal."""
 
 
 class LocalProcesses:
-    """The Workforce of this machine; its processes live until it is closed, and serve one stage after the other."""
+    """The Workforce of this machine; its processes live until it is closed, and serve one stage
+    after the other."""
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -47,7 +49,8 @@ class LocalProcesses:
     def map(
         self, work: Callable[[Item], Result], items: Iterable[Item], limits: Limits | None
     ) -> Generator[tuple[Item, Result | Failure]]:
-        """See `Workforce`. Closing the iteration ends the processes of the items that are under way."""
+        """See `Workforce`. Closing the iteration ends the processes of the items that are under
+        way."""
         pool = self._pool = self._pool or WorkerPool(self._n_workers)
         left = iter(items)
         running: dict[Future[Result | Failure], Item] = {}
@@ -75,16 +78,23 @@ class LocalProcesses:
 
 
 class WorkerPool:
-    """Worker processes, each started when it is first needed; may be used by several threads. To be closed."""
+    """Worker processes, each started when it is first needed; may be used by several threads. To be
+    closed."""
 
     def __init__(self, n_workers: int) -> None:
         self._workers = [KillableWorker() for _ in range(n_workers)]
-        self._idle: queue.LifoQueue[KillableWorker] = queue.LifoQueue()  # the last one is likely to be started already
+        self._idle: queue.LifoQueue[KillableWorker] = (
+            queue.LifoQueue()
+        )  # the last one is likely to be started already
         for worker in self._workers:
             self._idle.put(worker)
-        self._threads = ThreadPoolExecutor(n_workers)  # live as long as the pool: a worker ends with its first thread
+        self._threads = ThreadPoolExecutor(
+            n_workers
+        )  # live as long as the pool: a worker ends with its first thread
 
-    def submit(self, work: Callable[[Item], Result], item: Item, limits: Limits | None) -> Future[Result | Failure]:
+    def submit(
+        self, work: Callable[[Item], Result], item: Item, limits: Limits | None
+    ) -> Future[Result | Failure]:
         """`work(item)` in a worker, when one is free; the arguments as for `Workforce.map`."""
         return self._threads.submit(self._run, message_of(work, item, limits), limits)
 
@@ -112,7 +122,8 @@ class _Closed(Exception):
 
 
 class KillableWorker:
-    """One worker process, started when it is first needed and replaced after an item that killed it.
+    """One worker process, started when it is first needed and replaced after an item that killed
+    it.
 
     On Linux it ends with the thread that started it.
     """
@@ -134,9 +145,13 @@ class KillableWorker:
         if answer is not None:
             result = answer.value
         elif is_late:
-            result = _stopped(f"{clock_s:g} s by the clock, {_CLOCK_PER_CPU} times parsing.limits.timeout_s")
+            result = _stopped(
+                f"{clock_s:g} s by the clock, {_CLOCK_PER_CPU} times parsing.limits.timeout_s"
+            )
         elif limits and process.wait() == _ENDED_BY_CPU_LIMIT:
-            result = _stopped(f"{limits.timeout_s:g} s of processor time (parsing.limits.timeout_s)")
+            result = _stopped(
+                f"{limits.timeout_s:g} s of processor time (parsing.limits.timeout_s)"
+            )
         else:
             result = _crashed(process)
         if is_late or (isinstance(result, Failure) and result.is_worker_lost):
@@ -164,7 +179,9 @@ class KillableWorker:
         if self._is_closed:
             raise _Closed
         if answer is None:
-            raise RuntimeError(f"A worker could not be started with {sys.executable}; its messages are above.")
+            raise RuntimeError(
+                f"A worker could not be started with {sys.executable}; its messages are above."
+            )
         return process
 
     def _end(self) -> None:
@@ -179,7 +196,8 @@ class KillableWorker:
 
 
 def _ask(process: "subprocess.Popen[bytes]", message: bytes, timeout_s: float) -> Answer | None:
-    """The answer to a message; None when the process ends before it has answered, or is killed because time is up."""
+    """The answer to a message; None when the process ends before it has answered, or is killed
+    because time is up."""
     stdin, stdout = _pipes(process)
     timer = threading.Timer(timeout_s, process.kill)
     timer.start()
@@ -198,7 +216,8 @@ def _ask(process: "subprocess.Popen[bytes]", message: bytes, timeout_s: float) -
 
 def _stopped(when: str) -> Failure:
     return Failure(
-        f"was stopped after {when}. Raise the limit if the file is worth the wait, or mend it.", is_worker_lost=True
+        f"was stopped after {when}. Raise the limit if the file is worth the wait, or mend it.",
+        is_worker_lost=True,
     )
 
 

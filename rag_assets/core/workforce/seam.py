@@ -20,14 +20,14 @@ class Workforce(Protocol):
     ) -> Generator[tuple[Item, Result | Failure]]:
         """`work(item)` for every item: (item, result), in the order they finish.
 
-        `work` is a function of an importable module, or a partial of one; items and results can be pickled and hold all
-        that is needed: a worker has neither the data folder nor anything that an earlier item left. Items are taken
-        from the iterable as workers become free, so they may be read from disk there. What is under way when the
-        iteration is closed is given up.
+        `work` is a function of an importable module, or a partial of one; items and results can be
+        pickled and hold all that is needed: a worker has neither the data folder nor anything that
+        an earlier item left. Items are taken from the iterable as workers become free, so they may
+        be read from disk there. What is under way when the iteration is closed is given up.
 
-        An item that crashes its process or passes its limits (None: there are none) is a Failure, and so is one on
-        which `work` raises. Raises ClusterUnavailable when the workers of a cluster are out of reach, RuntimeError when
-        no process can be started here.
+        An item that crashes its process or passes its limits (None: there are none) is a Failure,
+        and so is one on which `work` raises. Raises ClusterUnavailable when the workers of a
+        cluster are out of reach, RuntimeError when no process can be started here.
         """
         ...
 
@@ -51,21 +51,27 @@ class Spread(Protocol):
 def within(limits: Limits | None, workforce: Workforce) -> Spread:
     """The `map` of a workforce within these limits."""
 
-    def spread(work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[tuple[Item, Result | Failure]]:
+    def spread(
+        work: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Generator[tuple[Item, Result | Failure]]:
         return workforce.map(work, items, limits)
 
     return spread
 
 
 def demanded(result: Result | Failure) -> Result:
-    """The result of an item that no paper can be left out for. Raises what the work raised, or WorkLost."""
+    """The result of an item that no paper can be left out for. Raises what the work raised, or
+    WorkLost."""
     if isinstance(result, Failure):
-        raise result.raised or WorkLost(f"The work on an item failed: it {result.reason} What is finished is kept.")
+        raise result.raised or WorkLost(
+            f"The work on an item failed: it {result.reason} What is finished is kept."
+        )
     return result
 
 
 def open_workforce(settings: ExecutionSettings) -> Workforce:
-    """The workforce that the settings name. Starts no process and opens no connection before the first item."""
+    """The workforce that the settings name. Starts no process and opens no connection before the
+    first item."""
     if settings.cluster:
         from rag_assets.core.workforce.cluster import DaskCluster
 

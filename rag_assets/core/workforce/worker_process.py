@@ -1,4 +1,5 @@
-"""The process of a worker: it reads an item, works within limits and answers, until the parent closes the pipe.
+"""The process of a worker: it reads an item, works within limits and answers, until the parent
+closes the pipe.
 
 `processes` is the other side.
 """
@@ -51,7 +52,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker sends back: None once it has started, then the result or Failure of each item."""
+    """What a worker sends back: None once it has started, then the result or Failure of each
+    item."""
 
     value: Any
 
@@ -80,7 +82,8 @@ def _send(answers: IO[bytes], value: object) -> None:
 
 
 def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> Any:
-    """The result of `work(item)`, or a Failure, within its limits; at that of processor time, this process ends."""
+    """The result of `work(item)`, or a Failure, within its limits; at that of processor time, this
+    process ends."""
     try:
         with contextlib.ExitStack() as limited:
             if limits:
@@ -94,7 +97,9 @@ def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> A
             is_worker_lost=True,
         )
     except RecursionError:
-        return Failure("is nested deeper than can be followed. Flatten or remove it.", is_worker_lost=False)
+        return Failure(
+            "is nested deeper than can be followed. Flatten or remove it.", is_worker_lost=False
+        )
     except RagAssetsError as error:
         return Failure(str(error), is_worker_lost=False, raised=error)
     except Exception as error:
@@ -109,7 +114,8 @@ def result_of(work: Callable[[Any], Any], item: Any, limits: Limits | None) -> A
 
 @contextlib.contextmanager
 def _cpu_limit(seconds: float) -> Iterator[None]:
-    """Let the system end this process with SIGPROF when it has computed for so long, whatever else the machine does.
+    """Let the system end this process with SIGPROF when it has computed for so long, whatever else
+    the machine does.
 
     Windows has no such timer: there only the parent's clock ends a worker.
     """
@@ -145,7 +151,8 @@ def _memory_limit(max_added_mb: int) -> Iterator[None]:
 
 
 def _die_with_parent() -> None:
-    """End this process when the pipeline is killed: by a signal of the system on Linux, by a thread elsewhere."""
+    """End this process when the pipeline is killed: by a signal of the system on Linux, by a thread
+    elsewhere."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     else:

@@ -1,7 +1,7 @@
 """A paper's blocks become its chunks: what is read and cited.
 
-`units` and `table_rows` define the smallest pieces, `sections` decides which blocks belong together, `cuts` where a cut
-may fall, and `planned_chunks` puts the text of a chunk together.
+`units` and `table_rows` define the smallest pieces, `sections` decides which blocks belong
+together, `cuts` where a cut may fall, and `planned_chunks` puts the text of a chunk together.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,13 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import fingerprint as hash_of
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.corpus.chunking.planned_chunks import PATH_SEPARATOR, PlannedChunk, SizedRun, planned_chunks, sized_runs
+from rag_assets.corpus.chunking.planned_chunks import (
+    PATH_SEPARATOR,
+    PlannedChunk,
+    SizedRun,
+    planned_chunks,
+    sized_runs,
+)
 from rag_assets.corpus.chunking.sections import Run, read_runs
 from rag_assets.corpus.chunking.units import Unit
 
@@ -37,20 +43,24 @@ def chunk_paper(
 ) -> list[Chunk]:
     """The chunks of one paper in reading order.
 
-    `blocks` are all blocks of the paper: offsets count in their texts joined as in `Document.text`. No chunk is
-    longer than `settings.max_tokens`: a unit that alone is longer is cut. All text outside headings and back matter
-    is in a chunk.
+    `blocks` are all blocks of the paper: offsets count in their texts joined as in `Document.text`.
+    No chunk is longer than `settings.max_tokens`: a unit that alone is longer is cut. All text
+    outside headings and back matter is in a chunk.
     """
     document = BLOCK_SEPARATOR.join(block.text for block in blocks)
     runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
     neighbourhood = Neighbourhood(runs, settings.context_tokens)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
-    for at, (one, counted) in enumerate(zip(runs, _fitting_chunks(runs, settings, counter), strict=True)):
+    for at, (one, counted) in enumerate(
+        zip(runs, _fitting_chunks(runs, settings, counter), strict=True)
+    ):
         for nth, (planned, n_tokens) in enumerate(counted, start=1):
             made = planned.rendered
             page_start, page_end = page_range(known_spans(made.spans, made.own_start))
-            kinds = {unit.kind for unit in one.units[planned.first : planned.last]} - {BlockKind.HEADING}
+            kinds = {unit.kind for unit in one.units[planned.first : planned.last]} - {
+                BlockKind.HEADING
+            }
             chunks.append(
                 Chunk(
                     paper_id=paper_id,
@@ -76,7 +86,10 @@ def chunk_paper(
                     spans=made.spans,
                     fingerprint=fingerprint,
                     own_start=made.own_start,
-                    n_own_chars=sum(_n_chars(one.units, at, document) for at in range(planned.first, planned.last)),
+                    n_own_chars=sum(
+                        _n_chars(one.units, at, document)
+                        for at in range(planned.first, planned.last)
+                    ),
                     sections=made.sections,
                     units=made.units,
                 )
@@ -85,12 +98,14 @@ def chunk_paper(
 
 
 def _n_chars(units: Sequence[Unit], at: int, document: str) -> int:
-    """Characters of the paper that a unit represents, 0 for a heading. For a row of a table these are its line and the
-    lines since the row before, whose names it repeats."""
+    """Characters of the paper that a unit represents, 0 for a heading. For a row of a table these
+    are its line and the lines since the row before, whose names it repeats."""
     unit, before = units[at], units[at - 1] if at else None
     if unit.kind is BlockKind.HEADING:
         return 0
-    is_next_row = unit.is_linearised and before and before.is_linearised and before.block == unit.block
+    is_next_row = (
+        unit.is_linearised and before and before.is_linearised and before.block == unit.block
+    )
     start = before.end if before and is_next_row else unit.start
     return n_text_chars(unit.text if unit.is_caption else document[start : unit.end])
 
@@ -104,17 +119,20 @@ def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> st
 def _fitting_chunks(
     runs: Sequence[SizedRun], settings: ChunkingSettings, counter: TokenCounter
 ) -> list[list[tuple[PlannedChunk, int]]]:
-    """Each run's chunks with their exact sizes, at least 1: some tokenizers read no token in odd characters.
+    """Each run's chunks with their exact sizes, at least 1: some tokenizers read no token in odd
+    characters.
 
-    A text may have more tokens than its units counted one by one; such a run is cut again with a tighter limit, down
-    to one unit per chunk. The steps double, so that few rounds suffice.
+    A text may have more tokens than its units counted one by one; such a run is cut again with a
+    tighter limit, down to one unit per chunk. The steps double, so that few rounds suffice.
     """
     fitting: list[list[tuple[PlannedChunk, int]]] = [[] for _ in runs]
     pending = dict.fromkeys(range(len(runs)), settings.max_tokens)
     step = 1
     while pending:
         planned = {at: planned_chunks(runs[at], settings, limit) for at, limit in pending.items()}
-        counts = iter(counter.count_all([chunk.rendered.text for at in pending for chunk in planned[at]]))
+        counts = iter(
+            counter.count_all([chunk.rendered.text for at in pending for chunk in planned[at]])
+        )
         for at, limit in list(pending.items()):
             counted = [(chunk, max(1, next(counts))) for chunk in planned[at]]
             excess = max((n_tokens for _, n_tokens in counted), default=0) - settings.max_tokens
@@ -131,7 +149,8 @@ _WORDS_A_TOKEN = 0.75
 
 
 class Neighbourhood:
-    """The words before and after a chunk in its outermost section, for readers who see the chunk alone.
+    """The words before and after a chunk in its outermost section, for readers who see the chunk
+    alone.
 
     Headings and text that a model wrote are passed over.
     """
@@ -140,7 +159,8 @@ class Neighbourhood:
         """n_tokens: the most tokens of a context."""
         self._n_tokens = n_tokens
         self._places: list[list[int]] = []
-        """For each run: how many of `_units` come before each unit of the run, and after its last one."""
+        """For each run: how many of `_units` come before each unit of the run, and after its last
+        one."""
         self._sections: list[list[tuple[str, ...]]] = []
         self._units: list[tuple[str, int, tuple[str, ...]]] = []
         for one in runs:
@@ -153,13 +173,15 @@ class Neighbourhood:
             self._sections.append([_outermost(run, unit) for unit in one.units])
 
     def before(self, run: int, unit: int) -> str:
-        """The last whole sentences before the unit of that index in the run, or the last words of a longer one."""
+        """The last whole sentences before the unit of that index in the run, or the last words of a
+        longer one."""
         places = range(self._places[run][unit] - 1, -1, -1)
         taken, cut = self._taken(places, self._sections[run][unit])
         return " ".join(reversed(taken)) or " ".join(cut.split()[-self._n_words :])
 
     def after(self, run: int, unit: int) -> str:
-        """The first whole sentences from the unit of that index in the run on, or the first words of a longer one."""
+        """The first whole sentences from the unit of that index in the run on, or the first words
+        of a longer one."""
         places = range(self._places[run][unit], len(self._units))
         taken, cut = self._taken(places, self._sections[run][unit - 1])
         return " ".join(taken) or " ".join(cut.split()[: self._n_words])

@@ -1,8 +1,8 @@
 """Chunks become passages: what is searched.
 
-A passage is a run of a chunk's own units (sentences, rows, items, lines) that the embedding model reads in full. The
-units a chunk repeats from the one before belong to that one's passages. How chunks are cut lives in `chunker`, the
-choice of cuts in `cuts`.
+A passage is a run of a chunk's own units (sentences, rows, items, lines) that the embedding model
+reads in full. The units a chunk repeats from the one before belong to that one's passages. How
+chunks are cut lives in `chunker`, the choice of cuts in `cuts`.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -35,12 +35,14 @@ from rag_assets.corpus.chunking.cuts import (
 PASSAGER_VERSION = 10
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
-"""The first paragraph of a file may have been read as its title; its words would be searched with every passage."""
+"""The first paragraph of a file may have been read as its title; its words would be searched with
+every passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageUnit:
-    """A unit of a chunk, or a piece of one that the model cannot read in full: `chunk.text[start:end]`."""
+    """A unit of a chunk, or a piece of one that the model cannot read in full:
+    `chunk.text[start:end]`."""
 
     start: int
     end: int
@@ -53,7 +55,8 @@ class PassageUnit:
     """Title that a passage beginning here repeats."""
 
     def piece(self, start: int, end: int) -> "PassageUnit":
-        """Its characters `[start, end)`. A row written as "label: value" has no finer place than its line."""
+        """Its characters `[start, end)`. A row written as "label: value" has no finer place than
+        its line."""
         moved = replace(self, start=self.start + start, end=self.start + end)
         if self.char_end - self.char_start != self.end - self.start:
             return moved
@@ -98,21 +101,29 @@ def cut_passages(
 ) -> list[Passage]:
     """The passages of one paper's chunks, in order.
 
-    `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own tokenizer, special tokens
-    included, not truncated. `max_tokens`: what the model reads; no passage is longer. `title`: of the paper.
-    `summaries`: of the chunks that have one, by id.
+    `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own
+    tokenizer, special tokens included, not truncated. `max_tokens`: what the model reads; no
+    passage is longer. `title`: of the paper. `summaries`: of the chunks that have one, by id.
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
-    limits = ReadingLimits(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
+    limits = ReadingLimits(
+        count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special)
+    )
     return [
-        passage for chunk in chunks for passage in _passages_of(chunk, limits, title, summaries.get(chunk.chunk_id, ""))
+        passage
+        for chunk in chunks
+        for passage in _passages_of(chunk, limits, title, summaries.get(chunk.chunk_id, ""))
     ]
 
 
 def _passages_of(chunk: Chunk, limits: ReadingLimits, title: str, summary: str) -> list[Passage]:
     parts = _packed(chunk, _fitting(chunk, _own_units(chunk, limits), limits), limits)
-    ids = [chunk.chunk_id] if len(parts) == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(len(parts))]
+    ids = (
+        [chunk.chunk_id]
+        if len(parts) == 1
+        else [f"{chunk.chunk_id}#{nth}" for nth in range(len(parts))]
+    )
     return [
         _passage(chunk, part, passage_id, title, _fitting_summary(summary, part, limits))
         for passage_id, part in zip(ids, parts, strict=True)
@@ -125,13 +136,24 @@ def _fitting_summary(summary: str, part: PlannedPassage, limits: ReadingLimits) 
     return leading_piece(summary, n_left, limits.count)
 
 
-def _passage(chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, summary: str) -> Passage:
+def _passage(
+    chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, summary: str
+) -> Passage:
     first, last = part.units[0], part.units[-1]
     start, end = first.start, last.end
     page_start, page_end = page_range(known_spans(spans_between(chunk.spans, start, end)))
     section_title, section_path = chunk.section_at(start)
     headings = heading_text(title, section_path)
-    kept = (section_title, chunk.chunk_id, chunk.paper_id, part.text, page_start, page_end, headings, summary)
+    kept = (
+        section_title,
+        chunk.chunk_id,
+        chunk.paper_id,
+        part.text,
+        page_start,
+        page_end,
+        headings,
+        summary,
+    )
     return Passage(
         passage_id=passage_id,
         chunk_id=chunk.chunk_id,
@@ -154,13 +176,15 @@ def _passage(chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, su
 
 
 def heading_text(title: str, section_path: str) -> str:
-    """The titles of the paper and of the passage's sections, outermost first; a title that both have is given once."""
+    """The titles of the paper and of the passage's sections, outermost first; a title that both
+    have is given once."""
     short = title[:_MAX_TITLE_CHARS].strip()
     return section_path if section_path.startswith(short) else f"{short}\n{section_path}".strip()
 
 
 def _own_units(chunk: Chunk, limits: ReadingLimits) -> list[PassageUnit]:
-    """The chunk's own units, without sentences it repeats from the chunk before and without a repeated title."""
+    """The chunk's own units, without sentences it repeats from the chunk before and without a
+    repeated title."""
     prefixes = _prefixes(chunk, limits)
     section_starts = {part.start for part in chunk.sections}
     own = [unit for unit in chunk.units if unit.start >= chunk.own_start]
@@ -184,7 +208,9 @@ def _prefixes(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
         if unit.kind is UnitKind.CAPTION:
             captions.setdefault(unit.block, []).append(unit)
     return {
-        block: leading_piece(chunk.text[units[0].start : units[-1].end], limits.window.high // 4, limits.count)
+        block: leading_piece(
+            chunk.text[units[0].start : units[-1].end], limits.window.high // 4, limits.count
+        )
         for block, units in captions.items()
     }
 
@@ -199,8 +225,11 @@ def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_starts: Set[int
     return Rank.SECTION_END if unit.start in section_starts else Rank.BLOCK_END
 
 
-def _fitting(chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits) -> list[PassageUnit]:
-    """The units; one that the model cannot read in full is cut at sentences, else at clauses or words."""
+def _fitting(
+    chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits
+) -> list[PassageUnit]:
+    """The units; one that the model cannot read in full is cut at sentences, else at clauses or
+    words."""
     texts = [chunk.text[one.start : one.end] for one in units]
     leads = _leads(units, limits)
     fitting: list[PassageUnit] = []
@@ -221,26 +250,43 @@ def _fitting(chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits) 
 def _leads(units: Sequence[PassageUnit], limits: ReadingLimits) -> dict[str, int]:
     """Tokens of each title that a passage of the units may repeat, line end included."""
     titles = sorted({unit.prefix for unit in units} - {""})
-    return {"": 0} | dict(zip(titles, limits.count([f"{title}\n" for title in titles]), strict=True))
+    return {"": 0} | dict(
+        zip(titles, limits.count([f"{title}\n" for title in titles]), strict=True)
+    )
 
 
-def _packed(chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits) -> list[PlannedPassage]:
+def _packed(
+    chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits
+) -> list[PlannedPassage]:
     """The units of each passage, with its text and its exact size.
 
-    As with chunks, a text may have more tokens than its parts: then it is packed again with a tighter limit.
+    As with chunks, a text may have more tokens than its parts: then it is packed again with a
+    tighter limit.
     """
     ends = [0, *(one.end for one in units)]
-    sizes = limits.count([chunk.text[max(end, one.start - 2) : one.end] for end, one in zip(ends, units, strict=False)])
+    sizes = limits.count(
+        [
+            chunk.text[max(end, one.start - 2) : one.end]
+            for end, one in zip(ends, units, strict=False)
+        ]
+    )
     leads = _leads(units, limits)
     items = [
-        Item(size + (leads[one.prefix] if at == 0 else 0), leads[one.prefix], _cost_before(chunk.text, units, at))
+        Item(
+            size + (leads[one.prefix] if at == 0 else 0),
+            leads[one.prefix],
+            _cost_before(chunk.text, units, at),
+        )
         for at, (one, size) in enumerate(zip(units, sizes, strict=True))
     ]
     window = limits.window
     while True:
         parts = [units[first:last] for first, last in choose_cuts(items, window)]
         owns = [chunk.text[part[0].start : part[-1].end] for part in parts]
-        texts = [f"{part[0].prefix}\n{own}" if part[0].prefix else own for part, own in zip(parts, owns, strict=True)]
+        texts = [
+            f"{part[0].prefix}\n{own}" if part[0].prefix else own
+            for part, own in zip(parts, owns, strict=True)
+        ]
         counts = limits.count(texts)
         excess = max(counts) - max(limits.longest, window.high)
         if excess <= 0 or len(parts) == len(units):

@@ -1,4 +1,5 @@
-"""From the runs of a paper to its chunks: units are counted, long ones cut, short sections merged, texts put together.
+"""From the runs of a paper to its chunks: units are counted, long ones cut, short sections merged,
+texts put together.
 
 A planned chunk has its text, but its exact size is counted by `chunker`.
 """
@@ -40,17 +41,26 @@ class SizedRun:
     """Tokens of the title that a chunk beginning with the unit repeats, line end included."""
 
 
-def sized_runs(runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter) -> list[SizedRun]:
-    """The runs that chunks are cut from: units counted, long ones cut to fit, short sections merged."""
+def sized_runs(
+    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
+) -> list[SizedRun]:
+    """The runs that chunks are cut from: units counted, long ones cut to fit, short sections
+    merged."""
     counted = [*_counted(runs, settings, counter)]
     n_tokens = [sum(one.sizes[len(one.units) - _n_body(one) :]) for one in counted]
     return [_merged(counted[first:last]) for first, last in merged_runs(runs, n_tokens, settings)]
 
 
-def _counted(runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter) -> list[SizedRun]:
+def _counted(
+    runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter
+) -> list[SizedRun]:
     """Each run with its headings before its text; all are counted in one call."""
     titles = _Titles(runs, settings.max_tokens, counter)
-    counts = iter(counter.count_all([unit.gap + unit.text for run in runs for unit in (*run.headings, *run.units)]))
+    counts = iter(
+        counter.count_all(
+            [unit.gap + unit.text for run in runs for unit in (*run.headings, *run.units)]
+        )
+    )
     counted = []
     for run in runs:
         units: list[Unit] = []
@@ -62,9 +72,18 @@ def _counted(runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCoun
             pieces = fitting_pieces(whole.text, budget, counter.count_all) if size > budget else []
             parts = fragments(whole, pieces) if len(pieces) > 1 else [whole]
             units += parts
-            sizes += [size] if len(parts) == 1 else counter.count_all([part.gap + part.text for part in parts])
+            sizes += (
+                [size]
+                if len(parts) == 1
+                else counter.count_all([part.gap + part.text for part in parts])
+            )
         counted.append(
-            SizedRun(run, tuple(units), tuple(max(1, n) for n in sizes), tuple(titles.size(unit) for unit in units))
+            SizedRun(
+                run,
+                tuple(units),
+                tuple(max(1, n) for n in sizes),
+                tuple(titles.size(unit) for unit in units),
+            )
         )
     return counted
 
@@ -75,7 +94,8 @@ class _Titles:
     def __init__(self, runs: Sequence[Run], max_tokens: int, counter: TokenCounter) -> None:
         whole = sorted({unit.prefix for run in runs for unit in run.units} - {""})
         self._short: Mapping[str, str] = {
-            title: leading_piece(title, max_tokens // _TITLE_SHARE, counter.count_all) for title in whole
+            title: leading_piece(title, max_tokens // _TITLE_SHARE, counter.count_all)
+            for title in whole
         }
         short = list(dict.fromkeys(self._short.values()))
         counts = counter.count_all([as_line(text) for text in short])
@@ -85,7 +105,9 @@ class _Titles:
         if not unit.prefix:
             return unit
         short = self._short[unit.prefix]
-        return replace(unit, prefix=short, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(short), None))
+        return replace(
+            unit, prefix=short, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(short), None)
+        )
 
     def size(self, unit: Unit) -> int:
         return self._sizes[unit.prefix]
@@ -101,7 +123,8 @@ def _n_body(one: SizedRun) -> int:
 
 
 def _merged(members: Sequence[SizedRun]) -> SizedRun:
-    """One run of all members; the first one's headings only where the common path does not name them."""
+    """One run of all members; the first one's headings only where the common path does not name
+    them."""
     first = members[0]
     run = first.run
     if len(members) == 1:
@@ -110,7 +133,9 @@ def _merged(members: Sequence[SizedRun]) -> SizedRun:
         path = common_path([one.run.section_path for one in members])
         n_named = sum(1 for _ in takewhile(lambda unit: is_named_by(path, unit), first.units))
         merged_from = fingerprint("sections", [one.run.section_id for one in members])[:12]
-        run = replace(run, section_path=path, section_id=f"{run.section_id.rpartition(':')[0]}:{merged_from}")
+        run = replace(
+            run, section_path=path, section_id=f"{run.section_id.rpartition(':')[0]}:{merged_from}"
+        )
     return SizedRun(
         run=run,
         units=tuple(unit for one in members for unit in one.units)[n_named:],
@@ -141,8 +166,8 @@ class Rendered:
 def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     """The text of a chunk of those units.
 
-    Neighbouring spans of a block that differ in nothing become one. Only a repeated title can precede the first
-    unit; `n_repeated` units are repeated too.
+    Neighbouring spans of a block that differ in nothing become one. Only a repeated title can
+    precede the first unit; `n_repeated` units are repeated too.
     """
     pieces = [as_line(prefix)]
     at = own_start = len(pieces[0])
@@ -150,7 +175,11 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     sections: list[SectionPart] = []
     placed: list[ChunkUnit] = []
     if prefix:
-        placed.append(ChunkUnit(0, len(prefix), UnitKind.CAPTION, units[0].block, units[0].start, units[0].start))
+        placed.append(
+            ChunkUnit(
+                0, len(prefix), UnitKind.CAPTION, units[0].block, units[0].start, units[0].start
+            )
+        )
     block = None
     for nth, unit in enumerate(units):
         gap = unit.gap if nth else ""
@@ -165,7 +194,9 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
             else:
                 spans.append(span)
         _extend(sections, unit, at if nth else 0, at + len(unit.text))
-        placed.append(ChunkUnit(at, at + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end))
+        placed.append(
+            ChunkUnit(at, at + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end)
+        )
         block = unit.block
         at += len(unit.text)
     return Rendered("".join(pieces), own_start, tuple(spans), tuple(sections), tuple(placed))
@@ -191,7 +222,10 @@ def _continues(span: Span, following: Span) -> bool:
     if span.source_start is None or following.source_start is None:
         return replace(span, start=0, end=0) == replace(following, start=0, end=0)
     expected = replace(
-        span, start=following.start, end=following.end, source_start=span.source_start + following.start - span.start
+        span,
+        start=following.start,
+        end=following.end,
+        source_start=span.source_start + following.start - span.start,
     )
     return expected == following
 
@@ -208,7 +242,8 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunk:
-    """A chunk whose exact size is not known yet: `units[start:last]` of its run, its own from `first` on."""
+    """A chunk whose exact size is not known yet: `units[start:last]` of its run, its own from
+    `first` on."""
 
     start: int
     first: int
@@ -219,7 +254,8 @@ class PlannedChunk:
 
 
 def planned_chunks(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[PlannedChunk]:
-    """The run cut into chunks of at most `limit` tokens, by the sizes of its units; one unit may be longer."""
+    """The run cut into chunks of at most `limit` tokens, by the sizes of its units; one unit may be
+    longer."""
     low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
     leads = _leads(run, settings.overlap_tokens, limit)
     items = [
@@ -232,13 +268,19 @@ def planned_chunks(run: SizedRun, settings: ChunkingSettings, limit: int) -> lis
 
 
 def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk | None:
-    """The chunk of own units `[first, last)`, without headings at its edges; None when there are only headings.
+    """The chunk of own units `[first, last)`, without headings at its edges; None when there are
+    only headings.
 
-    A heading at its end belongs to the text of the next chunk, one at its beginning is named by its path.
+    A heading at its end belongs to the text of the next chunk, one at its beginning is named by its
+    path.
     """
     while last > first and run.units[last - 1].kind is BlockKind.HEADING:
         last -= 1
-    body = [unit.section_path for unit in run.units[lead.first : last] if unit.kind is not BlockKind.HEADING]
+    body = [
+        unit.section_path
+        for unit in run.units[lead.first : last]
+        if unit.kind is not BlockKind.HEADING
+    ]
     if not body:
         return None
     path = common_path(list(dict.fromkeys(body)))
@@ -246,16 +288,23 @@ def _planned(run: SizedRun, lead: Lead, first: int, last: int) -> PlannedChunk |
     while is_named_by(path, run.units[start]):
         start += 1
     first = max(first, start)
-    return PlannedChunk(start, first, last, path, rendered(run.units[start:last], lead.prefix, first - start))
+    return PlannedChunk(
+        start, first, last, path, rendered(run.units[start:last], lead.prefix, first - start)
+    )
 
 
 def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
-    """For each unit, what a chunk whose own text begins there repeats: sentences of its section, or a table's title."""
+    """For each unit, what a chunk whose own text begins there repeats: sentences of its section, or
+    a table's title."""
     before = [0, *accumulate(run.sizes)]
     leads, barrier = [Lead(0)][: len(run.units)], 0
     for at in range(1, len(run.units)):
         unit, previous, room = run.units[at], run.units[at - 1], limit - run.sizes[at]
-        if previous.kind not in PROSE or previous.is_fragment or previous.section_path != unit.section_path:
+        if (
+            previous.kind not in PROSE
+            or previous.is_fragment
+            or previous.section_path != unit.section_path
+        ):
             barrier = at
         if unit.prefix and previous.block == unit.block and run.prefix_sizes[at] <= room:
             leads.append(Lead(at, unit.prefix, run.prefix_sizes[at]))

@@ -1,8 +1,8 @@
 """What must hold of chunks and passages before they are published.
 
-Each function returns the rows that break a promise. `broken_by_chunks` and `broken_by_passages` apply them to one
-paper, which is then quarantined: left out with its reason, so that the other papers go on. The lists at the end apply
-them to the whole table.
+Each function returns the rows that break a promise. `broken_by_chunks` and `broken_by_passages`
+apply them to one paper, which is then quarantined: left out with its reason, so that the other
+papers go on. The lists at the end apply them to the whole table.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,10 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
     back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))
     ranges: dict[str, list[tuple[int, int]]] = {}
     for paper, start, text in zip(
-        back["paper_id"].to_pylist(), back["char_start"].to_pylist(), back["text"].to_pylist(), strict=True
+        back["paper_id"].to_pylist(),
+        back["char_start"].to_pylist(),
+        back["text"].to_pylist(),
+        strict=True,
     ):
         ranges.setdefault(paper, []).append((start, start + len(text)))
     overlaps = [
@@ -98,7 +101,8 @@ def with_half_a_page_range(chunks: pa.Table) -> pa.Table:
 
 
 def without_page(chunks: pa.Table) -> pa.Table:
-    """Chunks without a proven page; a title page has none, since its statements may come from other files."""
+    """Chunks without a proven page; a title page has none, since its statements may come from other
+    files."""
     is_placeable = pc.not_equal(chunks["section_title"], TITLE_PAGE_HEADING)
     return chunks.filter(pc.and_(pc.is_null(chunks["page_start"]), is_placeable))
 
@@ -108,8 +112,11 @@ def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
     return passages.filter(pc.greater(passages["n_tokens"], max_tokens))
 
 
-def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings) -> Iterator[str]:
-    """The promises that the chunks of one paper break, each as a phrase that can follow its file's name."""
+def broken_by_chunks(
+    chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings
+) -> Iterator[str]:
+    """The promises that the chunks of one paper break, each as a phrase that can follow its file's
+    name."""
     if not len(chunks) and pc.any(blocks["is_indexable"]).as_py():
         yield "has text but no chunk"
     if (n := len(outside_token_bounds(chunks, settings))) > 0:
@@ -133,7 +140,10 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
 
 
 def _lost_in_words(_: ChunksCandidate, rows: Offenders) -> str:
-    told = (f"{row['paper_id']} {share_lost(row):.0%} ({row['n_lost']:,} characters)" for row in rows[:_MOST_TOLD])
+    told = (
+        f"{row['paper_id']} {share_lost(row):.0%} ({row['n_lost']:,} characters)"
+        for row in rows[:_MOST_TOLD]
+    )
     n_more = len(rows) - _MOST_TOLD
     more = f" and {n_more} more papers" if n_more > 0 else ""
     return f"Text was lost between the file and its chunks: {', '.join(told)}{more}. Compare with the file."
@@ -143,7 +153,9 @@ CHUNK_PROMISES: list[Promise[Any]] = [
     Promise(
         "ids_unique",
         "Every chunk id occurs once.",
-        lambda candidate: repeated_ids(candidate.chunks, "chunk_id").select(["chunk_id", "paper_id"]).to_pylist(),
+        lambda candidate: (
+            repeated_ids(candidate.chunks, "chunk_id").select(["chunk_id", "paper_id"]).to_pylist()
+        ),
     ),
     Promise(
         "token_bounds",
@@ -158,7 +170,9 @@ CHUNK_PROMISES: list[Promise[Any]] = [
         "no_back_matter",
         "No chunk comes from the reference list.",
         lambda candidate: (
-            from_back_matter(candidate.chunks, candidate.back_matter).select(["chunk_id", "section_title"]).to_pylist()
+            from_back_matter(candidate.chunks, candidate.back_matter)
+            .select(["chunk_id", "section_title"])
+            .to_pylist()
         ),
     ),
     Promise(
@@ -171,14 +185,20 @@ CHUNK_PROMISES: list[Promise[Any]] = [
         "pages_whole",
         "A chunk with a first page has a last one.",
         lambda candidate: (
-            with_half_a_page_range(candidate.chunks).select(["chunk_id", "page_start", "page_end"]).to_pylist()
+            with_half_a_page_range(candidate.chunks)
+            .select(["chunk_id", "page_start", "page_end"])
+            .to_pylist()
         ),
     ),
-    none_quarantined("Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on."),
+    none_quarantined(
+        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on."
+    ),
     Promise(
         "pages_known",
         "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
-        lambda candidate: without_page(candidate.chunks).select(["chunk_id", "file_path"]).to_pylist(),
+        lambda candidate: (
+            without_page(candidate.chunks).select(["chunk_id", "file_path"]).to_pylist()
+        ),
         "warning",
     ),
     Promise(
@@ -203,7 +223,11 @@ PASSAGE_PROMISES: list[Promise[Any]] = [
     Promise(
         "ids_unique",
         "Every passage id occurs once.",
-        lambda candidate: repeated_ids(candidate.passages, "passage_id").select(["passage_id", "paper_id"]).to_pylist(),
+        lambda candidate: (
+            repeated_ids(candidate.passages, "passage_id")
+            .select(["passage_id", "paper_id"])
+            .to_pylist()
+        ),
     ),
     none_quarantined(
         "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on."

@@ -1,11 +1,13 @@
 """Which blocks of a paper may share a chunk: runs of one section.
 
-A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
-section has the heading as its section title and not in its text; runs keep it for chunks of several sections.
+A run ends where the section, the zone or the author (people or a model) changes, and at back
+matter. A chunk of one section has the heading as its section title and not in its text; runs keep
+it for chunks of several sections.
 
-A section shorter than the minimum (a stray line, the sentence before the first subsection) joins the neighbour with
-which it shares the nearest heading; of two that are equally near, the shorter one. Sections without a common heading,
-runs of different zones or authors, and runs with back matter between them are never merged.
+A section shorter than the minimum (a stray line, the sentence before the first subsection) joins
+the neighbour with which it shares the nearest heading; of two that are equally near, the shorter
+one. Sections without a common heading, runs of different zones or authors, and runs with back
+matter between them are never merged.
 """
 
 import heapq
@@ -50,11 +52,13 @@ class Run:
     headings: tuple[Unit, ...] = ()
     """The headings between the run before and this one."""
     follows: bool = False
-    """Only headings are between the run before and this one, and their zone and author are the same."""
+    """Only headings are between the run before and this one, and their zone and author are the
+    same."""
 
 
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
-    """The runs of a paper in reading order; their units and headings have the gap to the text before."""
+    """The runs of a paper in reading order; their units and headings have the gap to the text
+    before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
     for placed in _placed(blocks):
         reader.read(placed)
@@ -96,9 +100,15 @@ class _RunReader:
             return
         first = self._run[0].block
         before = self.runs[-1] if self.runs and not self._is_after_gap else None
-        headings = [] if first.is_generated else [one for one in self._headings if one.block.zone is first.zone]
+        headings = (
+            []
+            if first.is_generated
+            else [one for one in self._headings if one.block.zone is first.zone]
+        )
         run = Run(
-            section_id=_section_id(self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)),
+            section_id=_section_id(
+                self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)
+            ),
             section_path=first.section_path,
             zone=first.zone,
             is_generated=first.is_generated,
@@ -110,16 +120,21 @@ class _RunReader:
         end = before.units[-1].end if before and run.follows else None
         units = self._units([*headings, *self._run], end)
         n_headings = sum(unit.kind is BlockKind.HEADING for unit in units)
-        self.runs.append(replace(run, headings=tuple(units[:n_headings]), units=tuple(units[n_headings:])))
+        self.runs.append(
+            replace(run, headings=tuple(units[:n_headings]), units=tuple(units[n_headings:]))
+        )
         self._run, self._headings, self._is_after_gap = [], [], False
 
     def _units(self, placed: Sequence[PlacedBlock], end: int | None) -> list[Unit]:
-        """The units of blocks; `end` is where the unit before them ends, None when they follow nothing."""
+        """The units of blocks; `end` is where the unit before them ends, None when they follow
+        nothing."""
         units: list[Unit] = []
         for one in placed:
             own = STRATEGIES[one.block.kind](one)
             if own and end is not None:
-                between = self._document[end : own[0].start]  # rows of a table without text are left out
+                between = self._document[
+                    end : own[0].start
+                ]  # rows of a table without text are left out
                 own[0] = replace(own[0], gap=BLOCK_SEPARATOR if between.strip() else between)
             units += own
             end = units[-1].end if units else end
@@ -154,7 +169,9 @@ class _Group:
     n_chars: int
 
 
-def merged_runs(runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings) -> list[tuple[int, int]]:
+def merged_runs(
+    runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings
+) -> list[tuple[int, int]]:
     """Ranges `[first, last)` of runs that are chunked together, in order; every run is in one.
 
     n_tokens: the size of each run.
@@ -171,15 +188,20 @@ def common_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 class _Merging:
     """Merges the nearest pair of neighbours, one of them short, until no such pair is left."""
 
-    def __init__(self, runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings) -> None:
+    def __init__(
+        self, runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings
+    ) -> None:
         self._runs = runs
         self._settings = settings
         self._groups: dict[int, _Group] = {}
         """Groups by their first run."""
         self._first_by_last: dict[int, int] = {}
         self._pairs: list[tuple[int, int, int, int, int]] = []
-        """Heap of (minus the depth of the common heading, tokens together, first run, first of the second, its end)."""
-        for _, members in groupby(range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)):
+        """Heap of (minus the depth of the common heading, tokens together, first run, first of the
+        second, its end)."""
+        for _, members in groupby(
+            range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)
+        ):
             section = list(members)
             sizes = (
                 sum(n_tokens[at] for at in section),
@@ -200,11 +222,16 @@ class _Merging:
         return [(group.first, group.last) for _, group in sorted(self._groups.items())]
 
     def _merge(self, one: _Group, other: _Group) -> None:
-        """A pair that was merged, or grew on either side, leaves entries in the heap that no longer fit."""
+        """A pair that was merged, or grew on either side, leaves entries in the heap that no longer
+        fit."""
         del self._groups[other.first]
         del self._first_by_last[one.last]
         one.section_path = common_path([one.section_path, other.section_path])
-        one.last, one.n_tokens, one.n_chars = other.last, one.n_tokens + other.n_tokens, one.n_chars + other.n_chars
+        one.last, one.n_tokens, one.n_chars = (
+            other.last,
+            one.n_tokens + other.n_tokens,
+            one.n_chars + other.n_chars,
+        )
         self._first_by_last[one.last] = one.first
         self._consider(one.first)
         self._consider(one.last)
@@ -219,10 +246,18 @@ class _Merging:
         if any(heading.section_path == common for heading in self._runs[second].headings):
             common = common[:-1]  # two sections of one name
         if common and (self._is_short(one) or self._is_short(other)):
-            entry = (-len(common), one.n_tokens + other.n_tokens, one.first, other.first, other.last)
+            entry = (
+                -len(common),
+                one.n_tokens + other.n_tokens,
+                one.first,
+                other.first,
+                other.last,
+            )
             heapq.heappush(self._pairs, entry)
 
     def _is_short(self, group: _Group) -> bool:
         if self._settings.include_front and self._runs[group.first].zone is Zone.FRONT:
             return False
-        return group.n_tokens < self._settings.min_tokens or group.n_chars < self._settings.min_chars
+        return (
+            group.n_tokens < self._settings.min_tokens or group.n_chars < self._settings.min_chars
+        )

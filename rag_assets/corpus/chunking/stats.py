@@ -1,6 +1,8 @@
-"""Figures of the chunks, for the whole corpus (chunk_stats.json) and per paper, and where the text of each paper went.
+"""Figures of the chunks, for the whole corpus (chunk_stats.json) and per paper, and where the text
+of each paper went.
 
-Characters are counted by `domain.n_text_chars` when a paper's blocks and chunks are made; here they are summed.
+Characters are counted by `domain.n_text_chars` when a paper's blocks and chunks are made; here they
+are summed.
 """
 
 from collections import Counter
@@ -19,29 +21,47 @@ from rag_assets.core.text.tokens import ResolvedTokenizer
 _TOP_SECTIONS = 20
 
 
-def chunk_stats(chunks: pa.Table, parsed_index: pa.Table, tokenizer: ResolvedTokenizer) -> dict[str, Any]:
+def chunk_stats(
+    chunks: pa.Table, parsed_index: pa.Table, tokenizer: ResolvedTokenizer
+) -> dict[str, Any]:
     """JSON-ready statistics of the whole corpus, by source and by the most frequent section titles.
 
-    `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, says which papers were read from a fallback. Shares
-    are of chunks, 0 to 1; null where there are no chunks.
+    `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, says which papers were read from a
+    fallback. Shares are of chunks, 0 to 1; null where there are no chunks.
     """
-    fell_back = dict(zip(parsed_index["paper_id"].to_pylist(), parsed_index["used_fallback"].to_pylist(), strict=True))
-    columns = chunks.select(["paper_id", "section_title", "source", "n_tokens", "page_start"]).to_pylist()
+    fell_back = dict(
+        zip(
+            parsed_index["paper_id"].to_pylist(),
+            parsed_index["used_fallback"].to_pylist(),
+            strict=True,
+        )
+    )
+    columns = chunks.select(
+        ["paper_id", "section_title", "source", "n_tokens", "page_start"]
+    ).to_pylist()
     sources = sorted({row["source"] for row in columns})
-    titles = [title for title, _ in Counter(row["section_title"] for row in columns).most_common(_TOP_SECTIONS)]
+    titles = [
+        title
+        for title, _ in Counter(row["section_title"] for row in columns).most_common(_TOP_SECTIONS)
+    ]
     return {
         "tokenizer": {"name": tokenizer.name, "reason": tokenizer.reason},
         "n_papers": len({row["paper_id"] for row in columns}),
         **_figures(columns, fell_back),
-        "by_source": {source: _figures([r for r in columns if r["source"] == source], fell_back) for source in sources},
+        "by_source": {
+            source: _figures([r for r in columns if r["source"] == source], fell_back)
+            for source in sources
+        },
         "by_section_title": {
-            title: _figures([r for r in columns if r["section_title"] == title], fell_back) for title in titles
+            title: _figures([r for r in columns if r["section_title"] == title], fell_back)
+            for title in titles
         },
     }
 
 
 def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
-    """One row per paper, in order: how many chunks it has, their sizes in tokens, the share with a page (0 to 1).
+    """One row per paper, in order: how many chunks it has, their sizes in tokens, the share with a
+    page (0 to 1).
 
     `chunks`: schema CHUNKS, sorted by paper.
     """
@@ -66,7 +86,12 @@ def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
 
 def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> dict[str, Any]:
     if not rows:
-        return {"n_chunks": 0, "n_tokens": None, "share_fallback_used": None, "share_missing_pages": None}
+        return {
+            "n_chunks": 0,
+            "n_tokens": None,
+            "share_fallback_used": None,
+            "share_missing_pages": None,
+        }
     n_tokens = np.array([row["n_tokens"] for row in rows])
     return {
         "n_chunks": len(rows),
@@ -76,7 +101,8 @@ def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> d
             "p95": float(np.percentile(n_tokens, 95)),
             "max": int(n_tokens.max()),
         },
-        "share_fallback_used": sum(bool(fell_back.get(row["paper_id"])) for row in rows) / len(rows),
+        "share_fallback_used": sum(bool(fell_back.get(row["paper_id"])) for row in rows)
+        / len(rows),
         "share_missing_pages": sum(row["page_start"] is None for row in rows) / len(rows),
     }
 
@@ -89,14 +115,17 @@ _MOST_LOST_SHARE, _NEGLIGIBLE_CHARS = 0.02, 20
 def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
     """One row per paper that was read, the one that lost the largest share first.
 
-    n_source: what the parser counted in the source, back matter and title page aside. n_in_blocks: text of the blocks
-    that belongs into chunks, n_title_page of it from the title page; n_heading, n_back_matter: text of the other
-    blocks. n_running: blocks that were dropped as running headers and footers. n_in_chunks: text that is in a chunk,
-    repeats aside. n_lost: what is missing in blocks, and of these in chunks.
+    n_source: what the parser counted in the source, back matter and title page aside. n_in_blocks:
+    text of the blocks that belongs into chunks, n_title_page of it from the title page; n_heading,
+    n_back_matter: text of the other blocks. n_running: blocks that were dropped as running headers
+    and footers. n_in_chunks: text that is in a chunk, repeats aside. n_lost: what is missing in
+    blocks, and of these in chunks.
     """
     in_blocks = _block_counts(blocks)
     summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
-    in_chunks = dict(zip(summed["paper_id"].to_pylist(), summed["n_own_chars_sum"].to_pylist(), strict=True))
+    in_chunks = dict(
+        zip(summed["paper_id"].to_pylist(), summed["n_own_chars_sum"].to_pylist(), strict=True)
+    )
     parsed = index.filter(pc.equal(index["status"], "parsed")).select(
         ["paper_id", "n_source_chars", "n_dropped_running"]
     )
@@ -107,7 +136,11 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
         n_chunked = in_chunks.get(paper_id, 0)
         n_before = n_source - (counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"])
         n_lost = max(n_before, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
-        account = {"n_running": paper["n_dropped_running"], "n_in_chunks": n_chunked, "n_lost": n_lost}
+        account = {
+            "n_running": paper["n_dropped_running"],
+            "n_in_chunks": n_chunked,
+            "n_lost": n_lost,
+        }
         rows.append({"paper_id": paper_id, "n_source": n_source, **counts, **account})
     return sorted(rows, key=lambda row: (-share_lost(row), row["paper_id"]))
 
@@ -119,7 +152,11 @@ def share_lost(account: Mapping[str, Any]) -> float:
 
 def lost_text(accounts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The accounts of papers that lost more than 2 % of their text."""
-    return [row for row in accounts if share_lost(row) > _MOST_LOST_SHARE and row["n_lost"] > _NEGLIGIBLE_CHARS]
+    return [
+        row
+        for row in accounts
+        if share_lost(row) > _MOST_LOST_SHARE and row["n_lost"] > _NEGLIGIBLE_CHARS
+    ]
 
 
 def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
@@ -130,5 +167,7 @@ def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
         name = "n_back_matter" if row["zone"] == Zone.BACK else kind
         own = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
         own[name] += row["n_chars_sum"]
-        own["n_title_page"] += row["n_chars_sum"] if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks" else 0
+        own["n_title_page"] += (
+            row["n_chars_sum"] if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks" else 0
+        )
     return counts

@@ -1,9 +1,11 @@
-"""A table becomes one unit per row, each readable by itself: "Site: Group / Label | Upper lower header: 12".
+"""A table becomes one unit per row, each readable by itself: "Site: Group / Label | Upper lower
+header: 12".
 
-What the cells of a table are, `parsing.tables` has decided. The words of the header are repeated in every row, so they
-make no unit of their own, unless a label would be lost: that of a column without values. The name of a group makes one
-where it is not certain that all rows below belong to it. A table whose source tells no cells apart keeps its lines as
-they are; so does one without a header and groups.
+What the cells of a table are, `parsing.tables` has decided. The words of the header are repeated in
+every row, so they make no unit of their own, unless a label would be lost: that of a column without
+values. The name of a group makes one where it is not certain that all rows below belong to it. A
+table whose source tells no cells apart keeps its lines as they are; so does one without a header
+and groups.
 """
 
 import re
@@ -11,7 +13,14 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from rag_assets.core.domain import GROUP_SEPARATOR, Box, Span, all_boxes, any_by_ocr, spans_between
-from rag_assets.corpus.chunking.units import PlacedBlock, Unit, line_spans, repeated_title, verbatim_units, with_caption
+from rag_assets.corpus.chunking.units import (
+    PlacedBlock,
+    Unit,
+    line_spans,
+    repeated_title,
+    verbatim_units,
+    with_caption,
+)
 from rag_assets.parsing.tables import Grid, numbered_columns
 
 CELL_SEPARATOR = " | "
@@ -30,13 +39,20 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
     for row, line in written:
         if not line:
             continue
-        place = (lines[row][0] if units else 0, lines[row][1])  # the first one includes the header rows
+        place = (
+            lines[row][0] if units else 0,
+            lines[row][1],
+        )  # the first one includes the header rows
         units.append(
             Unit(
                 text=line,
                 start=placed.start + place[0],
                 end=placed.start + place[1],
-                spans=(_row_span(placed, table.grid.own_boxes(row), (lines[row][0], place[1]), len(line)),),
+                spans=(
+                    _row_span(
+                        placed, table.grid.own_boxes(row), (lines[row][0], place[1]), len(line)
+                    ),
+                ),
                 kind=placed.block.kind,
                 block=placed.index,
                 section_path=placed.block.section_path,
@@ -81,30 +97,46 @@ class _Table:
     def _labels(self, first: int) -> list[str]:
         """One label per column: the header cells above it, joined, equal ones once."""
         rows = takewhile(self._is_header.__getitem__, range(first, len(self.grid.rows)))
-        texts = [(dict(enumerate(self.grid.texts[row])) | numbered_columns(self.grid, row)).values() for row in rows]
-        labels = (" ".join(dict.fromkeys(filter(None, column))) for column in zip(*texts, strict=True))
+        texts = [
+            (dict(enumerate(self.grid.texts[row])) | numbered_columns(self.grid, row)).values()
+            for row in rows
+        ]
+        labels = (
+            " ".join(dict.fromkeys(filter(None, column))) for column in zip(*texts, strict=True)
+        )
         return [" ".join(label.split()).rstrip(":") for label in labels]
 
     def _has_unused(self, labels: Sequence[str], header: int) -> bool:
         """Whether a label is used in no row, because its column has no value."""
-        below = [row for row in self._body(header) if len(self.grid.named(row)) > 1]  # a lone cell takes no label
-        used = {label for row in below for label, text in zip(labels, self.grid.texts[row], strict=True) if text}
+        below = [
+            row for row in self._body(header) if len(self.grid.named(row)) > 1
+        ]  # a lone cell takes no label
+        used = {
+            label
+            for row in below
+            for label, text in zip(labels, self.grid.texts[row], strict=True)
+            if text
+        }
         return not used.issuperset(filter(None, labels))
 
     def _body(self, header: int) -> list[int]:
         """The rows below a header, up to the next one."""
         below = range(header, len(self.grid.rows))
         first = next((row for row in below if not self._is_header[row]), len(self.grid.rows))
-        return list(takewhile(lambda row: not self._is_header[row], range(first, len(self.grid.rows))))
+        return list(
+            takewhile(lambda row: not self._is_header[row], range(first, len(self.grid.rows)))
+        )
 
     def _is_carried(self, group: int) -> bool:
-        """Whether the rows of a group are written with its name: it is certain which these are, or all rows up to the
-        next name are."""
+        """Whether the rows of a group are written with its name: it is certain which these are, or
+        all rows up to the next name are."""
         if self.grid.named(group)[0].group:
             return True
         name = self.grid.named(group)[0].text
         below = range(group + 1, len(self.grid.rows))
-        if below and self._is_group[below[0]]:  # the next one is a level deeper, or the second line of this one
+        if (
+            below and self._is_group[below[0]]
+        ):  # the next one is a level deeper, or the second line of this one
             return True
         rows = takewhile(lambda row: not self._is_group[row] and not self._is_header[row], below)
         return all(any(level.endswith(name) for level in self._groups(row)) for row in rows)
@@ -114,12 +146,14 @@ class _Table:
         return first.group if first else ()
 
     def _row(self, row: int, texts: Sequence[str], labels: Sequence[str]) -> str:
-        """ "label: value" for every cell that is not blank, the first with the names of its groups; without labels,
-        every cell. A lone cell stays as it is."""
+        """ "label: value" for every cell that is not blank, the first with the names of its groups;
+        without labels, every cell. A lone cell stays as it is."""
         groups = self._groups(row)
         if len(self.grid.named(row)) == 1 and not groups:
             return self.grid.named(row)[0].text
-        name = GROUP_SEPARATOR.join(filter(None, (*(group.rstrip(": ") for group in groups), texts[0])))
+        name = GROUP_SEPARATOR.join(
+            filter(None, (*(group.rstrip(": ") for group in groups), texts[0]))
+        )
         pieces = [
             f"{label}: {text}" if label and text else text
             for label, text in zip(labels, (name, *texts[1:]), strict=True)
@@ -128,8 +162,11 @@ class _Table:
         return " ".join(CELL_SEPARATOR.join(pieces).split("\n"))
 
 
-def _row_span(placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], length: int) -> Span:
-    """The whole row as one span at the place of its line, with the boxes of its own cells if they have any."""
+def _row_span(
+    placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], length: int
+) -> Span:
+    """The whole row as one span at the place of its line, with the boxes of its own cells if they
+    have any."""
     source_start = placed.start + line[0]
     if own:
         first, last = min(box.page for box in own), max(box.page for box in own)

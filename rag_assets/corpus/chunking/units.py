@@ -1,7 +1,8 @@
-"""The smallest pieces a chunk is made of, which it never cuts: a sentence, list item, table row or code line.
+"""The smallest pieces a chunk is made of, which it never cuts: a sentence, list item, table row or
+code line.
 
-Rows of tables are in `table_rows`; `sections` chooses the function for each kind of block. `cuts` decides which units
-share a chunk, and cuts a unit that is longer than a whole chunk.
+Rows of tables are in `table_rows`; `sections` chooses the function for each kind of block. `cuts`
+decides which units share a chunk, and cuts a unit that is longer than a whole chunk.
 """
 
 import re
@@ -32,8 +33,8 @@ class Unit:
 
     text: str
     start: int
-    """Offset in the document of the text it was made from; a caption, which is not in the document, has the empty range
-    before its block."""
+    """Offset in the document of the text it was made from; a caption, which is not in the document,
+    has the empty range before its block."""
     end: int
     spans: tuple[Span, ...]
     """Relative to `text`."""
@@ -93,7 +94,8 @@ def whole_unit(placed: PlacedBlock) -> list[Unit]:
 
 
 def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
-    """The sentences of a table's or figure's title before its body, unless the body begins with the same words.
+    """The sentences of a table's or figure's title before its body, unless the body begins with the
+    same words.
 
     The title is not in the document's text, so its spans have no offset there.
     """
@@ -126,9 +128,12 @@ def repeated_title(block: Block) -> tuple[str, tuple[Span, ...]]:
 
 
 def verbatim_units(
-    placed: PlacedBlock, spans: Sequence[tuple[int, int]], title: tuple[str, tuple[Span, ...]] = ("", ())
+    placed: PlacedBlock,
+    spans: Sequence[tuple[int, int]],
+    title: tuple[str, tuple[Span, ...]] = ("", ()),
 ) -> list[Unit]:
-    """Units that are slices of the block's text; `title` is what a chunk that begins with one of them repeats."""
+    """Units that are slices of the block's text; `title` is what a chunk that begins with one of
+    them repeats."""
     units, at = [], 0
     for start, end in spans:
         units.append(
@@ -154,12 +159,14 @@ def line_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _LINE.finditer(text)]
 
 
-def clipped_spans(spans: Sequence[Span], start: int, end: int, source_offset: int | None) -> tuple[Span, ...]:
+def clipped_spans(
+    spans: Sequence[Span], start: int, end: int, source_offset: int | None
+) -> tuple[Span, ...]:
     """The spans of `[start, end)` counted from `start`, with their offsets in the document.
 
-    source_offset: where the text the spans count in begins in the document; None for captions, which are not in it.
-    A span keeps all its boxes even where only a part of its text is taken. Text that no span covers gets one without
-    a page.
+    source_offset: where the text the spans count in begins in the document; None for captions,
+    which are not in it. A span keeps all its boxes even where only a part of its text is taken.
+    Text that no span covers gets one without a page.
     """
 
     def moved(span: Span, first: int, last: int) -> Span:
@@ -206,4 +213,6 @@ def fragments(unit: Unit, pieces: Sequence[tuple[int, int]]) -> list[Unit]:
 def _cut_spans(unit: Unit, start: int, end: int) -> tuple[Span, ...]:
     if unit.is_verbatim or unit.is_caption:
         return clipped_spans(unit.spans, start, end, None if unit.is_caption else unit.start)
-    return tuple(replace(span, start=0, end=end - start) for span in spans_between(unit.spans, start, end))
+    return tuple(
+        replace(span, start=0, end=end - start) for span in spans_between(unit.spans, start, end)
+    )

@@ -18,7 +18,13 @@ from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
-from rag_assets.corpus.chunking.work import Cut, PaperToCut, ReadingWindow, cut_chunks, cut_passages_of
+from rag_assets.corpus.chunking.work import (
+    Cut,
+    PaperToCut,
+    ReadingWindow,
+    cut_chunks,
+    cut_passages_of,
+)
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,16 @@ class AddedText:
 
 
 def update_chunks(
-    published: RowsByPaper, blocks: RowsByPaper, settings: ChunkingSettings, counter: TokenCounter, spread: Spread
+    published: RowsByPaper,
+    blocks: RowsByPaper,
+    settings: ChunkingSettings,
+    counter: TokenCounter,
+    spread: Spread,
 ) -> PapersUpdate:
     """Bring the chunks up to date with the blocks, paper by paper.
 
-    `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does the work on papers. A
-    paper whose chunks break a promise, or that ends its worker, is quarantined.
+    `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does the
+    work on papers. A paper whose chunks break a promise, or that ends its worker, is quarantined.
     """
     cut_by = (settings.fingerprint(), counter.name, CHUNKER_VERSION)
     wanted = {paper: fingerprint(made_of, *cut_by) for paper, made_of in blocks.papers.items()}
@@ -56,13 +66,16 @@ def update_passages(
 ) -> PapersUpdate:
     """Bring the passages up to date with the chunks, paper by paper.
 
-    `published`: schema PASSAGES. `chunks`: schema CHUNKS, a paper's rows in order. `spread`: as in `update_chunks`, and
-    papers whose passages break a promise are treated as there.
+    `published`: schema PASSAGES. `chunks`: schema CHUNKS, a paper's rows in order. `spread`: as in
+    `update_chunks`, and papers whose passages break a promise are treated as there.
     """
     reads = (settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
     wanted = {
         paper: fingerprint(
-            made_of, added.titles.get(paper, ""), [*chain(*added.summaries.get(paper, {}).items())], *reads
+            made_of,
+            added.titles.get(paper, ""),
+            [*chain(*added.summaries.get(paper, {}).items())],
+            *reads,
         )
         for paper, made_of in chunks.papers.items()
     }
@@ -77,18 +90,23 @@ def update_passages(
     return PapersUpdate(plan, wanted, _made(papers(), partial(spread, cut)))
 
 
-def _papers(inputs: RowsByPaper, plan: UpdatePlan, wanted: Mapping[str, str]) -> Iterator[PaperToCut]:
+def _papers(
+    inputs: RowsByPaper, plan: UpdatePlan, wanted: Mapping[str, str]
+) -> Iterator[PaperToCut]:
     """The papers to build, one at a time."""
     for paper_id, own in inputs.rows(plan.to_build):
         yield PaperToCut(paper_id, own["file_path"][0].as_py(), packed(own), wanted[paper_id])
 
 
 def _made(
-    papers: Iterator[PaperToCut], cut: Callable[[Iterator[PaperToCut]], Generator[tuple[PaperToCut, Cut | Failure]]]
+    papers: Iterator[PaperToCut],
+    cut: Callable[[Iterator[PaperToCut]], Generator[tuple[PaperToCut, Cut | Failure]]],
 ) -> Generator[tuple[str, Made]]:
     """cut: the work on each paper, as `Workforce.map` yields it."""
     with closing(cut(papers)) as results:
         for paper, result in results:
             if isinstance(result, Failure):
-                result = QuarantinedPaper.lost(paper.paper_id, paper.file_path, result, paper.fingerprint)
+                result = QuarantinedPaper.lost(
+                    paper.paper_id, paper.file_path, result, paper.fingerprint
+                )
             yield paper.paper_id, unpacked(result) if isinstance(result, bytes) else result

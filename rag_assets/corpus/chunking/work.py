@@ -39,7 +39,8 @@ class ReadingWindow:
     name: str
     """Names the tokenizer; another name makes all passages anew."""
     count_tokens: CountAll
-    """Tokens of each text, special tokens included, not truncated. Can be pickled, since workers call it."""
+    """Tokens of each text, special tokens included, not truncated. Can be pickled, since workers
+    call it."""
     max_tokens: int
 
 
@@ -61,7 +62,9 @@ class PaperToCut:
 
     def quarantined(self, reason: str) -> QuarantinedPaper:
         """reason: a phrase that can follow the name of the file."""
-        return QuarantinedPaper(self.paper_id, self.file_path, f"{self.file_path} {reason}", self.fingerprint)
+        return QuarantinedPaper(
+            self.paper_id, self.file_path, f"{self.file_path} {reason}", self.fingerprint
+        )
 
 
 Cut = bytes | QuarantinedPaper
@@ -74,7 +77,9 @@ def cut_chunks(paper: PaperToCut, settings: ChunkingSettings, counter: TokenCoun
     def cut(own: pa.Table) -> pa.Table:
         source = own["source"][0].as_py()
         blocks = blocks_from(own)
-        made = chunk_paper(paper.paper_id, blocks, paper.file_path, source, settings, counter, paper.fingerprint)
+        made = chunk_paper(
+            paper.paper_id, blocks, paper.file_path, source, settings, counter, paper.fingerprint
+        )
         return to_table([chunk_row(chunk) for chunk in made], CHUNKS)
 
     return _cut_or_quarantined(paper, cut, lambda made, own: broken_by_chunks(made, own, settings))
@@ -85,17 +90,23 @@ def cut_passages_of(paper: PaperToCut, settings: PassageSettings, window: Readin
 
     def cut(own: pa.Table) -> pa.Table:
         chunks = chunks_from(own)
-        made = cut_passages(chunks, settings, window.count_tokens, window.max_tokens, paper.title, paper.summaries)
+        made = cut_passages(
+            chunks, settings, window.count_tokens, window.max_tokens, paper.title, paper.summaries
+        )
         return to_table([passage_row(passage, paper.fingerprint) for passage in made], PASSAGES)
 
-    return _cut_or_quarantined(paper, cut, lambda made, _: broken_by_passages(made, window.max_tokens))
+    return _cut_or_quarantined(
+        paper, cut, lambda made, _: broken_by_passages(made, window.max_tokens)
+    )
 
 
 def _cut_or_quarantined(
-    paper: PaperToCut, cut: Callable[[pa.Table], pa.Table], broken: Callable[[pa.Table, pa.Table], Iterable[str]]
+    paper: PaperToCut,
+    cut: Callable[[pa.Table], pa.Table],
+    broken: Callable[[pa.Table, pa.Table], Iterable[str]],
 ) -> Cut:
-    """A failure that no paper can cause (a missing model, a full disk) is raised: it would quarantine them all. One of
-    memory is raised too, and told by the workforce."""
+    """A failure that no paper can cause (a missing model, a full disk) is raised: it would
+    quarantine them all. One of memory is raised too, and told by the workforce."""
     own = unpacked(paper.packed)
     try:
         made = cut(own)

@@ -1,6 +1,7 @@
 """Reads the authors that stand between the title and the abstract of a printed page.
 
-A byline is read as a whole or not at all: names that run into each other, or into a place of work, give no authors.
+A byline is read as a whole or not at all: names that run into each other, or into a place of work,
+give no authors.
 """
 
 import re
@@ -17,23 +18,26 @@ from rag_assets.core.text.section_names import is_section_name, starts_abstract
 
 _MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\band\b|\bAND\b|\b[Bb]y\b"
 _BETWEEN = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")
-_ASIDE = re.compile(r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+")
+_ASIDE = re.compile(
+    r"\[[\d X–-]{10,30}\]|\([^()]{0,60}\)|\{[^{}]{0,200}\}@?\S*|\S+@\S+|https?://\S+"
+)
 """ORCIDs, addresses, and what stands in brackets."""
 _WORD = re.compile(r"[^\W\d_][^\W\d_]*(?:[.'’`´‐‑-]+[^\W\d_]*)*")
-_PARTICLES = frozenset("de van von der den del della la le di da dos do du el al bin ibn ten ter zu y e".split())
+_PARTICLES = frozenset(
+    "de van von der den del della la le di da dos do du el al bin ibn ten ter zu y e".split()
+)
 _LETTER_MARKS = re.compile(r"a[ ,]?[A-ZÀ-Ý]")
 """An affiliation that begins with a letter as its mark: then a letter hangs at every name."""
 _DATE = re.compile(
-    r"\W*(?:\d{1,2} \w+ \d{4}|\d{4}-\d\d-\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*", re.IGNORECASE
+    r"\W*(?:\d{1,2} \w+ \d{4}|\d{4}-\d\d-\d\d|(?:received|accepted|published|draft)\b.{0,80})\W*",
+    re.IGNORECASE,
 )
 _MARKED = re.compile(r"\W*\d|[*†‡§¶∗¹²³⁴⁵⁶⁷⁸⁹]|[a-f][A-Z]")
 """Opens an affiliation or a footnote."""
 _TORN = re.compile(r"[\W\d]*,")
 """Begins with the end of a list: what stands before it was read elsewhere, so the order is lost."""
 _TWO_CAPITALS = re.compile(r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+")
-_ONE_REVERSED = (
-    r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
-)
+_ONE_REVERSED = r"\s*[^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+)?, [^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*)?[\s*†‡§¶∗]*"
 _REVERSED = re.compile(rf"{_ONE_REVERSED}(?:;{_ONE_REVERSED}){{0,100}};?\s*")
 """Names as catalogues write them: "Lund, Ada; Moe, Bo"; a single one only beside an address."""
 _MOST_FULL_WORDS, _MOST_WORDS = 3, 6
@@ -72,7 +76,8 @@ def _until_text(lines: Lines) -> list[str]:
 def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | None]:
     """The lines that tell of authors, and the authors; None where they cannot be told apart.
 
-    lines: those below the title. page: the text of the page; words that it writes in small letters are no names.
+    lines: those below the title. page: the text of the page; words that it writes in small letters
+    are no names.
     """
     ordinary, is_clear, is_marked = ordinary_words(page), True, False
     found: list[Person] = []
@@ -88,14 +93,17 @@ def byline(lines: Lines, page: str) -> tuple[list[str], tuple[Person, ...] | Non
             n_names = n_gaps
             is_marked |= any(character.isnumeric() for character in line)
         elif _runs_on(line, ordinary) or (
-            begins_with_a_name(line, ordinary) and not (is_marked or is_below_names or _MARKED.match(line))
+            begins_with_a_name(line, ordinary)
+            and not (is_marked or is_below_names or _MARKED.match(line))
         ):
             is_clear = False
         elif (found or len(region) >= _MOST_BEFORE) and not _is_aside(line):
             break
         region.append(line)
     names = [one.name for one in found]
-    is_clear &= len(set(names)) == len(names) and not any(_LETTER_MARKS.match(line) for line in region)
+    is_clear &= len(set(names)) == len(names) and not any(
+        _LETTER_MARKS.match(line) for line in region
+    )
     return region, tuple(found) if found and is_clear else None
 
 
@@ -106,7 +114,8 @@ def _persons_above(block: str, ordinary: Set[str]) -> list[Person]:
 
 
 def _is_aside(line: str) -> bool:
-    """Whether a line may stand among the authors: a place of work, an address, a date, a footnote."""
+    """Whether a line may stand among the authors: a place of work, an address, a date, a
+    footnote."""
     is_address = names_an_institution(line) or _ASIDE.search(line) is not None
     return is_address or _DATE.fullmatch(line) is not None or _MARKED.match(line) is not None
 
@@ -115,8 +124,15 @@ def _runs_on(line: str, ordinary: Set[str]) -> bool:
     """Whether a line holds more words of names than one person has, with nothing between them."""
     pieces = [piece.split() for piece in _BETWEEN.split(_ASIDE.sub(" ", line)) if piece.strip()]
     words = [word for piece in pieces for word in piece]
-    are_names = all(_WORD.fullmatch(word) and word[0].isupper() and word.lower() not in ordinary for word in words)
-    return are_names and max(map(len, pieces), default=0) > _MOST_FULL_WORDS and not names_an_institution(line)
+    are_names = all(
+        _WORD.fullmatch(word) and word[0].isupper() and word.lower() not in ordinary
+        for word in words
+    )
+    return (
+        are_names
+        and max(map(len, pieces), default=0) > _MOST_FULL_WORDS
+        and not names_an_institution(line)
+    )
 
 
 def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
@@ -133,7 +149,8 @@ def persons_in(line: str, ordinary: Set[str] = frozenset()) -> list[Person]:
 
 
 def may_name_one(text: str) -> bool:
-    """Whether a text between two names may hold a third one: two words in capitals that are no place of work."""
+    """Whether a text between two names may hold a third one: two words in capitals that are no
+    place of work."""
     pieces = _BETWEEN.split(_ASIDE.sub(" ", text))
     return any(_TWO_CAPITALS.search(piece) and not names_an_institution(piece) for piece in pieces)
 
@@ -151,7 +168,9 @@ def _is_name(piece: str, ordinary: Set[str]) -> bool:
     if not all(_WORD.fullmatch(word) for word in words) or not 2 <= len(words) <= _MOST_WORDS:
         return False
     full = [
-        word for word in words if word.lower() not in _PARTICLES and len(word.strip(".")) > 1 and not _is_degree(word)
+        word
+        for word in words
+        if word.lower() not in _PARTICLES and len(word.strip(".")) > 1 and not _is_degree(word)
     ]
     are_capitals = all(word[0].isupper() or word in _PARTICLES for word in words)
     n_ordinary = sum(word.lower() in ordinary for word in full)

@@ -1,4 +1,5 @@
-"""The bibliographies that a user keeps beside the papers or that name them, and the lists of retracted papers.
+"""The bibliographies that a user keeps beside the papers or that name them, and the lists of
+retracted papers.
 
 `matching` says which paper an entry belongs to.
 """
@@ -30,18 +31,24 @@ class Libraries:
 
     @classmethod
     def of(
-        cls, papers: Path, spread: Spread, paper_list: Path | None = None, limits: ParseLimits = _LIMITS
+        cls,
+        papers: Path,
+        spread: Spread,
+        paper_list: Path | None = None,
+        limits: ParseLimits = _LIMITS,
     ) -> "Libraries":
-        """Read every bibliography and every list of retracted papers below the folder `papers`, sorted by path, and the
-        library that names the papers. spread: takes the bibliographies apart. limits: of that library. Raises
-        MissingInput when it cannot be read."""
+        """Read every bibliography and every list of retracted papers below the folder `papers`,
+        sorted by path, and the library that names the papers. spread: takes the bibliographies
+        apart. limits: of that library. Raises MissingInput when it cannot be read."""
         entries: list[Entry] = []
         problems: list[dict[str, str]] = []
         retracted: dict[str, str] = {}
         bibliographies: dict[str, bytes] = {}
 
         def tell(file: str, wrong: Sequence[str]) -> None:
-            problems.extend({"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS])
+            problems.extend(
+                {"file": file, "problem": problem} for problem in wrong[:_MOST_PROBLEMS]
+            )
 
         for relative in library_files(papers):
             if is_retraction_list(relative):

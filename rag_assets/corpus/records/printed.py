@@ -1,7 +1,7 @@
 """Holds a header against the printed first page, and reads from the page what no header states.
 
-What the page contradicts is left out: a value that is wrong is worse than none. Of a paper without a PDF the header
-counts as it is, apart from what a template prints.
+What the page contradicts is left out: a value that is wrong is worse than none. Of a paper without
+a PDF the header counts as it is, apart from what a template prints.
 """
 
 import re
@@ -20,10 +20,17 @@ from rag_assets.core.text.retraction_labels import (
     is_stamp,
     opens_with_label,
 )
-from rag_assets.corpus.records.byline import below_title, byline, may_name_one, person_of, persons_in
+from rag_assets.corpus.records.byline import (
+    below_title,
+    byline,
+    may_name_one,
+    person_of,
+    persons_in,
+)
 
 _TEMPLATE = re.compile(
-    r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456", re.IGNORECASE
+    r"\b(?:Woodstock|Conference acronym|20XX)\b|n{5,}|X{5,}|10\.1145/1122445\.1122456",
+    re.IGNORECASE,
 )
 """What LaTeX classes print where an author has filled nothing in."""
 _YEAR = re.compile(r"(?<![\d.-])((?:19|20)\d\d)(?!\d|-(?!(?:0[1-9]|1[0-2])\b))")
@@ -31,7 +38,9 @@ _IN_TEXT_MARK = re.compile(r"\([^()\d]{3,60}, (?:19|20)\d\d[a-z]?\)")
 """A reference to another work, "(Lund et al., 2019)"."""
 _STAMP = re.compile(r"arXiv:\S{1,30}\s+\[[\w.-]{1,20}\]\s+\d{1,2} \w{3} ((?:19|20)\d\d)")
 _OF_PUBLICATION = (
-    re.compile(r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE),
+    re.compile(
+        r"^\W*published(?: online)?\b|^\W*publication date\b|^\W*issue date\b", re.IGNORECASE
+    ),
     re.compile(
         r"©|\(c\) (?:19|20)|\bcopyright\b|\ball rights reserved\b|"
         r"\bvol(?:ume)?\b|\bissue\b|\bconference\b|\bproceedings\b|;\s?\d+\s?\(\d+\)",
@@ -49,7 +58,8 @@ _OF_READER = re.compile(r"\b(?:download|accessed|retrieved|printed on)", re.IGNO
 _MOST_LINE_CHARS = 200
 _FIRST_BLOCKS = 40
 _BLOCKS_AT_ENDS = 6
-"""A notice of retraction is among so many of a paper's first or last blocks, or on its first page."""
+"""A notice of retraction is among so many of a paper's first or last blocks, or on its first
+page."""
 HEADER, PAGE = "header", "first page"
 Sourced = tuple[Record, dict[str, str]]
 """A record, and for each field that is known where its value comes from."""
@@ -63,16 +73,26 @@ def sourced(record: Record, source: str) -> Sourced:
 def record_of(document: Document, abstract: str | None) -> Sourced:
     """The record of a document by its header and its printed page."""
     own = document.header
-    lines = [block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1, 2)]
+    lines = [
+        block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1, 2)
+    ]
     printed = document.printed
     if document.source is not Source.TEI and not own.authors:
-        on_first = (block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1))
+        on_first = (
+            block.text for block in document.blocks[:_FIRST_BLOCKS] if block.page_start in (None, 1)
+        )
         text = printed.text if printed else "\n".join((*on_first, *document.margins))
         as_set = printed.lines if printed and document.source is Source.PDF else tuple(lines)
         printed = PrintedFront(document.title, as_set, text)
-    own = _without_template(replace(own, title=own.title or document.title or None, abstract=abstract))
+    own = _without_template(
+        replace(own, title=own.title or document.title or None, abstract=abstract)
+    )
     own = replace(own, doi=normal_doi(own.doi), arxiv=normal_arxiv(own.arxiv))
-    confirmed = _confirmed(own, printed) if printed else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
+    confirmed = (
+        _confirmed(own, printed)
+        if printed
+        else sourced(replace(own, authors=_plausible(own.authors)), HEADER)
+    )
     if place := _says_retracted(document):
         by = f"the paper itself, {place}"
         return replace(confirmed[0], retracted=by), confirmed[1] | {"retracted": by}
@@ -80,9 +100,14 @@ def record_of(document: Document, abstract: str | None) -> Sourced:
 
 
 def _says_retracted(document: Document) -> str:
-    """Where a paper says that it was retracted: "title", "p. 1", "text"; empty where it does not."""
+    """Where a paper says that it was retracted: "title", "p. 1", "text"; empty where it does
+    not."""
     printed = document.printed
-    body = [block for block in document.blocks if block.zone is not Zone.BACK and block.kind is not BlockKind.TABLE]
+    body = [
+        block
+        for block in document.blocks
+        if block.zone is not Zone.BACK and block.kind is not BlockKind.TABLE
+    ]
     titles = (document.title, document.header.title or "", printed.title if printed else "")
     is_about = is_about_retractions((*titles, *(block.text for block in body)))
     if any(is_label_of(title, in_capitals=is_about) for title in titles):
@@ -100,14 +125,16 @@ def _says_retracted(document: Document) -> str:
 
 
 def _plausible(stated: Sequence[Person]) -> tuple[Person, ...]:
-    """The persons of a header that no page confirms, without places of work and pieces of other names; none if it names
-    one twice, since it was then read from two lists."""
+    """The persons of a header that no page confirms, without places of work and pieces of other
+    names; none if it names one twice, since it was then read from two lists."""
     names = [letters_of(one.name) for one in stated]
     if len(set(names)) < len(names):
         return ()
     pieces = {name for name in names for other in names if name != other and name in other}
     persons = zip(stated, names, strict=True)
-    return tuple(one for one, name in persons if name not in pieces and not names_an_institution(one.name))
+    return tuple(
+        one for one, name in persons if name not in pieces and not names_an_institution(one.name)
+    )
 
 
 def _without_template(record: Record) -> Record:
@@ -115,7 +142,11 @@ def _without_template(record: Record) -> Record:
         return None if value and _TEMPLATE.search(value) else value
 
     return replace(
-        record, title=own(record.title), venue=own(record.venue), volume=own(record.volume), doi=own(record.doi)
+        record,
+        title=own(record.title),
+        venue=own(record.venue),
+        volume=own(record.volume),
+        doi=own(record.doi),
     )
 
 
@@ -142,7 +173,8 @@ def _confirmed(own: Record, printed: PrintedFront) -> Sourced:
 
 
 def _title(own: Record, printed: PrintedFront) -> str | None:
-    """The title that the page shows; where header and page differ, the one that stands above the authors."""
+    """The title that the page shows; where header and page differ, the one that stands above the
+    authors."""
     stated, shown = letters_of(own.title or ""), letters_of(printed.title)
     if stated == shown or not stated:
         return printed.title or own.title
@@ -154,19 +186,26 @@ def _title(own: Record, printed: PrintedFront) -> str | None:
         return printed.title if is_author else own.title
     if shown.startswith(stated):
         return printed.title
-    return min((own.title or "", printed.title), key=lambda title: _lines_to_authors(title, own.authors, printed.lines))
+    return min(
+        (own.title or "", printed.title),
+        key=lambda title: _lines_to_authors(title, own.authors, printed.lines),
+    )
 
 
 def _lines_to_authors(title: str, authors: Sequence[Person], lines: Sequence[str]) -> int:
-    """How many lines stand between a title and the first that names an author; many where there is none."""
+    """How many lines stand between a title and the first that names an author; many where there is
+    none."""
     below = below_title(lines, title) or []
     naming = (at for at, line in enumerate(below) if _printed_ones(authors, letters_of(line)))
     return next(naming, len(lines))
 
 
-def _authors(stated: Sequence[Person], below: Sequence[str] | None, printed: PrintedFront) -> tuple[Person, ...]:
-    """The byline; one that cannot be read whole gives way to the header's authors, if it names all of them and no other
-    person. A byline that most of the header's authors are missing from is not trusted.
+def _authors(
+    stated: Sequence[Person], below: Sequence[str] | None, printed: PrintedFront
+) -> tuple[Person, ...]:
+    """The byline; one that cannot be read whole gives way to the header's authors, if it names all
+    of them and no other person. A byline that most of the header's authors are missing from is not
+    trusted.
     """
     if below is None:
         return ()
@@ -182,10 +221,14 @@ def _authors(stated: Sequence[Person], below: Sequence[str] | None, printed: Pri
 
 
 def _printed_ones(stated: Sequence[Person], region: str) -> list[Person]:
-    """The persons whose whole names stand in the region, in its order; a part of another's name is none."""
+    """The persons whose whole names stand in the region, in its order; a part of another's name is
+    none."""
     places: list[tuple[int, int, Person]] = []
     for person in stated:
-        for name in (letters_of(f"{person.given}{person.family}"), letters_of(f"{person.family}{person.given}")):
+        for name in (
+            letters_of(f"{person.given}{person.family}"),
+            letters_of(f"{person.family}{person.given}"),
+        ):
             at = region.find(name) if len(name) > 1 else -1
             if at >= 0:
                 places.append((at, at + len(name), person))
@@ -202,7 +245,11 @@ def _names_left(region: Sequence[str], persons: Sequence[Person], page: str) -> 
     """Whether the region may name another person: on a line by itself, or between two of these."""
     ordinary = ordinary_words(page)
     for line in region:
-        places = [found.span() for one in persons if (found := re.search(_spaced(one), line, re.IGNORECASE))]
+        places = [
+            found.span()
+            for one in persons
+            if (found := re.search(_spaced(one), line, re.IGNORECASE))
+        ]
         if not places and persons_in(line, ordinary):
             return True
         gaps = (line[end:start] for (_, end), (start, _) in pairwise(sorted(places)))
@@ -229,11 +276,14 @@ def _with_details(read: Person, known: Person | None) -> Person:
 
 
 def _year(stated: int | None, text: str) -> int | None:
-    """The header's year if it is printed, else the one that lines about publication name; null if they name several."""
+    """The header's year if it is printed, else the one that lines about publication name; null if
+    they name several."""
     lines = [
         _IN_TEXT_MARK.sub("", line)
         for before, line in pairwise(("", *text.split("\n")))
-        if len(line) <= _MOST_LINE_CHARS and not _OF_READER.search(line) and not _HANDED_IN.search(before)
+        if len(line) <= _MOST_LINE_CHARS
+        and not _OF_READER.search(line)
+        and not _HANDED_IN.search(before)
     ]
     printed = [int(year) for line in lines for year in _YEAR.findall(line)]
     if stated is not None and stated in printed:
@@ -241,14 +291,17 @@ def _year(stated: int | None, text: str) -> int | None:
     if stamp := _STAMP.search(text):
         return int(stamp[1])
     for pattern in _OF_PUBLICATION:
-        years = {int(year) for line in lines if pattern.search(line) for year in _YEAR.findall(line)}
+        years = {
+            int(year) for line in lines if pattern.search(line) for year in _YEAR.findall(line)
+        }
         if len(years) == 1:
             return years.pop()
     return None
 
 
 def _doi(stated: str | None, printed: Sequence[str]) -> str | None:
-    """The DOI of the header unless the page prints others only; else the only one that the page prints."""
+    """The DOI of the header unless the page prints others only; else the only one that the page
+    prints."""
     if stated in printed or not printed:
         return stated
     whole = [one for one in printed if stated and one.startswith(stated)]

@@ -8,14 +8,29 @@ from typing import Any
 from rag_assets.core.domain import Person, Record
 from rag_assets.parsing.bibliographies import OF_BIBTEX, OF_RIS
 
-_BIBTEX_TYPES, _RIS_TYPES = ({csl: own for own, csl in reversed(types.items())} for types in (OF_BIBTEX, OF_RIS))
+_BIBTEX_TYPES, _RIS_TYPES = (
+    {csl: own for own, csl in reversed(types.items())} for types in (OF_BIBTEX, OF_RIS)
+)
 """The first of those that are read as a type of CSL."""
-_VENUE_FIELDS = {"article": "journal", "techreport": "institution", "phdthesis": "school", "book": "publisher"}
-_LATEX = {"\\": r"\textbackslash{}", "{": "", "}": "", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-"""How characters are written in BibTeX; some of its readers fail on braces, which say nothing but the case of words."""
+_VENUE_FIELDS = {
+    "article": "journal",
+    "techreport": "institution",
+    "phdthesis": "school",
+    "book": "publisher",
+}
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": "",
+    "}": "",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+"""How characters are written in BibTeX; some of its readers fail on braces, which say nothing but
+the case of words."""
 _LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
 _ENDS_A_FIELD = str.maketrans(dict.fromkeys("{}\\"))
-"""Left out of ids, which are written without LaTeX: with a brace one would go on as another field."""
+"""Left out of ids, which are written without LaTeX: with a brace one would go on as another
+field."""
 _PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
 """What ends a name, or a part of one, in BibTeX, unless braces are around it."""
 _PUBLISHED_BY = ("report", "book", "thesis")
@@ -29,7 +44,8 @@ def _csl_json(records: Records) -> str:
 
 
 def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
-    """The record as an item of CSL-JSON: https://docs.citationstyles.org/en/stable/specification.html."""
+    """The record as an item of CSL-JSON:
+    https://docs.citationstyles.org/en/stable/specification.html."""
     stated = {
         "title": record.title or paper_id,
         "author": [_csl_name(one) for one in record.authors],
@@ -44,12 +60,20 @@ def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
         "URL": f"https://arxiv.org/abs/{record.arxiv}" if record.arxiv and not record.doi else None,
         "language": record.language,
     }
-    kind = "article-journal" if record.venue else "article" if record.arxiv else "document"  # article: a preprint
-    return {"id": paper_id, "type": record.type or kind} | {name: value for name, value in stated.items() if value}
+    kind = (
+        "article-journal" if record.venue else "article" if record.arxiv else "document"
+    )  # article: a preprint
+    return {"id": paper_id, "type": record.type or kind} | {
+        name: value for name, value in stated.items() if value
+    }
 
 
 def _csl_name(person: Person) -> dict[str, str]:
-    return {"family": person.family, "given": person.given} if person.given else {"literal": person.family}
+    return (
+        {"family": person.family, "given": person.given}
+        if person.given
+        else {"literal": person.family}
+    )
 
 
 def _bibtex(records: Records) -> str:
@@ -89,7 +113,9 @@ def _bibtex_name(person: Person) -> str:
     if not person.given:
         return f"{{{_latex(person.family)}}}"
     parts = (person.family, person.given)
-    return ", ".join(f"{{{_latex(part)}}}" if _PARTS_NAMES.search(part) else _latex(part) for part in parts)
+    return ", ".join(
+        f"{{{_latex(part)}}}" if _PARTS_NAMES.search(part) else _latex(part) for part in parts
+    )
 
 
 def _latex(text: str) -> str:
@@ -97,7 +123,9 @@ def _latex(text: str) -> str:
 
 
 def _ris(records: Records) -> str:
-    return "\n".join("\n".join(_ris_lines(paper, record)) + "\n" for paper, record in records.items())
+    return "\n".join(
+        "\n".join(_ris_lines(paper, record)) + "\n" for paper, record in records.items()
+    )
 
 
 def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
@@ -106,7 +134,10 @@ def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
         ("TY", _RIS_TYPES.get(record.type or "", "JOUR" if record.venue else "GEN")),
         ("ID", paper_id),
         ("TI", record.title or paper_id),
-        *(("AU", f"{one.family}, {one.given}" if one.given else one.family) for one in record.authors),
+        *(
+            ("AU", f"{one.family}, {one.given}" if one.given else one.family)
+            for one in record.authors
+        ),
         ("PY", str(record.year or "")),
         ("T2", record.venue or ""),
         ("VL", record.volume or ""),
@@ -118,5 +149,9 @@ def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
     return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in stated if value), "ER  - "]
 
 
-FORMATS: Mapping[str, Callable[[Records], str]] = {"bibtex": _bibtex, "ris": _ris, "csl-json": _csl_json}
+FORMATS: Mapping[str, Callable[[Records], str]] = {
+    "bibtex": _bibtex,
+    "ris": _ris,
+    "csl-json": _csl_json,
+}
 """What writes a file, by the name of its format."""

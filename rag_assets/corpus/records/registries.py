@@ -1,6 +1,8 @@
-"""What Crossref and OpenAlex know of DOIs, over the internet: only if the user gives a contact address.
+"""What Crossref and OpenAlex know of DOIs, over the internet: only if the user gives a contact
+address.
 
-A DOI and the address are sent, nothing else. No redirect is followed, no proxy or password of the environment is used.
+A DOI and the address are sent, nothing else. No redirect is followed, no proxy or password of the
+environment is used.
 """
 
 import html
@@ -25,7 +27,8 @@ from rag_assets.parsing.bibliographies import record_of_csl
 
 logger = logging.getLogger(__name__)
 _TIMEOUT_S, _BETWEEN_S = 15.0, 0.2
-"""For one reply; between two requests, so that there are at most five a second, as both services allow."""
+"""For one reply; between two requests, so that there are at most five a second, as both services
+allow."""
 _MAX_BYTES = 5_000_000
 _ASKED_AGAIN_AFTER_S = 30 * 24 * 3600.0
 _GIVE_UP_AFTER = 3
@@ -76,12 +79,18 @@ class Registry:
 
 
 def _crossref(reply: dict[str, Any]) -> Record:
-    """Format: https://api.crossref.org, "Work"; `updated-by` is also filled from Retraction Watch."""
+    """Format: https://api.crossref.org, "Work"; `updated-by` is also filled from Retraction
+    Watch."""
     work = reply["message"]
-    authors = [one if "family" in one else {"literal": one.get("name")} for one in work.get("author") or ()]
+    authors = [
+        one if "family" in one else {"literal": one.get("name")} for one in work.get("author") or ()
+    ]
     record = record_of_csl(
         {name: work.get(name) for name in ("DOI", "issued", "volume", "issue", "page", "language")}
-        | {"title": _plain(work.get("title")), "container-title": _plain(work.get("container-title"))}
+        | {
+            "title": _plain(work.get("title")),
+            "container-title": _plain(work.get("container-title")),
+        }
         | {"author": authors, "type": _TYPES.get(str(work.get("type")))}
     )
     is_retracted = any(one.get("type") == "retraction" for one in work.get("updated-by") or ())
@@ -94,13 +103,19 @@ def _openalex(work: dict[str, Any]) -> Record:
     pages = dict.fromkeys(filter(None, (of.get("first_page"), of.get("last_page"))))
     names = [one["author"].get("display_name") for one in work.get("authorships") or ()]
     record = record_of_csl(
-        {"DOI": work.get("doi"), "title": _plain([work.get("title")]), "issued": {"raw": work.get("publication_year")}}
+        {
+            "DOI": work.get("doi"),
+            "title": _plain([work.get("title")]),
+            "issued": {"raw": work.get("publication_year")},
+        }
         | {"container-title": _plain([source.get("display_name")]), "page": "-".join(pages)}
         | {"volume": of.get("volume"), "issue": of.get("issue"), "language": work.get("language")}
         | {"type": _TYPES.get(str(work.get("type_crossref")))}
     )
     authors: tuple[Person, ...] = tuple(person_of(name) for name in names) if all(names) else ()
-    return replace(record, authors=authors, retracted="OpenAlex" if work.get("is_retracted") is True else None)
+    return replace(
+        record, authors=authors, retracted="OpenAlex" if work.get("is_retracted") is True else None
+    )
 
 
 def _plain(values: Any) -> str | None:
@@ -131,7 +146,8 @@ class Registries:
         self._n_failed = dict.fromkeys((one.name for one in registries), 0)
 
     def __call__(self, dois: Collection[str]) -> dict[str, Registered]:
-        """What is known, by DOI. A service that fails costs a warning; what it said before is used."""
+        """What is known, by DOI. A service that fails costs a warning; what it said before is
+        used."""
         if not self._contact:
             return {}
         known = self._kept.get_all(dois)
@@ -144,7 +160,9 @@ class Registries:
         found: dict[str, Registered] = {}
         async with httpx2.AsyncClient(
             timeout=_TIMEOUT_S,
-            headers={"Accept-Encoding": "identity"},  # a small compressed reply could fill the memory at once
+            headers={
+                "Accept-Encoding": "identity"
+            },  # a small compressed reply could fill the memory at once
             trust_env=False,
         ) as client:
             for doi in dois:
@@ -154,7 +172,9 @@ class Registries:
                     continue
                 self._kept.put(doi, found[doi])
         if n_left := len(dois) - len(found):
-            logger.warning("%d of %d DOIs could not be looked up; the next run asks again.", n_left, len(dois))
+            logger.warning(
+                "%d of %d DOIs could not be looked up; the next run asks again.", n_left, len(dois)
+            )
         return found
 
     async def _of(self, doi: str, client: httpx2.AsyncClient) -> Registered:
@@ -179,7 +199,8 @@ class Registries:
         return Registered("", asked=self._now())
 
     async def _reply(self, address: str, client: httpx2.AsyncClient) -> bytes:
-        """The body; empty where the DOI is not known, or known by another name. Raises _Unanswered for others."""
+        """The body; empty where the DOI is not known, or known by another name. Raises _Unanswered
+        for others."""
         body = bytearray()
         async with client.stream("GET", address, params={"mailto": self._contact}) as reply:
             if reply.status_code == HTTPStatus.NOT_FOUND or reply.is_redirect:

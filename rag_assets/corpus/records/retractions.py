@@ -1,4 +1,5 @@
-"""Lists of retracted papers beside the papers: a DOI in each line, or a table, such as that of Retraction Watch."""
+"""Lists of retracted papers beside the papers: a DOI in each line, or a table, such as that of
+Retraction Watch."""
 
 import csv
 import io
@@ -22,8 +23,13 @@ _NO_RETRACTION = re.compile("correct|corrigend|errat|concern|reinstat", re.IGNOR
 
 
 def retraction_lists(papers: Path) -> dict[str, tuple[set[str], list[str]]]:
-    """What `read_retractions` finds in each list below the folder `papers`, by its relative path."""
-    return {one: read_retractions(papers / one) for one in library_files(papers) if is_retraction_list(one)}
+    """What `read_retractions` finds in each list below the folder `papers`, by its relative
+    path."""
+    return {
+        one: read_retractions(papers / one)
+        for one in library_files(papers)
+        if is_retraction_list(one)
+    }
 
 
 def is_retraction_list(relative: str) -> bool:
@@ -42,9 +48,13 @@ def read_retractions(path: Path) -> tuple[set[str], list[str]]:
     except UnreadableDocument as error:
         return found, [f"It {error}"]
     except csv.Error as error:
-        return found, [f"Its table cannot be read to the end ({error}). Keep the DOIs alone, one a line."]
+        return found, [
+            f"Its table cannot be read to the end ({error}). Keep the DOIs alone, one a line."
+        ]
     if not found:
-        return found, ["No DOI was found in it, so that it marks no paper. Put one DOI on each line."]
+        return found, [
+            "No DOI was found in it, so that it marks no paper. Put one DOI on each line."
+        ]
     return found, []
 
 
@@ -54,7 +64,9 @@ def _dois(text: str) -> Iterator[str]:
     if any(map(dois_in, header)):
         rows, header = chain([header], rows), []
     names = [re.sub(r"[\W_]", "", name).lower() for name in header]
-    of_papers = [at for at, name in enumerate(names) if "doi" in name and not _OF_NOTICE.search(name)]
+    of_papers = [
+        at for at, name in enumerate(names) if "doi" in name and not _OF_NOTICE.search(name)
+    ]
     natures = [at for at, name in enumerate(names) if name in _NATURES]
     for row in rows:
         if not any(_NO_RETRACTION.search(row[at]) for at in natures if at < len(row)):

@@ -1,4 +1,5 @@
-"""The record of a paper as a text that is searched and quoted like its other sections: the title page."""
+"""The record of a paper as a text that is searched and quoted like its other sections: the title
+page."""
 
 from collections.abc import Mapping
 
@@ -7,18 +8,31 @@ import pyarrow as pa
 from rag_assets.core.domain import Record
 from rag_assets.core.tables import records_from
 
-AUTHORS, AFFILIATIONS, VENUE, DATE, DOI = "Authors", "Affiliations", "Published in", "Publication date", "DOI"
+AUTHORS, AFFILIATIONS, VENUE, DATE, DOI = (
+    "Authors",
+    "Affiliations",
+    "Published in",
+    "Publication date",
+    "DOI",
+)
 
 
 def title_pages(papers: pa.Table) -> dict[str, str]:
     """The title page of each paper that has one, by id. papers: schema PAPERS."""
-    sources = ({one["field"]: one["source"] for one in row} for row in papers["sources"].to_pylist())
+    sources = (
+        {one["field"]: one["source"] for one in row} for row in papers["sources"].to_pylist()
+    )
     written = zip(records_from(papers).items(), sources, strict=True)
-    return {paper: text for (paper, record), stated_by in written if (text := title_page(record, stated_by))}
+    return {
+        paper: text
+        for (paper, record), stated_by in written
+        if (text := title_page(record, stated_by))
+    }
 
 
 def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
-    """One line per statement, and where they come from; empty unless authors, year, venue or DOI are known."""
+    """One line per statement, and where they come from; empty unless authors, year, venue or DOI
+    are known."""
     affiliations = dict.fromkeys(one.affiliation for one in record.authors if one.affiliation)
     statements = {
         AUTHORS: "; ".join(one.name for one in record.authors),
@@ -31,7 +45,14 @@ def title_page(record: Record, stated_by: Mapping[str, str]) -> str:
     }
     if not any(statements.values()):
         return ""
-    fields = {"title": "title", "authors": "authors", "venue": "venue", "year": "date", "doi": "DOI", "arxiv": "arXiv"}
+    fields = {
+        "title": "title",
+        "authors": "authors",
+        "venue": "venue",
+        "year": "date",
+        "doi": "DOI",
+        "arxiv": "arXiv",
+    }
     by_source: dict[str, list[str]] = {}
     for field, name in fields.items():
         if field in stated_by:

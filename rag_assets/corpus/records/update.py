@@ -1,4 +1,5 @@
-"""The table of papers: one record each, from its own files and the bibliographies beside them; and its promises."""
+"""The table of papers: one record each, from its own files and the bibliographies beside them; and
+its promises."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,7 +10,14 @@ import pyarrow as pa
 from rag_assets.core.domain import Document, Record, Zone
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.promises import Offenders, Promise
-from rag_assets.core.tables import PAPERS, fingerprints_by, merged, records_from, rows_without, to_table
+from rag_assets.core.tables import (
+    PAPERS,
+    fingerprints_by,
+    merged,
+    records_from,
+    rows_without,
+    to_table,
+)
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
 from rag_assets.corpus.records.libraries import Libraries
@@ -33,20 +41,25 @@ def update_papers(
 ) -> tuple[pa.Table, UpdatePlan]:
     """Bring the records up to date with the parsed papers and the bibliographies.
 
-    published: schema PAPERS. index: paper_id, fingerprint, file_path, linked_paths of the parsed papers. A document is
-    read only if it changed, or what libraries, lists and registries say of it. look_up: asks registries about DOIs.
-    Returns the new table, sorted by paper, and the plan.
+    published: schema PAPERS. index: paper_id, fingerprint, file_path, linked_paths of the parsed
+    papers. A document is read only if it changed, or what libraries, lists and registries say of
+    it. look_up: asks registries about DOIs. Returns the new table, sorted by paper, and the plan.
     """
     papers = {row["paper_id"]: row for row in index.to_pylist()}
     known = {
-        row["paper_id"]: row for row in published.select(["paper_id", "made_of", *map(_own, _MATCHED_BY)]).to_pylist()
+        row["paper_id"]: row
+        for row in published.select(["paper_id", "made_of", *map(_own, _MATCHED_BY)]).to_pylist()
     }
-    made_of = {paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()}
+    made_of = {
+        paper: fingerprint(RECORDS_VERSION, row["fingerprint"]) for paper, row in papers.items()
+    }
     own: dict[str, Sourced] = {}
 
     def read_records(paper_ids: Iterable[str]) -> None:
         new = [paper for paper in paper_ids if paper not in own]
-        for paper, packed in zip(new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True):
+        for paper, packed in zip(
+            new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True
+        ):
             own[paper] = _record_of(unpacked_document(packed))
 
     read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
@@ -58,8 +71,13 @@ def update_papers(
             names = own[paper_id][0]
         else:
             names = Record(**{name: known[paper_id][_own(name)] for name in _MATCHED_BY})
-        entry = matcher.entry_of(PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names))
-        entries[paper_id], dois[paper_id] = entry, (entry.record.doi if entry else None) or names.doi or ""
+        entry = matcher.entry_of(
+            PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names)
+        )
+        entries[paper_id], dois[paper_id] = (
+            entry,
+            (entry.record.doi if entry else None) or names.doi or "",
+        )
     listed = {paper: libraries.retracted.get(doi) for paper, doi in dois.items()}
     found = look_up({doi for doi in dois.values() if doi})
     known_as = {paper: found[doi] for paper, doi in dois.items() if doi in found}
@@ -67,7 +85,9 @@ def update_papers(
         paper: fingerprint(
             made_of[paper],
             entry and [asdict(entry.record), entry.library],
-            [known_as[paper].registry, asdict(known_as[paper].record)] if paper in known_as else None,
+            [known_as[paper].registry, asdict(known_as[paper].record)]
+            if paper in known_as
+            else None,
             listed[paper],
         )
         for paper, entry in entries.items()
@@ -87,8 +107,12 @@ def update_papers(
         if by := listed[paper_id]:
             record, sources = replace(record, retracted=by), sources | {"retracted": by}
         marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
-        made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": _rows(sources)})
-    return merged(rows_without(published, "paper_id", plan.to_drop), to_table(made, PAPERS), ["paper_id"]), plan
+        made.append(
+            asdict(record) | stated | marks | {"paper_id": paper_id, "sources": _rows(sources)}
+        )
+    return merged(
+        rows_without(published, "paper_id", plan.to_drop), to_table(made, PAPERS), ["paper_id"]
+    ), plan
 
 
 def _own(name: str) -> str:
@@ -105,13 +129,18 @@ def _record_of(document: Document) -> Sourced:
 
 def _abstract(document: Document) -> Iterator[str]:
     for block in document.blocks:
-        if block.zone is Zone.FRONT and block.is_indexable and is_of_abstract(block.section_path, block.text):
+        if (
+            block.zone is Zone.FRONT
+            and block.is_indexable
+            and is_of_abstract(block.section_path, block.text)
+        ):
             yield block.text
 
 
 @dataclass(frozen=True)
 class PapersCandidate:
-    """Records before publication, the ids of the papers that were parsed, and the bibliographies."""
+    """Records before publication, the ids of the papers that were parsed, and the
+    bibliographies."""
 
     papers: pa.Table
     paper_ids: Sequence[str]
@@ -121,12 +150,17 @@ class PapersCandidate:
 def _not_one_each(candidate: PapersCandidate) -> Offenders:
     found = candidate.papers["paper_id"].to_pylist()
     wanted = sorted(candidate.paper_ids)
-    return [{"paper_id": paper} for paper in sorted({*found} ^ {*wanted})] if found != wanted else []
+    return (
+        [{"paper_id": paper} for paper in sorted({*found} ^ {*wanted})] if found != wanted else []
+    )
 
 
 def _incomplete(candidate: PapersCandidate) -> Offenders:
     rows = candidate.papers.select(["paper_id", "title", "authors", "year"]).to_pylist()
-    missing = ((row["paper_id"], [name for name in ("title", "authors", "year") if not row[name]]) for row in rows)
+    missing = (
+        (row["paper_id"], [name for name in ("title", "authors", "year") if not row[name]])
+        for row in rows
+    )
     return [{"paper_id": paper, "missing": ", ".join(names)} for paper, names in missing if names]
 
 
@@ -141,7 +175,11 @@ def _retracted(candidate: PapersCandidate) -> Offenders:
 
 
 PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
-    Promise("one_per_paper", "Every paper that was read has one record, and no other has one.", _not_one_each),
+    Promise(
+        "one_per_paper",
+        "Every paper that was read has one record, and no other has one.",
+        _not_one_each,
+    ),
     Promise(
         "records_complete",
         "Every paper has a title, authors and a year. Name those that are missing in a bibliography beside the papers "

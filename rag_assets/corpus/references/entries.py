@@ -29,7 +29,8 @@ class Reference:
 
     @property
     def years(self) -> tuple[str, ...]:
-        """Its years of four digits, with the letter that tells two works of one year apart ("2019b")."""
+        """Its years of four digits, with the letter that tells two works of one year apart
+        ("2019b")."""
         return tuple(match[0] for match in _YEAR.finditer(without_dois(self.text)))
 
     @property
@@ -39,19 +40,24 @@ class Reference:
 
 
 def references_of(blocks: Iterable[Block]) -> list[Reference]:
-    """blocks: those of a paper, in order. Entries of one numbered list are cut at its numbers, since a block may hold
-    half an entry or several; an unnumbered list has one a line; where it is in pieces, one without a year goes on with
-    the one before."""
+    """blocks: those of a paper, in order. Entries of one numbered list are cut at its numbers,
+    since a block may hold half an entry or several; an unnumbered list has one a line; where it is
+    in pieces, one without a year goes on with the one before."""
     back = [block for block in blocks if block.zone is Zone.BACK and block.kind in _TEXT]
-    lines = [(line, block.page_start) for block in back for line in block.text.split("\n") if line.strip()]
+    lines = [
+        (line, block.page_start)
+        for block in back
+        for line in block.text.split("\n")
+        if line.strip()
+    ]
     is_one_list = len(back) == 1 and back[0].kind is BlockKind.LIST
     entries = _numbered(lines) or list(_one_a_line(lines, is_whole=is_one_list))
     return [entry for entry in entries if len(entry.text) <= _MAX_CHARS]
 
 
 def _numbered(lines: Sequence[tuple[str, int | None]]) -> list[Reference]:
-    """Empty unless the list begins with its first number. The next number may stand anywhere; one behind a gap, which
-    a lost entry leaves, begins a line."""
+    """Empty unless the list begins with its first number. The next number may stand anywhere; one
+    behind a gap, which a lost entry leaves, begins a line."""
     text = "\n".join(line for line, _ in lines)
     starts: list[tuple[int, re.Match[str]]] = []
     for match in _NUMBER.finditer(text):

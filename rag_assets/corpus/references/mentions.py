@@ -1,7 +1,8 @@
-"""Where a paper's text refers to its reference list: "[12]", "(3, 5-7)", raised numbers, "(Smith et al., 2019)".
+"""Where a paper's text refers to its reference list: "[12]", "(3, 5-7)", raised numbers, "(Smith et
+al., 2019)".
 
-A paper has one way to refer: the one by which most different entries are reached. The other forms are something else
-in it (equations in parentheses, years of data).
+A paper has one way to refer: the one by which most different entries are reached. The other forms
+are something else in it (equations in parentheses, years of data).
 """
 
 import re
@@ -14,7 +15,9 @@ from rag_assets.corpus.references.entries import Reference
 _NUMBERS = r"\d{1,3}(?:\s?[,;–—-]\s?\d{1,3}){0,30}"
 _BRACKETS = re.compile(rf"\[({_NUMBERS})\]")
 _PARENTHESES = re.compile(rf"\(({_NUMBERS})\)")
-_RAISED = re.compile(r"(?<![^\W\d_])(?<!\d)[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰¹²³⁴⁵⁶⁷⁸⁹]|\s?[,⁻–-]\s?(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])){0,60}")
+_RAISED = re.compile(
+    r"(?<![^\W\d_])(?<!\d)[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰¹²³⁴⁵⁶⁷⁸⁹]|\s?[,⁻–-]\s?(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])){0,60}"
+)
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RANGE = re.compile(r"(\d+)(?:\s?[–—-]\s?(\d+))?")
 _WORD = r"[^\W\d_][\w’'-]{1,40}"
@@ -31,7 +34,8 @@ _SEVERAL_AUTHORS = re.compile(
     rf"(?:{_NAME},? {_INITIALS}|{_INITIALS} ?{_NAME})(?:, ?(?:&|and) |[,;] ?| ?(?:&|and) )"
     rf"(?:{_NAME},? {_INITIALS}|{_INITIALS} ?{_NAME})(?![^\W\d_])"
 )
-"""How an entry by several authors begins: "Lund A, Moe B", "Lund, A. & Moe, B.", "A. Lund and B. Moe"."""
+"""How an entry by several authors begins: "Lund A, Moe B", "Lund, A. & Moe, B.", "A. Lund and B.
+Moe"."""
 _GENITIVE = re.compile(r"[’']s?$")
 _MOST_OF_A_RANGE = 60
 
@@ -64,10 +68,15 @@ def mentions_in(texts: Sequence[str], references: Sequence[Reference]) -> list[l
         _by_name(references),
     ]
     found = [[list(reader(text)) for text in texts] for reader in readers]
-    return max(found, key=lambda by_text: len({n for own in by_text for mention in own for n in mention.numbers}))
+    return max(
+        found,
+        key=lambda by_text: len({n for own in by_text for mention in own for n in mention.numbers}),
+    )
 
 
-def _by_number(form: re.Pattern[str], references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
+def _by_number(
+    form: re.Pattern[str], references: Sequence[Reference]
+) -> Callable[[str], Iterator[Mention]]:
     known = {reference.number for reference in references}
 
     def read(text: str) -> Iterator[Mention]:
@@ -91,17 +100,22 @@ def _numbers_in(written: str) -> tuple[int, ...]:
 
 
 def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mention]]:
-    """Entries by the name they begin with and their year; of several, those that hold the other names as well, and for
-    one name alone those by one author."""
+    """Entries by the name they begin with and their year; of several, those that hold the other
+    names as well, and for one name alone those by one author."""
     years: set[str] = set()
     entries: dict[tuple[str, str], list[_Entry]] = {}
     for reference in references:
         words = re.findall(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*", plain_lower(reference.text))
-        own_years, is_by_several = set(reference.years), _SEVERAL_AUTHORS.match(reference.text) is not None
+        own_years, is_by_several = (
+            set(reference.years),
+            _SEVERAL_AUTHORS.match(reference.text) is not None,
+        )
         for year in own_years | {year[:4] for year in own_years}:
             years.add(year)
             for word in set(words[:_AUTHOR_WORDS]):
-                entries.setdefault((word, year), []).append(_Entry(reference.number, words, is_by_several))
+                entries.setdefault((word, year), []).append(
+                    _Entry(reference.number, words, is_by_several)
+                )
 
     def read(text: str) -> Iterator[Mention]:
         for match in _AUTHORS_YEAR.finditer(text):
@@ -109,7 +123,9 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
             names = [plain_lower(_GENITIVE.sub("", name)) for name in written if name[0].isupper()]
             if not match["first"][0].isupper():
                 continue
-            written_years = (year if year in years else year[:4] for year in _YEARS.findall(match["years"]))
+            written_years = (
+                year if year in years else year[:4] for year in _YEARS.findall(match["years"])
+            )
             numbers = [
                 n
                 for year in written_years
@@ -122,13 +138,16 @@ def _by_name(references: Sequence[Reference]) -> Callable[[str], Iterator[Mentio
 
 
 _AUTHOR_WORDS = 6
-"""The first author's family name is among the first words of an entry, before or behind the given names."""
+"""The first author's family name is among the first words of an entry, before or behind the given
+names."""
 _MOST_ALIKE = 20
-"""A name with a year says nothing if more entries share it; this bounds the work on a hostile list."""
+"""A name with a year says nothing if more entries share it; this bounds the work on a hostile
+list."""
 
 
 def _named(names: Sequence[str], entries: Sequence[_Entry], is_by_several: bool) -> list[int]:
-    """entries: those with the first name and the year. is_by_several: others are named, or "et al."."""
+    """entries: those with the first name and the year. is_by_several: others are named, or "et
+    al."."""
     if len(entries) > _MOST_ALIKE:
         return []
     whole = [one for one in entries if all(name in one.words for name in names)]

@@ -7,7 +7,13 @@ from typing import Any
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.core.paper_tables import Made, PapersUpdate, QuarantinedPaper, RowsByPaper, none_quarantined
+from rag_assets.core.paper_tables import (
+    Made,
+    PapersUpdate,
+    QuarantinedPaper,
+    RowsByPaper,
+    none_quarantined,
+)
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.workforce.seam import Spread
@@ -21,7 +27,8 @@ REFERENCES_VERSION = 5
 
 
 def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any]]:
-    """The rows of one paper, without fingerprint; one without number where no reference list was found.
+    """The rows of one paper, without fingerprint; one without number where no reference list was
+    found.
 
     blocks: all of the paper, in reading order.
     """
@@ -31,9 +38,15 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
     texts = [block.text if block.is_indexable else "" for block in blocks]
     mentions: dict[int, list[dict[str, Any]]] = {}
     start = 0
-    for block, said in zip(blocks, sentences_with_mentions(blocks, mentions_in(texts, entries)), strict=True):
+    for block, said in zip(
+        blocks, sentences_with_mentions(blocks, mentions_in(texts, entries)), strict=True
+    ):
         for one in said:
-            place = {"start": start + one.start, "end": start + one.end, "is_reported": one.is_reported}
+            place = {
+                "start": start + one.start,
+                "end": start + one.end,
+                "is_reported": one.is_reported,
+            }
             for number in one.numbers:
                 mentions.setdefault(number, []).append(place)
         start += len(block.text) + len(BLOCK_SEPARATOR)
@@ -54,19 +67,30 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
 def update_references(published: RowsByPaper, blocks: RowsByPaper, spread: Spread) -> PapersUpdate:
     """Bring the table up to date with the papers that have blocks.
 
-    `published`: schema REFERENCES. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does the work on papers.
+    `published`: schema REFERENCES. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does
+    the work on papers.
     """
-    wanted = {paper: fingerprint(made_of, REFERENCES_VERSION) for paper, made_of in blocks.papers.items()}
+    wanted = {
+        paper: fingerprint(made_of, REFERENCES_VERSION) for paper, made_of in blocks.papers.items()
+    }
     plan = plan_update(published.known, wanted)
 
     def made() -> Generator[tuple[str, Made]]:
-        papers = ((paper, own["file_path"][0].as_py(), packed(own)) for paper, own in blocks.rows(plan.to_build))
+        papers = (
+            (paper, own["file_path"][0].as_py(), packed(own))
+            for paper, own in blocks.rows(plan.to_build)
+        )
         with closing(spread(_rows_of_packed, papers)) as results:
             for (paper, file_path, _), rows in results:
                 if isinstance(rows, Failure):
                     yield paper, QuarantinedPaper.lost(paper, file_path, rows, wanted[paper])
                 else:
-                    yield paper, to_table([row | {"fingerprint": wanted[paper]} for row in rows], REFERENCES)
+                    yield (
+                        paper,
+                        to_table(
+                            [row | {"fingerprint": wanted[paper]} for row in rows], REFERENCES
+                        ),
+                    )
 
     return PapersUpdate(plan, wanted, made())
 
@@ -96,6 +120,12 @@ def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
 
 
 REFERENCE_PROMISES: list[Promise[Any]] = [
-    Promise("all_looked_at", "Every paper with text was looked at, and no other has rows.", _papers_without_rows),
-    none_quarantined("Every paper can be looked at. Each that cannot is listed with the reason; the others go on."),
+    Promise(
+        "all_looked_at",
+        "Every paper with text was looked at, and no other has rows.",
+        _papers_without_rows,
+    ),
+    none_quarantined(
+        "Every paper can be looked at. Each that cannot is listed with the reason; the others go on."
+    ),
 ]

@@ -1,12 +1,15 @@
-"""Whose finding a sentence tells: the paper's own, one that it reports of the works it cites, or no finding at all.
+"""Whose finding a sentence tells: the paper's own, one that it reports of the works it cites, or no
+finding at all.
 
-A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this study"), or it goes on with
-a sentence in which they do, or it stands in the methods or results, or it argues in a discussion what may or should
-be. A section without a usual name and without a number ("Participants") is of the kind of the last one with a usual
-name before it, since readers of PDFs often lose the nesting.
+A sentence with a mention reports, unless its authors speak in it of themselves ("we", "this
+study"), or it goes on with a sentence in which they do, or it stands in the methods or results, or
+it argues in a discussion what may or should be. A section without a usual name and without a number
+("Participants") is of the kind of the last one with a usual name before it, since readers of PDFs
+often lose the nesting.
 
-A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no finding, unless it
-says what became of it or stands in the results, where the beliefs of those who were asked are what was found.
+A sentence that tells what somebody expected, believed, claimed, planned or set out to test is no
+finding, unless it says what became of it or stands in the results, where the beliefs of those who
+were asked are what was found.
 """
 
 import re
@@ -47,13 +50,15 @@ _ASKS_FOR_IT = re.compile(
     re.IGNORECASE,
 )
 _SETTLED = re.compile(
-    r"\b(?:confirm|support|reject|refut|disprov|contradict|debunk|uph[eo]ld|false|wrong|contrary|untrue)", re.IGNORECASE
+    r"\b(?:confirm|support|reject|refut|disprov|contradict|debunk|uph[eo]ld|false|wrong|contrary|untrue)",
+    re.IGNORECASE,
 )
 """Says what became of an expectation."""
 
 
 def supposes(sentence: str, section_path: str) -> bool:
-    """Whether a sentence tells a hypothesis, a plan, or the claim or belief of others, and no finding."""
+    """Whether a sentence tells a hypothesis, a plan, or the claim or belief of others, and no
+    finding."""
     is_supposed = _NO_FINDING.search(sentence) is not None and _SETTLED.search(sentence) is None
     return is_supposed and SectionKind.RESULTS not in section_kinds(section_path.split(" > "))
 
@@ -75,7 +80,9 @@ class Said:
     """Tells what those works found or say, not what this paper did."""
 
 
-def sentences_with_mentions(blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]) -> Iterator[list[Said]]:
+def sentences_with_mentions(
+    blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]
+) -> Iterator[list[Said]]:
     """For each block of a paper, in order, its sentences with a mention."""
     kinds: frozenset[SectionKind] = frozenset()
     for block, own in zip(blocks, mentions, strict=True):

@@ -1,9 +1,11 @@
-"""Brings the summaries up to date with the chunks: a model is asked about the chunks that have none yet.
+"""Brings the summaries up to date with the chunks: a model is asked about the chunks that have none
+yet.
 
-A chunk is asked about with a summary of its document. This is not part of the key of its sentence, so an edit elsewhere
-in the document asks about no other chunk again. Texts of documents are fenced like the sources of an answer. A sentence
-is used for searching only: at worst, a document that misleads the model makes itself easier or harder to find. A chunk
-whose summary cannot be had is searched without one until a later run.
+A chunk is asked about with a summary of its document. This is not part of the key of its sentence,
+so an edit elsewhere in the document asks about no other chunk again. Texts of documents are fenced
+like the sources of an answer. A sentence is used for searching only: at worst, a document that
+misleads the model makes itself easier or harder to find. A chunk whose summary cannot be had is
+searched without one until a later run.
 """
 
 import logging
@@ -41,7 +43,9 @@ _MAX_DOCUMENT_CHARS = 600
 class Summary(BaseModel):
     """What the model is asked for."""
 
-    summary: str = Field(description="The sentence or sentences asked for, without an introduction.")
+    summary: str = Field(
+        description="The sentence or sentences asked for, without an introduction."
+    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,13 @@ class Summarizer:
             instructions=_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS,
         )  # fmt: skip
         self._replies = kept.replies("summaries", str)
-        asked = fingerprint(_INSTRUCTIONS.text, _DOCUMENT.text, _CHUNK.text, SUMMARIZER_VERSION, settings.fingerprint())
+        asked = fingerprint(
+            _INSTRUCTIONS.text,
+            _DOCUMENT.text,
+            _CHUNK.text,
+            SUMMARIZER_VERSION,
+            settings.fingerprint(),
+        )
         self.identity = f"{self._model.model_id} {asked[:8]}"
 
     def key_of(self, document: AskedDocument, part: AskedChunk) -> str:
@@ -85,7 +95,9 @@ class Summarizer:
 
         Raises what `Connection.guarded` raises.
         """
-        return self._replies.once(self.key_of(document, part), lambda: self._asked_about(document, part))[0]
+        return self._replies.once(
+            self.key_of(document, part), lambda: self._asked_about(document, part)
+        )[0]
 
     def _asked_about(self, document: AskedDocument, part: AskedChunk) -> str:
         whole = self._summary_of(document)
@@ -99,13 +111,17 @@ class Summarizer:
         """A summary of the whole document; empty if the model rejects the request."""
 
         def asked() -> str:
-            prompt = _DOCUMENT.filled(sources=sources_block([_source(document, document.beginning, "")]).text)
+            prompt = _DOCUMENT.filled(
+                sources=sources_block([_source(document, document.beginning, "")]).text
+            )
             try:
                 return self._reply(prompt, _MAX_DOCUMENT_CHARS)
             except RequestRejected:
                 return ""
 
-        return self._replies.once(fingerprint(self.identity, document.title, document.beginning), asked)[0]
+        return self._replies.once(
+            fingerprint(self.identity, document.title, document.beginning), asked
+        )[0]
 
     def _reply(self, prompt: str, max_chars: int) -> str:
         reply = self._model.ask(prompt)
@@ -119,10 +135,14 @@ def model_name(settings: SummarySettings) -> ModelName:
     return ModelName.parse(settings.model, setting="summaries.model", instead=NO_MODEL)
 
 
-def _source(document: AskedDocument, text: str, section: str, *, is_generated: bool = False) -> Context:
+def _source(
+    document: AskedDocument, text: str, section: str, *, is_generated: bool = False
+) -> Context:
     """A text as a source of a prompt; only what `sources_block` writes of it matters."""
     titles = " > ".join(title for title in (document.title, section) if title)
-    return Context(document.paper_id, "", None, None, 0, text, is_generated=is_generated, section_title=titles)
+    return Context(
+        document.paper_id, "", None, None, 0, text, is_generated=is_generated, section_title=titles
+    )
 
 
 def _on_one_line(text: str, max_chars: int) -> str:
@@ -162,7 +182,9 @@ class SummaryUpdate:
 
 def without_summaries(published: pa.Table) -> SummaryUpdate:
     """The update when no model is configured."""
-    return SummaryUpdate(SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {}))
+    return SummaryUpdate(
+        SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {})
+    )
 
 
 def update_summaries(
@@ -176,14 +198,17 @@ def update_summaries(
 ) -> SummaryUpdate:
     """Ask about every chunk that is not published as it is, `n_at_once` side by side.
 
-    published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, a paper's chunks in order. titles: by
-    paper_id. report: called with (done, total). A chunk whose request fails for good has no summary; when the budget is
-    spent, access is denied or the provider is down, the chunks that remain have none either.
+    published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, a paper's chunks in
+    order. titles: by paper_id. report: called with (done, total). A chunk whose request fails for
+    good has no summary; when the budget is spent, access is denied or the provider is down, the
+    chunks that remain have none either.
     """
     known = dict(zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True))
     wanted = [
         (document, part, summarizer.key_of(document, part))
-        for document, parts in (_document(paper_id, own, titles) for paper_id, own in by_paper(chunks))
+        for document, parts in (
+            _document(paper_id, own, titles) for paper_id, own in by_paper(chunks)
+        )
         for part in parts
     ]
     to_ask = [(document, part, key) for document, part, key in wanted if key not in known]
@@ -194,7 +219,9 @@ def update_summaries(
         lambda n_done: report(n_done, len(to_ask)),
     )
     summaries = {key: known[key] for _, _, key in wanted if key in known} | found
-    table = _table([(document.paper_id, part.chunk_id, key) for document, part, key in wanted], summaries)
+    table = _table(
+        [(document.paper_id, part.chunk_id, key) for document, part, key in wanted], summaries
+    )
     plan = plan_update(fingerprints_by(published, "paper_id"), fingerprints_by(table, "paper_id"))
     missing = [
         MissingSummary(document.paper_id, part.chunk_id, str(left[key]))
@@ -204,10 +231,14 @@ def update_summaries(
     return SummaryUpdate(table, plan, tuple(missing), len(to_ask) - len(missing))
 
 
-def _document(paper_id: str, chunks: pa.Table, titles: Mapping[str, str]) -> tuple[AskedDocument, list[AskedChunk]]:
+def _document(
+    paper_id: str, chunks: pa.Table, titles: Mapping[str, str]
+) -> tuple[AskedDocument, list[AskedChunk]]:
     rows = chunks.to_pylist()
     texts = (row["text"][row["own_start"] :] for row in rows)
-    document = AskedDocument(paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, _DOCUMENT_CHARS)))
+    document = AskedDocument(
+        paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, _DOCUMENT_CHARS))
+    )
     return document, [AskedChunk(row["chunk_id"], row["section_path"], row["text"]) for row in rows]
 
 
@@ -229,7 +260,9 @@ def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str])
     ]
     of_paper: dict[str, list[list[str]]] = {}
     for row in rows:
-        of_paper.setdefault(row["paper_id"], []).append([row["chunk_id"], row["key"], row["summary"]])
+        of_paper.setdefault(row["paper_id"], []).append(
+            [row["chunk_id"], row["key"], row["summary"]]
+        )
     marks = {paper: fingerprint(said) for paper, said in of_paper.items()}
     return to_table([row | {"fingerprint": marks[row["paper_id"]]} for row in rows], SUMMARIES)
 
@@ -239,7 +272,10 @@ SUMMARY_PROMISES: list[Promise[SummaryUpdate]] = [
         "all_summarized",
         "Every chunk has a summary, where summaries.model names a model. A chunk without is searched by its own text, "
         "and the next run asks for it.",
-        lambda update: [{"paper_id": one.paper_id, "chunk_id": one.chunk_id, "why": one.why} for one in update.missing],
+        lambda update: [
+            {"paper_id": one.paper_id, "chunk_id": one.chunk_id, "why": one.why}
+            for one in update.missing
+        ],
         "warning",
     ),
 ]

@@ -1,4 +1,5 @@
-"""rag-assets: the pipeline from the command line, with the settings, runs and history of the Dagster UI."""
+"""rag-assets: the pipeline from the command line, with the settings, runs and history of the
+Dagster UI."""
 
 from rag_assets.faces.cli.main import app
 

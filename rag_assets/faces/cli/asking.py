@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AskingOptions:
-    """The options of every command that asks; `taking_options` makes command line options of the fields."""
+    """The options of every command that asks; `taking_options` makes command line options of the
+    fields."""
 
     k: DepthOption = None
     paper: PaperOption = None
@@ -59,14 +60,20 @@ class AskingOptions:
         return settings_of(self.data, self.set_, options)
 
     def filter(self, titles: Collection[str]) -> Filter | None:
-        """titles: the ids of all papers. Raises BadParameter for the id of a paper that is not there."""
+        """titles: the ids of all papers. Raises BadParameter for the id of a paper that is not
+        there."""
         found = filter_of(self.paper, self.where)
-        demand_papers((found.papers if found else None) or (), titles, option="--paper" if self.paper else "--where")
+        demand_papers(
+            (found.papers if found else None) or (),
+            titles,
+            option="--paper" if self.paper else "--where",
+        )
         return found
 
 
 def taking_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer reads it: the fields of `AskingOptions` stand in the place of its parameter `options`."""
+    """The command as Typer reads it: the fields of `AskingOptions` stand in the place of its
+    parameter `options`."""
     fields = inspect.signature(AskingOptions).parameters
     own = inspect.signature(command).parameters
 
@@ -106,7 +113,8 @@ def ask(
 
     Example: rag-assets ask "Why are hyphens kept inside words?"
 
-    Example: rag-assets ask "What was measured?" --paper smith2020 --where "section:results,discussion" -k 10
+    Example: rag-assets ask "What was measured?" --paper smith2020 --where
+    "section:results,discussion" -k 10
 
     Example: rag-assets ask "What was measured?" --model ollama:llama3.2 --hybrid-weight 0.6
 
@@ -120,11 +128,15 @@ def ask(
         from rag_assets.search.retrieval.offered_filter import offered_filter
 
         settings = options.settings("thorough" if thorough else None)
-        titles = titles_of(settings.paths)  # first: a process that ends while pyarrow starts its threads may abort
+        titles = titles_of(
+            settings.paths
+        )  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
             where = options.filter(titles)
             result = engine.trace(question, where).result
-            offered = offered_filter(asked(question).model_copy(update={"where": where}), engine.papers)
+            offered = offered_filter(
+                asked(question).model_copy(update={"where": where}), engine.papers
+            )
         if options.json_:
             rendering.print_json(asdict(result))
         else:
@@ -132,7 +144,9 @@ def ask(
         if offered:
             narrower = str(where & offered.where if where else offered.where)
             command = shlex.join(["rag-assets", "ask", offered.question, "--where", narrower])
-            rendering.err().print(f"To ask only papers that your words name: {command}", soft_wrap=True)
+            rendering.err().print(
+                f"To ask only papers that your words name: {command}", soft_wrap=True
+            )
 
 
 @taking_options
@@ -142,18 +156,28 @@ def retrieve(
         str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
     ] = None,
     questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where.")
+        Path | None,
+        typer.Option(
+            "--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the hits of --questions go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where the hits of --questions go.")
+    ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, help="Pack so many tokens of context from all that is found.")
+        int | None,
+        typer.Option(
+            "--budget", min=1, help="Pack so many tokens of context from all that is found."
+        ),
     ] = None,
 ) -> None:
-    """Find the chunks for one question, or for a file of them, and what an answerer would read; nothing is answered.
+    """Find the chunks for one question, or for a file of them, and what an answerer would read;
+    nothing is answered.
 
     Example: rag-assets retrieve "What is k in reciprocal rank fusion?" -k 3
 
-    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7 -source:text" --rerank none
+    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7
+    -source:text" --rerank none
 
     Example: rag-assets retrieve --questions FILE.jsonl -k 10 --budget 6000 --out HITS.jsonl
     """

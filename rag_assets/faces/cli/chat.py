@@ -1,4 +1,5 @@
-"""The conversation on the command line: each question is read after those before it, and kept with its answer."""
+"""The conversation on the command line: each question is read after those before it, and kept with
+its answer."""
 
 import re
 import sys
@@ -20,7 +21,9 @@ _NAME = re.compile(r"[\w-][\w.-]{0,63}")
 def _a_name(text: str | None) -> str | None:
     """Refuse what cannot be the id of a conversation, before anything is opened."""
     if text is not None and not _NAME.fullmatch(text):
-        raise typer.BadParameter("A name has up to 64 letters, digits, dots, hyphens and underscores, and no blanks.")
+        raise typer.BadParameter(
+            "A name has up to 64 letters, digits, dots, hyphens and underscores, and no blanks."
+        )
     return text
 
 
@@ -37,11 +40,13 @@ def chat(
     ] = None,
     thorough: ThoroughOption = False,
 ) -> None:
-    """Ask question after question: a follow-up is read after the questions before it, and answers are kept.
+    """Ask question after question: a follow-up is read after the questions before it, and answers
+    are kept.
 
     /quit, Ctrl-D and Ctrl-C end it; an empty line asks nothing.
 
-    Through a pipe, each line is a question; exit code 1 if one was not answered. With --json, an answer is one line.
+    Through a pipe, each line is a question; exit code 1 if one was not answered. With --json, an
+    answer is one line.
 
     Example: rag-assets chat
 
@@ -73,7 +78,9 @@ def chat(
         for line in takewhile(lambda line: line != "/quit", lines):
             try:
                 question = said(line) if conversation_id else asked(line)
-                reading = dialogue.read(question.model_copy(update={"where": where}), conversation_id)
+                reading = dialogue.read(
+                    question.model_copy(update={"where": where}), conversation_id
+                )
                 answered = Answered.of(list(engine.answer(reading.question)), titles)
             except (InvalidQuestions, ModelFault) as error:
                 n_failed += 1
@@ -88,7 +95,9 @@ def chat(
                 rendering.print_heading(line)
             print_turn(line, reading.asked, engine.style.shown([answered.result]), titles)
         if conversation_id and is_typed:
-            rendering.err().print(f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}")
+            rendering.err().print(
+                f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}"
+            )
         if n_failed and not is_typed:
             raise typer.Exit(1)
 
@@ -98,7 +107,9 @@ def _typed() -> Iterator[str]:
     with suppress(ImportError):  # Windows has none
         import readline  # noqa: F401 - `input` edits its line with it
 
-    rendering.err().print("Ask, and follow up: “Why?”, “And in that paper?”. /quit or Ctrl-D ends it.")
+    rendering.err().print(
+        "Ask, and follow up: “Why?”, “And in that paper?”. /quit or Ctrl-D ends it."
+    )
     with suppress(EOFError):
         while True:
             yield input("\n> ")

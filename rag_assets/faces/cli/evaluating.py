@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, ModelOption, SetOption, reported, settings_of
+from rag_assets.faces.cli.options import (
+    DataOption,
+    JsonOption,
+    ModelOption,
+    SetOption,
+    reported,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from rag_assets.core.settings import Settings
@@ -15,13 +22,22 @@ if TYPE_CHECKING:
     from rag_assets.questions import Question
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The file of a run.")]
-OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file of the run.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file of the run.")
+]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option("--replay", metavar="RUN", help="Verify the drafts of that run anew; no model that writes is asked."),
+    typer.Option(
+        "--replay",
+        metavar="RUN",
+        help="Verify the drafts of that run anew; no model that writes is asked.",
+    ),
 ]
 QuestionsOption = Annotated[
-    Path | None, typer.Option("--questions", metavar="FILE", help="Question file; default: the setting questions.")
+    Path | None,
+    typer.Option(
+        "--questions", metavar="FILE", help="Question file; default: the setting questions."
+    ),
 ]
 
 
@@ -33,7 +49,8 @@ def eval_run(
     set_: SetOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Ask every question of a file and measure the answers; a run that was ended goes on where it was.
+    """Ask every question of a file and measure the answers; a run that was ended goes on where it
+    was.
 
     Example: rag-assets eval run --questions mine.jsonl --set retrieval.reranker=none -o plain.jsonl
     """
@@ -47,7 +64,8 @@ def eval_run(
 
 
 def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = False) -> None:
-    """Compare two runs of the same questions over the same corpus: differences, intervals, p-values.
+    """Compare two runs of the same questions over the same corpus: differences, intervals,
+    p-values.
 
     Example: rag-assets eval compare plain.jsonl reranked.jsonl
     """
@@ -66,13 +84,17 @@ def eval_compare(before: RunArgument, now: RunArgument, json_: JsonOption = Fals
 
 
 def questions_suggest(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the questions go; must not exist.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Where the questions go; must not exist."),
+    ],
     n: Annotated[int, typer.Option("-n", min=1, help="Most questions.")] = 20,
     model: ModelOption = None,
     data: DataOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Draft a question file from the papers, for you to edit: by a model, or, roughly, from definitions and headings.
+    """Draft a question file from the papers, for you to edit: by a model, or, roughly, from
+    definitions and headings.
 
     Example: rag-assets questions suggest -o mine.jsonl -n 30 --model google:gemini-2.5-flash
     """
@@ -88,11 +110,17 @@ def questions_suggest(
             found = suggested(settings, n, connections)
         lines = [one.model_dump_json(exclude_defaults=True) + "\n" for one in found]
         write_atomically(out, "".join(lines).encode())
-        rendering.print_line(f"{out}: {len(found)} drafts. Read and correct each, and add some that no paper answers.")
+        rendering.print_line(
+            f"{out}: {len(found)} drafts. Read and correct each, and add some that no paper answers."
+        )
 
 
 def _run(
-    settings: "Settings", questions: "list[Question]", name: str, out: Path | None, replay: Path | None
+    settings: "Settings",
+    questions: "list[Question]",
+    name: str,
+    out: Path | None,
+    replay: Path | None,
 ) -> "tuple[Run, Path]":
     from rag_assets.engine import Engine
     from rag_assets.evaluation.judge import open_judge
@@ -104,12 +132,17 @@ def _run(
         answerer = RecordedAnswerer(read_run(replay))
         keyless = settings.answering.model_copy(update={"model": "extractive"})
         settings = settings.model_copy(update={"answering": keyless})
-    with Connections(settings.model_access) as connections, Engine(settings, connections, answerer) as engine:
+    with (
+        Connections(settings.model_access) as connections,
+        Engine(settings, connections, answerer) as engine,
+    ):
         header = header_of(out.stem if out else name, questions, engine, settings)
         path = out or settings.paths.evaluation / "runs" / f"{name}-{header.key}.jsonl"
         judge = open_judge(settings, connections, engine.question_vector)
         counting = rendering.counting("questions")
-        return run_questions(path, header, questions, engine, settings, judge=judge, report=counting), path
+        return run_questions(
+            path, header, questions, engine, settings, judge=judge, report=counting
+        ), path
 
 
 def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
@@ -126,13 +159,24 @@ def _print_run(run: "Run", path: Path, *, json_: bool) -> None:
 
 def _summary_row(one: "Summary") -> dict[str, Any]:
     told = one.told
-    facts = {"mean": round(told.mean, 4), "low": round(told.low, 4), "high": round(told.high, 4), "questions": told.n}
+    facts = {
+        "mean": round(told.mean, 4),
+        "low": round(told.low, 4),
+        "high": round(told.high, 4),
+        "questions": told.n,
+    }
     return {"metric": one.metric.name, **facts}
 
 
 def _compared_row(one: "Compared") -> dict[str, Any]:
     change = one.change
-    measured = {"before": one.before, "now": one.now, "change": change.mean, "low": change.low, "high": change.high}
+    measured = {
+        "before": one.before,
+        "now": one.now,
+        "change": change.mean,
+        "low": change.low,
+        "high": change.high,
+    }
     rounded = {name: round(value, 4) for name, value in {**measured, "p": one.p}.items()}
     return {"metric": one.metric.name, **rounded, "questions": change.n}
 

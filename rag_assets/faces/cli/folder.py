@@ -7,14 +7,21 @@ import typer
 
 from rag_assets.core.domain import PaperOrder
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, JsonOption, demand_papers, reported, settings_of
+from rag_assets.faces.cli.options import (
+    DataOption,
+    JsonOption,
+    demand_papers,
+    reported,
+    settings_of,
+)
 
 _READINGS_SHOWN = 10
 """Papers without doubt that `status` lists, if no doubtful ones take their place."""
 
 
 def status(data: DataOption = None, json_: JsonOption = False) -> None:
-    """Show what is there: papers, quarantined files, how papers were read, chunks, indexes, answers, last evaluation.
+    """Show what is there: papers, quarantined files, how papers were read, chunks, indexes,
+    answers, last evaluation.
 
     Example: rag-assets status
     """
@@ -31,7 +38,9 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
         facts, files, read = status_facts(settings), quarantined_files(settings), readings(settings)
         lists = lists_of_retracted(settings)
         if json_:
-            rendering.print_json({**facts, "quarantined": files, "retraction_lists": lists, "readings": read})
+            rendering.print_json(
+                {**facts, "quarantined": files, "retraction_lists": lists, "readings": read}
+            )
         else:
             measured = facts.pop("last_evaluation") or {"last_evaluation": None}
             shares = {"share_missing_pages": facts.pop("share_missing_pages"), **measured}
@@ -47,12 +56,18 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
                 told = ((one["file"], "", of_list(one), one["problem"]) for one in lists)
                 rendering.print_told("\nLists of retracted papers", told)
             if shown := read[: max(sum(one["is_doubtful"] for one in read), _READINGS_SHOWN)]:
-                told = ((one["file_path"], one["paper_id"], reading_in_words(one), one["notes"]) for one in shown)
-                rendering.print_told(f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told)
+                told = (
+                    (one["file_path"], one["paper_id"], reading_in_words(one), one["notes"])
+                    for one in shown
+                )
+                rendering.print_told(
+                    f"\nHow papers were read, the worst first ({len(shown)} of {len(read)})", told
+                )
 
 
 def verify(data: DataOption = None, json_: JsonOption = False) -> None:
-    """Compare every byte of the data folder with its checksums; name what is damaged, and what to do. Exit code 1 then.
+    """Compare every byte of the data folder with its checksums; name what is damaged, and what to
+    do. Exit code 1 then.
 
     Example: rag-assets verify
     """
@@ -62,7 +77,10 @@ def verify(data: DataOption = None, json_: JsonOption = False) -> None:
         found = list(damages(settings_of(data, None)))
         if json_:
             rendering.print_json(
-                [{"file": str(one.path), "problem": one.problem, "remedy": one.remedy} for one in found]
+                [
+                    {"file": str(one.path), "problem": one.problem, "remedy": one.remedy}
+                    for one in found
+                ]
             )
         elif found:
             for one in found:
@@ -80,9 +98,15 @@ def papers(
     ] = None,
     find: Annotated[
         str,
-        typer.Option("--find", metavar="WORDS", help="Only papers with these words in title, authors or text."),
+        typer.Option(
+            "--find",
+            metavar="WORDS",
+            help="Only papers with these words in title, authors or text.",
+        ),
     ] = "",
-    sort: Annotated[PaperOrder, typer.Option("--sort", help="The order; of years, the newest first.")] = PaperOrder.ID,
+    sort: Annotated[
+        PaperOrder, typer.Option("--sort", help="The order; of years, the newest first.")
+    ] = PaperOrder.ID,
     data: DataOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -104,14 +128,17 @@ def papers(
                 rendering.print_json(paper)
             else:
                 title = f"{paper['title']} [{paper_id}]".lstrip()
-                rendering.print_told(title, [("abstract", "", paper["abstract"] or "none was found")])
+                rendering.print_told(
+                    title, [("abstract", "", paper["abstract"] or "none was found")]
+                )
             return
         rows = papers_listed(settings, find, sort)
         if json_:
             rendering.print_json(rows)
         else:
             told = (
-                (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"]) for row in rows
+                (_listed(row), row["paper_id"], row["state"].removeprefix("ready"), row["abstract"])
+                for row in rows
             )
             rendering.print_told(f"{len(rows)} papers of {settings.data_dir}", told)
 
@@ -143,7 +170,8 @@ def clear(
 ) -> None:
     """Delete everything that was made: cache, indexes, answers. Papers, questions and logs stay.
 
-    What models behind an API said is in the cache: answers and vectors will be asked for, and paid for, again.
+    What models behind an API said is in the cache: answers and vectors will be asked for, and paid
+    for, again.
 
     Example: rag-assets clear --yes
     """
@@ -153,9 +181,15 @@ def clear(
 
         paths = settings_of(data, None).paths
         demand_writable(paths)
-        folders = [folder for folder in (paths.cache, paths.chroma.parent, paths.qa.parent) if folder.exists()]
+        folders = [
+            folder
+            for folder in (paths.cache, paths.chroma.parent, paths.qa.parent)
+            if folder.exists()
+        ]
         if folders and not yes:
-            typer.confirm(f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True)
+            typer.confirm(
+                f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True
+            )
         with only_writer(paths.data, patience_s=0):
             for folder in folders:
                 shutil.rmtree(folder)

@@ -1,4 +1,5 @@
-"""Facts about a data folder, read from its published files. Commands import this late: it needs Arrow."""
+"""Facts about a data folder, read from its published files. Commands import this late: it needs
+Arrow."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -52,7 +53,8 @@ def status_facts(settings: Settings) -> dict[str, Any]:
 
 
 def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper that could not be read, chunked, cut into passages or given vectors, with the reason."""
+    """Every paper that could not be read, chunked, cut into passages or given vectors, with the
+    reason."""
     paths = settings.paths
     index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
     unread = [
@@ -69,8 +71,11 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 
 
 def lists_of_retracted(settings: Settings) -> list[dict[str, Any]]:
-    """How many DOIs are in each list of retracted papers, how many papers it names, and what is wrong with it."""
-    n_papers = Counter(published_or_empty(settings.paths.records, PAPERS).table["retracted"].to_pylist())
+    """How many DOIs are in each list of retracted papers, how many papers it names, and what is
+    wrong with it."""
+    n_papers = Counter(
+        published_or_empty(settings.paths.records, PAPERS).table["retracted"].to_pylist()
+    )
     return [
         {"file": file, "n_dois": len(dois), "n_papers": n_papers[file], "problem": " ".join(wrong)}
         for file, (dois, wrong) in retraction_lists(settings.paths.papers).items()
@@ -82,13 +87,15 @@ def readings(settings: Settings) -> list[dict[str, Any]]:
     index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
     parsed = [row for row in index.to_pylist() if row["status"] == PARSED]
     return [
-        {name: row[name] for name in _OF_A_READING} | {"is_doubtful": is_doubtful(row), "notes": " ".join(row["notes"])}
+        {name: row[name] for name in _OF_A_READING}
+        | {"is_doubtful": is_doubtful(row), "notes": " ".join(row["notes"])}
         for row in sorted(parsed, key=how_bad, reverse=True)
     ]
 
 
 def reading_in_words(reading: Mapping[str, Any]) -> str:
-    """ "pdf, 12 pages, 9 headings, 2 tables, 3 pages without text" and what else is known of one of the readings."""
+    """ "pdf, 12 pages, 9 headings, 2 tables, 3 pages without text" and what else is known of one of
+    the readings."""
     counts = {
         "pages": reading["n_pages"],
         "headings": reading["n_headings"],
@@ -96,13 +103,20 @@ def reading_in_words(reading: Mapping[str, Any]) -> str:
         "pages without text": reading["n_pages_unread"] or None,
         "pages with words cut in two": reading["n_pages_cut"] or None,
     }
-    told = [f"{n} {name if n != 1 else name.replace('s', '', 1)}" for name, n in counts.items() if n is not None]
+    told = [
+        f"{n} {name if n != 1 else name.replace('s', '', 1)}"
+        for name, n in counts.items()
+        if n is not None
+    ]
     return ", ".join([reading["source"], *told])
 
 
 def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict[str, Any]]:
-    """Every paper, or those with the words of `find`, with record, state and the beginning of the abstract."""
-    from rag_assets.engine import open_engine  # with all that searches, which `status` prints without
+    """Every paper, or those with the words of `find`, with record, state and the beginning of the
+    abstract."""
+    from rag_assets.engine import (
+        open_engine,
+    )  # with all that searches, which `status` prints without
     from rag_assets.library.reading.reader import Reader
 
     with open_engine(settings) as engine, Reader(settings, engine) as reader:
@@ -127,13 +141,16 @@ def abstract_of(settings: Settings, paper_id: str) -> dict[str, str]:
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:
-    """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the first build."""
+    """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the
+    first build."""
     paths = settings.paths
     meta: dict[str, Any] | None = read_sealed(paths.index_meta)
     if meta is None:
         raise MissingInput.index(paths.data)
     sizes = {
-        f"{index.folder.name}_bytes": sum(file.stat().st_size for file in index.folder.rglob("*") if file.is_file())
+        f"{index.folder.name}_bytes": sum(
+            file.stat().st_size for file in index.folder.rglob("*") if file.is_file()
+        )
         for index in published_indexes(settings)
     }
     return meta | sizes

@@ -1,7 +1,7 @@
 """The commands of rag-assets, in the order of its help.
 
-A command parses, calls one function and renders. Data goes to stdout, progress and errors to stderr; exit code 1 is
-an error of ours, 2 a wrong usage.
+A command parses, calls one function and renders. Data goes to stdout, progress and errors to
+stderr; exit code 1 is an error of ours, 2 a wrong usage.
 """
 
 import gc
@@ -40,8 +40,8 @@ app = typer.Typer(
 
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""More than Python's 700: imports and tables make hundreds of thousands of objects that stay, and looking through them
-for garbage again and again costs time."""
+"""More than Python's 700: imports and tables make hundreds of thousands of objects that stay, and
+looking through them for garbage again and again costs time."""
 
 
 def _print_version(is_asked: bool) -> None:
@@ -55,7 +55,10 @@ def _print_version(is_asked: bool) -> None:
 @app.callback()
 def main(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """What holds for every command; without one there is nothing to do."""
@@ -87,7 +90,9 @@ _index.command("build", cls=SettingsCommand)(index_build)
 _index.command("stats")(index_stats)
 app.add_typer(_index, name="index")
 
-_eval = typer.Typer(no_args_is_help=True, help="Measure answers to a question file; compare two runs.")
+_eval = typer.Typer(
+    no_args_is_help=True, help="Measure answers to a question file; compare two runs."
+)
 _eval.command("run", cls=SettingsCommand)(eval_run)
 _eval.command("compare")(eval_compare)
 app.add_typer(_eval, name="eval")

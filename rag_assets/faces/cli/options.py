@@ -33,7 +33,9 @@ def _a_filter(text: str | None) -> str | None:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="The data folder; default: RAG_ASSETS_DATA_DIR, else ./data."),
+    typer.Option(
+        "--data", metavar="DIR", help="The data folder; default: RAG_ASSETS_DATA_DIR, else ./data."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -43,10 +45,16 @@ SetOption = Annotated[
         help="A setting for this run, e.g. chunking.max_tokens=1100 or answering.model=ollama:llama3.2; repeatable.",
     ),
 ]
-DepthOption = Annotated[int | None, typer.Option("-k", min=1, help="Chunks to find; default: the setting answering.k.")]
+DepthOption = Annotated[
+    int | None, typer.Option("-k", min=1, help="Chunks to find; default: the setting answering.k.")
+]
 PaperOption = Annotated[
     list[str] | None,
-    typer.Option("--paper", metavar="ID", help="Search only this paper; repeatable. Short for --where paper:ID."),
+    typer.Option(
+        "--paper",
+        metavar="ID",
+        help="Search only this paper; repeatable. Short for --where paper:ID.",
+    ),
 ]
 WhereOption = Annotated[
     str | None,
@@ -107,19 +115,26 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.
 
 
 def settings_of(
-    data: Path | None, values: list[str] | None, options: Mapping[str, tuple[str, object]] | None = None
+    data: Path | None,
+    values: list[str] | None,
+    options: Mapping[str, tuple[str, object]] | None = None,
 ) -> "Settings":
     """The settings of a command.
 
-    options: by their names, those that stand for a setting, with its name and the value (None: not given). They win
-    over `--set`. Raises BadParameter for a `--set` or an option that is wrong, InvalidSettings for what stands in the
-    file or the environment, and MissingInput when the data folder is not there.
+    options: by their names, those that stand for a setting, with its name and the value (None: not
+    given). They win over `--set`. Raises BadParameter for a `--set` or an option that is wrong,
+    InvalidSettings for what stands in the file or the environment, and MissingInput when the data
+    folder is not there.
     """
     from rag_assets.core.settings import load_settings
     from rag_assets.core.settings.paths import demand_data_folder
 
     settings, given = load_settings(overrides_of(data, None)), []
-    of_options = {option: [f"{name}={value}"] for option, (name, value) in (options or {}).items() if value is not None}
+    of_options = {
+        option: [f"{name}={value}"]
+        for option, (name, value) in (options or {}).items()
+        if value is not None
+    }
     for option, items in {"--set": values or [], **of_options}.items():
         given += items
         try:
@@ -142,27 +157,36 @@ class SettingsCommand(TyperCommand):
             from rag_assets.core.settings import Settings, setting_names
 
             field = option.removeprefix("--").replace("-", "_")
-            names = [name for name in setting_names(Settings) if field in (name, name.rpartition(".")[2])]
+            names = [
+                name for name in setting_names(Settings) if field in (name, name.rpartition(".")[2])
+            ]
             if names:
                 raise typer.BadParameter(
-                    f"There is no such option. Write --set {names[0]}=VALUE.", ctx, param_hint=option
+                    f"There is no such option. Write --set {names[0]}=VALUE.",
+                    ctx,
+                    param_hint=option,
                 )
         return super().parse_args(ctx, args)
 
 
 def demand_papers(wanted: Collection[str], known: Collection[str], *, option: str) -> None:
-    """Refuse ids that no paper has as wrong usage, with the nearest id. known: all ids; empty before the first run."""
+    """Refuse ids that no paper has as wrong usage, with the nearest id. known: all ids; empty
+    before the first run."""
     for paper_id in wanted:
         if known and paper_id not in known:
             (nearest,) = get_close_matches(paper_id, known, n=1, cutoff=0)
-            raise typer.BadParameter(f"No paper has the id {paper_id}. The nearest is {nearest}.", param_hint=option)
+            raise typer.BadParameter(
+                f"No paper has the id {paper_id}. The nearest is {nearest}.", param_hint=option
+            )
 
 
 def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:
     """What `--paper` and `--where` both let through; None when neither is given."""
     if not papers and where is None:
         return None
-    return (Filter.of_papers(papers) if papers else EVERYTHING) & (Filter.parse(where) if where else EVERYTHING)
+    return (Filter.of_papers(papers) if papers else EVERYTHING) & (
+        Filter.parse(where) if where else EVERYTHING
+    )
 
 
 def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
@@ -171,23 +195,30 @@ def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
     for item in values or []:
         name, equals, value = item.partition("=")
         if not equals:
-            raise InvalidSettings(f'--set {item}: write it as key=value, for example "chunking.max_tokens=1100".')
+            raise InvalidSettings(
+                f'--set {item}: write it as key=value, for example "chunking.max_tokens=1100".'
+            )
         *groups, field = name.strip().split(".")
         target = overrides
         for group in groups:
             target = target.setdefault(group, {})
             if not isinstance(target, dict):
-                raise InvalidSettings(f'--set {item}: "{group}" already has a value; set either it or its fields.')
+                raise InvalidSettings(
+                    f'--set {item}: "{group}" already has a value; set either it or its fields.'
+                )
         target[field] = value
     return overrides
 
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Our errors become one message and exit code 1; meanwhile, progress of the domain packages goes to stderr."""
+    """Our errors become one message and exit code 1; meanwhile, progress of the domain packages
+    goes to stderr."""
     from rich.logging import RichHandler
 
-    handler = RichHandler(console=rendering.err(), show_path=False, show_level=False, log_time_format="%H:%M:%S")
+    handler = RichHandler(
+        console=rendering.err(), show_path=False, show_level=False, log_time_format="%H:%M:%S"
+    )
     logger = logging.getLogger("rag_assets")
     before = (logger.handlers, logger.propagate, logger.level)
     logger.handlers, logger.propagate = [handler], False

@@ -12,7 +12,9 @@ from rag_assets.core.text.display import legible
 from rag_assets.faces.cli.rendering import out, print_heading, print_indented
 from rag_assets.questions.conversations import Rewritten
 
-_NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
+_NOT_WRITTEN = (
+    "These are sentences found in the papers, not a written answer; set answering.model for one."
+)
 
 
 def print_answers(shown: Shown, titles: Mapping[str, str]) -> None:
@@ -26,7 +28,8 @@ def print_answers(shown: Shown, titles: Mapping[str, str]) -> None:
 def print_answer(shown: Shown, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
-    titles: titles of papers by id. A quote that stands in its claim, as in an extractive one, is not shown again.
+    titles: titles of papers by id. A quote that stands in its claim, as in an extractive one, is
+    not shown again.
     """
     _print_answer(shown.results[0], titles)
     _print_end(shown)
@@ -84,7 +87,8 @@ def _print_claim(console: Console, claim: Claim, titles: Mapping[str, str]) -> N
 
 
 def _print_source(citation: Citation, titles: Mapping[str, str]) -> None:
-    """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not known."""
+    """ "Reciprocal rank fusion, Lund & Moe (2019), p. 2 [rank_fusion]"; without what is not
+    known."""
     title = titles.get(citation.paper_id, "").strip()
     place = place_of(citation).removeprefix(citation.paper_id).lstrip(", ")
     between = " " if place.startswith(("(", "[")) else ", "

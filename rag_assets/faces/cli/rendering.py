@@ -1,6 +1,7 @@
 """What the command line shows: records as text or JSON on stdout, everything else on stderr.
 
-Answers are printed by `printed_answers`, which needs more than the help of a command should wait for.
+Answers are printed by `printed_answers`, which needs more than the help of a command should wait
+for.
 """
 
 import json
@@ -28,10 +29,12 @@ _CONTROLS_IN_JSON = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 class _LegibleConsole(Console):
-    """Shows no control character of what is printed: names of files, questions and papers may hold commands to a
-    terminal."""
+    """Shows no control character of what is printed: names of files, questions and papers may hold
+    commands to a terminal."""
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=legible(segment.text))
 
@@ -58,7 +61,8 @@ def print_line(text: str) -> None:
 
 
 def print_plain(line: str) -> None:
-    """One line of another program's format on stdout, without markup; control characters become visible."""
+    """One line of another program's format on stdout, without markup; control characters become
+    visible."""
     print(legible(line))  # noqa: T201 - stdout is this function's purpose
 
 
@@ -68,7 +72,8 @@ def print_error(error: Exception) -> None:
 
 
 def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
-    """Rows of equal length, numbers below a heading to the right. Nothing is wrapped or cut, so an id can be copied."""
+    """Rows of equal length, numbers below a heading to the right. Nothing is wrapped or cut, so an
+    id can be copied."""
     console = out()
     console.print(Text(legible(title), "bold"), soft_wrap=True)
     columns = []
@@ -76,7 +81,9 @@ def print_columns(rows: Sequence[Sequence[Any]], *, title: str) -> None:
         texts = [legible(_readable(value)) for value in column]
         width = max(map(cell_len, texts))
         is_text = any(isinstance(value, str) for value in column[1:])
-        columns.append([set_cell_size(text, width) if is_text else text.rjust(width) for text in texts])
+        columns.append(
+            [set_cell_size(text, width) if is_text else text.rjust(width) for text in texts]
+        )
     for row in zip(*columns, strict=True):
         console.print("  ".join(row).rstrip(), soft_wrap=True)
 
@@ -85,17 +92,28 @@ def print_run(report: "RunReport") -> None:
     """What every asset of a run did, and what stopped it."""
     counts = [count.removeprefix("n_") for count in COUNTS]
     rows = [
-        [asset.asset, asset.facts.get("counted", ""), *map(asset.facts.get, COUNTS), f"{asset.seconds:7.1f}"]
+        [
+            asset.asset,
+            asset.facts.get("counted", ""),
+            *map(asset.facts.get, COUNTS),
+            f"{asset.seconds:7.1f}",
+        ]
         for asset in report.assets
     ]
     if rows:
-        print_columns([["asset", "counted", *counts, "seconds"], *rows], title=f"Run {report.run_id[:8]}")
+        print_columns(
+            [["asset", "counted", *counts, "seconds"], *rows], title=f"Run {report.run_id[:8]}"
+        )
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
         what = (
-            f": {check.finding}" if check.finding else f" does not hold for {check.n_offenders} rows: {check.promise}"
+            f": {check.finding}"
+            if check.finding
+            else f" does not hold for {check.n_offenders} rows: {check.promise}"
         )
-        err().print(Text.assemble((f"{check.asset} · {check.check}", colour), legible(what)), soft_wrap=True)
+        err().print(
+            Text.assemble((f"{check.asset} · {check.check}", colour), legible(what)), soft_wrap=True
+        )
         for row in check.offenders if check.is_blocking and not check.finding else ():
             told = ", ".join(f"{name}: {value}" for name, value in row.items())
             err().print(legible(f"  - {told}"), soft_wrap=True)
@@ -115,7 +133,9 @@ def print_failure(report: "RunReport") -> None:
     """One closing line: what made the run fail, said above, may be far up."""
     checks = [f"{check.asset} · {check.check}" for check in report.broken if check.is_blocking]
     steps = [message.partition(":")[0] for message in report.errors]
-    err().print(f"The run failed: {', '.join([*checks, *steps])} (see above).", style="red", soft_wrap=True)
+    err().print(
+        f"The run failed: {', '.join([*checks, *steps])} (see above).", style="red", soft_wrap=True
+    )
 
 
 def print_ended(report: "RunReport") -> None:
@@ -130,7 +150,9 @@ def print_ended(report: "RunReport") -> None:
 
 def print_places(settings: "Settings") -> None:
     """Where everything lies, and how to look at it."""
-    from rag_assets.search.indexing.stores import published_indexes  # Arrow, which most commands print without
+    from rag_assets.search.indexing.stores import (
+        published_indexes,
+    )  # Arrow, which most commands print without
 
     paths = settings.paths
     vectors, words = published_indexes(settings)
@@ -143,7 +165,8 @@ def print_places(settings: "Settings") -> None:
 
 
 def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
-    """One fact per line, for people: shares and scores with three decimals, what is missing as a dash."""
+    """One fact per line, for people: shares and scores with three decimals, what is missing as a
+    dash."""
     rows = [
         (f"{name} {part}".strip().replace("_", " "), one)
         for name, value in facts.items()
@@ -153,7 +176,8 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
 
 
 def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) -> None:
-    """What is told of some papers. rows: a heading, the id of the paper if it is to be copied, then paragraphs."""
+    """What is told of some papers. rows: a heading, the id of the paper if it is to be copied, then
+    paragraphs."""
     print_line(legible(title))
     for heading, paper_id, *paragraphs in rows:
         out().print()
@@ -163,15 +187,17 @@ def print_told(title: str, rows: Iterable[tuple[str, str, *tuple[str, ...]]]) ->
 
 
 def print_hits(record: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-    """The best passage of each hit as an answer shows a quote, and how well it matches the question; and which of the
-    queries found it, where there are several."""
+    """The best passage of each hit as an answer shows a quote, and how well it matches the
+    question; and which of the queries found it, where there are several."""
     queries = record["queries"] if len(record["queries"]) > 1 else []
     for number, query in enumerate(queries, start=1):
         print_line(legible(f"query {number} ({query['origin']}): {query['text']}"))
     for hit in record["hits"]:
         out().print(legible(f"{hit['rank']}. {hit['passage']}"))
         placed = (hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
-        place = filter(None, (titles.get(hit["paper_id"]), page_words(*placed, is_by_ocr=hit["is_by_ocr"])))
+        place = filter(
+            None, (titles.get(hit["paper_id"]), page_words(*placed, is_by_ocr=hit["is_by_ocr"]))
+        )
         print_indented(", ".join(place), paper_id=hit["paper_id"])
         found_by = ", ".join(str(number + 1) for number in hit["found_by"])
         facts = [
@@ -201,9 +227,12 @@ def print_heading(text: str) -> None:
 
 
 def print_indented(text: str, n_blanks: int = 4, paper_id: str = "") -> None:
-    """A text, and the id of its paper, which is never broken over lines: it is there to be copied."""
+    """A text, and the id of its paper, which is never broken over lines: it is there to be
+    copied."""
     console = out()
-    lines = [line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)]
+    lines = [
+        line.plain.rstrip() for line in Text(legible(text)).wrap(console, console.width - n_blanks)
+    ]
     if paper_id:
         mark = f"[{legible(paper_id)}]"
         if lines and n_blanks + cell_len(f"{lines[-1]} {mark}") <= console.width:

@@ -1,5 +1,5 @@
-"""Commands that write reports, tables of papers and lists of references from what is published: nothing is
-materialized."""
+"""Commands that write reports, tables of papers and lists of references from what is published:
+nothing is materialized."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +10,14 @@ import typer
 
 from rag_assets.core.errors import InvalidFilter, InvalidTemplate, MissingInput
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.options import DataOption, ModelOption, SetOption, WhereOption, reported, settings_of
+from rag_assets.faces.cli.options import (
+    DataOption,
+    ModelOption,
+    SetOption,
+    WhereOption,
+    reported,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from rag_assets.core.settings import Settings
@@ -19,13 +26,18 @@ if TYPE_CHECKING:
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Where it goes: .md, .html, .csv or .xlsx; default: Markdown here."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Where it goes: .md, .html, .csv or .xlsx; default: Markdown here.",
     ),
 ]
 
 
 def report(
-    template: Annotated[str, typer.Argument(help="A Markdown file, or the name of a template in the data folder.")],
+    template: Annotated[
+        str, typer.Argument(help="A Markdown file, or the name of a template in the data folder.")
+    ],
     out: OutOption = None,
     model: ModelOption = None,
     data: DataOption = None,
@@ -47,7 +59,9 @@ def report(
 def table(
     questions: Annotated[
         list[str],
-        typer.Argument(metavar="QUESTION...", help="A column each: the question, or NAME=Question."),
+        typer.Argument(
+            metavar="QUESTION...", help="A column each: the question, or NAME=Question."
+        ),
     ],
     where: WhereOption = None,
     out: OutOption = None,
@@ -55,11 +69,14 @@ def table(
     data: DataOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Ask questions of every paper: a row per paper, in each cell its answer with page and quote, or why there is none.
+    """Ask questions of every paper: a row per paper, in each cell its answer with page and quote,
+    or why there is none.
 
-    Example: rag-assets table "Sample=How many people took part?" "What limits the results?" -o studies.xlsx
+    Example: rag-assets table "Sample=How many people took part?" "What limits the results?" -o
+    studies.xlsx
 
-    Example: rag-assets table "BM25=Is BM25 a baseline?" --where "section:methods,results" -o baselines.csv
+    Example: rag-assets table "BM25=Is BM25 a baseline?" --where "section:methods,results" -o
+    baselines.csv
     """
     with reported():
         from rag_assets.reports.templates import columns_of, template_of_table
@@ -76,7 +93,8 @@ def cite(
     answers: Annotated[
         str | None,
         typer.Argument(
-            metavar="ANSWERS", help="A qa.jsonl, or the name of a published report; default: the published answers."
+            metavar="ANSWERS",
+            help="A qa.jsonl, or the name of a published report; default: the published answers.",
         ),
     ] = None,
     style: Annotated[
@@ -84,7 +102,8 @@ def cite(
     ] = "author-year",
     data: DataOption = None,
 ) -> None:
-    """Print the papers that answers, or a report, cite as a list of references, or for a reference manager.
+    """Print the papers that answers, or a report, cite as a list of references, or for a reference
+    manager.
 
     Example: rag-assets cite --style bibtex > references.bib
 
@@ -131,7 +150,9 @@ def _write(template: "Callable[[], Template]", settings: "Settings", out: Path |
 
     found = template()
     with open_engine(settings) as engine:
-        for where in {section.settings.where for section in found.sections if section.settings.papers == "all"}:
+        for where in {
+            section.settings.where for section in found.sections if section.settings.papers == "all"
+        }:
             if not engine.papers(where):
                 raise InvalidFilter(f"No paper passes the filter {where}: there is nothing to ask.")
         written = ReportWriter(engine, settings).written(found, rendering.counting("questions"))
@@ -147,7 +168,9 @@ def _demand_place(out: Path) -> None:
     """A report is not written first, and paid for, to find that it can be put nowhere."""
     folder = next(parent for parent in out.absolute().parents if parent.exists())
     if out.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise typer.BadParameter(f"{out} cannot be written. Name a file in a folder that you can write to.")
+        raise typer.BadParameter(
+            f"{out} cannot be written. Name a file in a folder that you can write to."
+        )
 
 
 def _rendering(out: Path | None) -> "Callable[[Report], bytes]":

@@ -9,9 +9,14 @@ from rag_assets.faces.cli.options import DataOption, SetOption, reported, settin
 
 
 def ui(
-    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Where the UI listens.")] = 3000,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=1, max=65535, help="Where the UI listens.")
+    ] = 3000,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The UI asks for no password: mind who reaches it.")
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="The UI asks for no password: mind who reaches it."
+        ),
     ] = "127.0.0.1",
     data: DataOption = None,
 ) -> None:
@@ -24,7 +29,9 @@ def ui(
     with reported():
         from rag_assets.faces.dagster_ui import serve
 
-        settings = settings_of(data, None, {"--host": ("server.host", host), "--port": ("server.port", port)})
+        settings = settings_of(
+            data, None, {"--host": ("server.host", host), "--port": ("server.port", port)}
+        )
         serve(
             settings,
             announce=lambda address: _announce(
@@ -37,23 +44,31 @@ def serve(
     host: Annotated[
         str | None,
         typer.Option(
-            "--host", metavar="ADDRESS", help="Where to listen; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN."
+            "--host",
+            metavar="ADDRESS",
+            help="Where to listen; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN.",
         ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: 8000; 0: any that is free.")
+        int | None,
+        typer.Option(
+            "--port", metavar="N", min=0, max=65535, help="Default: 8000; 0: any that is free."
+        ),
     ] = None,
     data: DataOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Serve the HTTP API and the page for asking, over what is published in the data folder. Ctrl-C ends it.
+    """Serve the HTTP API and the page for asking, over what is published in the data folder. Ctrl-C
+    ends it.
 
     Example: rag-assets serve --port 8001
     """
     with reported():
         from rag_assets.faces.server.serving import serve as served
 
-        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
+        settings = settings_of(
+            data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)}
+        )
         served(
             settings,
             announce=lambda address: _announce(
@@ -69,17 +84,26 @@ def mcp(
     ] = False,
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="With --http; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN."),
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="With --http; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="With --http; 0: any that is free.")
+        int,
+        typer.Option(
+            "--port", metavar="N", min=0, max=65535, help="With --http; 0: any that is free."
+        ),
     ] = 8001,
     data: DataOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Serve the corpus to assistants as MCP tools: search, answers, quotes checked, pages shown. All of them only read.
+    """Serve the corpus to assistants as MCP tools: search, answers, quotes checked, pages shown.
+    All of them only read.
 
-    Without --http, an assistant starts this command itself, talks to it over stdin and stdout, and ends it.
+    Without --http, an assistant starts this command itself, talks to it over stdin and stdout, and
+    ends it.
 
     Example: rag-assets mcp --http --port 8001
     """
@@ -88,7 +112,9 @@ def mcp(
         from rag_assets.faces.mcp.server import create_server, serve_http, serve_stdio
         from rag_assets.library.reading.reader import Reader
 
-        settings = settings_of(data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)})
+        settings = settings_of(
+            data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)}
+        )
         with open_engine(settings) as engine, Reader(settings, engine) as reader:
             server = create_server(engine, reader)
             if http:

@@ -1,4 +1,5 @@
-"""Commands that materialize assets: everything, or one of the three steps with all that comes before it."""
+"""Commands that materialize assets: everything, or one of the three steps with all that comes
+before it."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -31,9 +32,12 @@ UP_TO_QA = "+qa"
 
 def run(
     select: Annotated[
-        str | None, typer.Option("--select", metavar="ASSETS", help="Assets in Dagster's selection syntax.")
+        str | None,
+        typer.Option("--select", metavar="ASSETS", help="Assets in Dagster's selection syntax."),
     ] = None,
-    show_answers: Annotated[bool, typer.Option("--show-answers", help="Print the answers when done.")] = False,
+    show_answers: Annotated[
+        bool, typer.Option("--show-answers", help="Print the answers when done.")
+    ] = False,
     data: DataOption = None,
     set_: SetOption = None,
     allow_removal: AllowRemovalOption = False,
@@ -67,7 +71,10 @@ def chunk(
     Example: rag-assets chunk --set chunking.include_front=true
     """
     with reported():
-        _end(_materialize("chunk", UP_TO_CHUNKS, data, _with_removal(set_, allow_removal), json_), data)
+        _end(
+            _materialize("chunk", UP_TO_CHUNKS, data, _with_removal(set_, allow_removal), json_),
+            data,
+        )
 
 
 def index_build(
@@ -76,17 +83,26 @@ def index_build(
     allow_removal: AllowRemovalOption = False,
     json_: JsonOption = False,
 ) -> None:
-    """Step 2: embed the passages and build the vector and the BM25 index (and the chunks, if they are not current).
+    """Step 2: embed the passages and build the vector and the BM25 index (and the chunks, if they
+    are not current).
 
     Example: rag-assets index build
     """
     with reported():
-        _end(_materialize("index build", UP_TO_INDEX, data, _with_removal(set_, allow_removal), json_), data)
+        _end(
+            _materialize(
+                "index build", UP_TO_INDEX, data, _with_removal(set_, allow_removal), json_
+            ),
+            data,
+        )
 
 
 def qa(
     questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="Question file; default: the setting questions.")
+        Path | None,
+        typer.Option(
+            "--questions", metavar="FILE", help="Question file; default: the setting questions."
+        ),
     ] = None,
     data: DataOption = None,
     set_: SetOption = None,
@@ -105,7 +121,9 @@ def qa(
         asked = question_set(settings, questions) if questions else configured
         other = None if asked == configured else asked
         values = _with_removal(set_, allow_removal)
-        report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other)
+        report = _materialize(
+            "qa", UP_TO_INDEX if other else UP_TO_QA, data, values, json_, other=other
+        )
         if not json_:
             _print_answers(settings, report, asked)
         _end(report, data)
@@ -125,8 +143,8 @@ def _materialize(
     with_answers: bool = False,
     other: "QuestionSet | None" = None,
 ) -> "RunReport":
-    """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong settings are refused
-    before, and a run that a signal ended ends the command.
+    """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong
+    settings are refused before, and a run that a signal ended ends the command.
 
     other: a question file to answer after the run, which is looked at before.
     """
@@ -141,7 +159,9 @@ def _materialize(
     except InvalidSelection as error:
         raise typer.BadParameter(str(error), param_hint="--select") from error
     if other and report.is_success:
-        report = answer_other_file(settings, other, questions, report, started_by=f"rag-assets {command}")
+        report = answer_other_file(
+            settings, other, questions, report, started_by=f"rag-assets {command}"
+        )
     if json_:
         answers = _answers(report, configured_set(settings)) if with_answers else None
         shown = {} if answers is None else {"answers": [asdict(one) for one in answers]}
@@ -170,7 +190,8 @@ def _print_answers(settings: "Settings", report: "RunReport", asked: "QuestionSe
 
 
 def _end(report: "RunReport", data: Path | None) -> None:
-    """Say why assets were skipped and what can be done all the same; exit with 1 if the run failed."""
+    """Say why assets were skipped and what can be done all the same; exit with 1 if the run
+    failed."""
     if report.notices:
         folder = data_option(data) if data else ""
         rendering.print_notices(report, f'You can ask now: rag-assets ask "YOUR QUESTION"{folder}')

@@ -1,1 +1,2 @@
-"""The corpus as tools of the Model Context Protocol (MCP), for assistants that check what papers say."""
+"""The corpus as tools of the Model Context Protocol (MCP), for assistants that check what papers
+say."""

@@ -1,7 +1,7 @@
 """What tools reply: one short text, and below it the facts as JSON, with the ids to go on with.
 
-Text of papers is written by strangers. Markers and chat tokens in it are defused, as they are in our own prompts, and
-characters that act on a terminal are replaced.
+Text of papers is written by strangers. Markers and chat tokens in it are defused, as they are in
+our own prompts, and characters that act on a terminal are replaced.
 """
 
 import json
@@ -10,7 +10,13 @@ from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import AI_WRITTEN, claim_note, nearest_heading, row_note, told_beside
+from rag_assets.answering.wording import (
+    AI_WRITTEN,
+    claim_note,
+    nearest_heading,
+    row_note,
+    told_beside,
+)
 from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_words
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
@@ -25,9 +31,7 @@ MAX_LISTED_CHARS = 300
 """Characters of an abstract in the list of papers."""
 MAX_DIFFERENCES = 12
 PAGE_UNKNOWN = "page unknown"
-NOTHING_FOUND = (
-    "Nothing was found. Use other words, widen the filter, or look with list_papers at what the corpus holds."
-)
+NOTHING_FOUND = "Nothing was found. Use other words, widen the filter, or look with list_papers at what the corpus holds."
 _AFTER_REFUSAL = (
     "This is a refusal: no sentence of the corpus was found that answers the question. Do not present other knowledge "
     "as if it came from these papers. You may ask a narrower question, use other words, or look at search results."
@@ -41,7 +45,8 @@ _EMPTY: tuple[Any, ...] = (None, "", (), [], {})
 
 
 def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
-    """The hits of a search, best first: place, ids and the passage that fits best. titles: by paper id."""
+    """The hits of a search, best first: place, ids and the passage that fits best. titles: by paper
+    id."""
     if not hits:
         return NOTHING_FOUND
     found = [
@@ -58,7 +63,8 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
 
 
 def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
-    """An answer: its claims, each with the places that prove it, and what else must be known. titles: by paper id."""
+    """An answer: its claims, each with the places that prove it, and what else must be known.
+    titles: by paper id."""
     notes = told_beside(result)
     if result.refused:
         said = f"{result.answer} {_AFTER_REFUSAL}"
@@ -67,8 +73,14 @@ def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
     else:
         said = "The claims that were verified, each with the places that prove it."
         notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
-    nearest = {nearest_heading(result): [_claim(one, titles) for one in result.nearest]} if result.nearest else {}
-    return _reply(said, claims=[_claim(one, titles) for one in result.claims], notes=notes, **nearest)
+    nearest = (
+        {nearest_heading(result): [_claim(one, titles) for one in result.nearest]}
+        if result.nearest
+        else {}
+    )
+    return _reply(
+        said, claims=[_claim(one, titles) for one in result.claims], notes=notes, **nearest
+    )
 
 
 def verdict_reply(verdict: QuoteVerdict) -> str:
@@ -77,11 +89,14 @@ def verdict_reply(verdict: QuoteVerdict) -> str:
 
 
 def matches_reply(matches: Sequence[QuoteMatch], titles: Mapping[str, str], title: str = "") -> str:
-    """The places where a quote, or what is like it, stands. titles: by paper id; title: of papers without one there."""
+    """The places where a quote, or what is like it, stands. titles: by paper id; title: of papers
+    without one there."""
     if not matches:
         return _NOT_FOUND
     verdict = "VERIFIED" if matches[0].verdict is Verdict.VERIFIED else "NEAR"
-    return _reply(f"{verdict}.", places=[_match(one, titles.get(one.paper_id, title)) for one in matches])
+    return _reply(
+        f"{verdict}.", places=[_match(one, titles.get(one.paper_id, title)) for one in matches]
+    )
 
 
 def section_reply(found: SectionText, start: int) -> str:
@@ -94,35 +109,53 @@ def section_reply(found: SectionText, start: int) -> str:
         said = f"Characters {start:,} to {end:,} of {n_chars:,}. To read on, call again with start {end}."
     else:
         said = "The section up to its end."
-    texts = [(part.chunk_id, found.text[max(part.start, start) : min(part.end, end)]) for part in found.parts]
+    texts = [
+        (part.chunk_id, found.text[max(part.start, start) : min(part.end, end)])
+        for part in found.parts
+    ]
     shown = [{"chunk_id": chunk_id, "text": text} for chunk_id, text in texts if text.strip()]
-    return _reply(said, paper_id=found.paper_id, title=found.title, section=_section(found.section), parts=shown)
+    return _reply(
+        said,
+        paper_id=found.paper_id,
+        title=found.title,
+        section=_section(found.section),
+        parts=shown,
+    )
 
 
 def paper_reply(paper: PaperDetails) -> str:
     """The abstract of a paper and its sections in reading order."""
     return _reply(
-        "The paper with its sections." if paper.sections else "It has no sections that are searched.",
+        "The paper with its sections."
+        if paper.sections
+        else "It has no sections that are searched.",
         **_paper(paper.summary, None),
         sections=list(map(_section, paper.sections)),
     )
 
 
 def papers_reply(papers: Sequence[PaperSummary], matching: str | None, offset: int) -> str:
-    """Up to MAX_PAPERS papers, from the one at `offset` on, whose id, title, authors and year hold all words of
-    `matching`."""
+    """Up to MAX_PAPERS papers, from the one at `offset` on, whose id, title, authors and year hold
+    all words of `matching`."""
     words = (matching or "").casefold().split()
     fitting = [one for one in papers if all(word in one.named.casefold() for word in words)]
     shown = fitting[offset : offset + MAX_PAPERS]
     if not shown:
-        return f"Papers: {len(fitting)}, and none from {offset} on." if fitting else "There is no such paper."
+        return (
+            f"Papers: {len(fitting)}, and none from {offset} on."
+            if fitting
+            else "There is no such paper."
+        )
     n_left = len(fitting) - offset - len(shown)
     more = f", {n_left} more: list_papers with offset {offset + len(shown)}" if n_left else ""
-    return _reply(f"Papers: {len(fitting)}{more}", papers=[_paper(one, MAX_LISTED_CHARS) for one in shown])
+    return _reply(
+        f"Papers: {len(fitting)}{more}", papers=[_paper(one, MAX_LISTED_CHARS) for one in shown]
+    )
 
 
 def safe(value: Any) -> Any:
-    """The value with all text in it safe to hand to a model and to a terminal; empty fields are left out."""
+    """The value with all text in it safe to hand to a model and to a terminal; empty fields are
+    left out."""
     if isinstance(value, str):
         return legible(neutral(value))
     if isinstance(value, Mapping):
@@ -171,7 +204,9 @@ def _match(match: QuoteMatch, title: str) -> dict[str, Any]:
         **_place(match, title),
         "section": match.section_path,
         "as_it_stands": match.quote,
-        "differences": [{"quote": one.quote, "paper": one.source} for one in match.differences[:MAX_DIFFERENCES]],
+        "differences": [
+            {"quote": one.quote, "paper": one.source} for one in match.differences[:MAX_DIFFERENCES]
+        ],
         "more_differences": max(len(match.differences) - MAX_DIFFERENCES, 0) or None,
     }
 
@@ -183,10 +218,19 @@ def _section(section: SectionSummary) -> dict[str, Any]:
 
 def _paper(paper: PaperSummary, most_chars: int | None) -> dict[str, Any]:
     """most_chars: of the abstract; None: all."""
-    facts = {"paper_id": paper.paper_id, "title": paper.title, "authors": paper.authors, "year": paper.year}
+    facts = {
+        "paper_id": paper.paper_id,
+        "title": paper.title,
+        "authors": paper.authors,
+        "year": paper.year,
+    }
     facts |= {"format": paper.source, "state": paper.state}
     if paper.state is not PaperState.READY:
         return {**facts, "reason": paper.reason}
-    abstract = paper.abstract if most_chars is None else shorten(paper.abstract, most_chars, placeholder=" ...")
+    abstract = (
+        paper.abstract
+        if most_chars is None
+        else shorten(paper.abstract, most_chars, placeholder=" ...")
+    )
     sizes = {"n_pages": paper.n_pages, "n_chunks": paper.n_chunks, "page_images": paper.has_pages}
     return {**facts, **sizes, "abstract": abstract}

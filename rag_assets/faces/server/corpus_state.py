@@ -1,4 +1,5 @@
-"""The papers as a server sees them: facts about what is published, and changes with the run that follows each.
+"""The papers as a server sees them: facts about what is published, and changes with the run that
+follows each.
 
 For the facts, only small files are read, so that they are there while the engine opens.
 """
@@ -37,7 +38,8 @@ class CorpusFacts:
 
 
 class PublishedFacts:
-    """Reads the facts, and keeps them until their files change; safe to use from several threads."""
+    """Reads the facts, and keeps them until their files change; safe to use from several
+    threads."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
@@ -81,7 +83,8 @@ class CorpusChanges:
         self._runs = RunRequests(settings)
 
     def add(self, name: str, content: IO[bytes]) -> tuple[UploadedPaper, str]:
-        """Keep an uploaded file; with the id of the run that will read it. Raises as `PaperUploads.add`."""
+        """Keep an uploaded file; with the id of the run that will read it. Raises as
+        `PaperUploads.add`."""
         uploaded = self._uploads.add(name, content)
         return uploaded, self._runs.ask()
 
@@ -90,12 +93,14 @@ class CorpusChanges:
         return self._trash.deletions()
 
     def discard(self, paper_id: str) -> tuple[TrashedPaper, str]:
-        """Move a paper to the trash; with the id of the run that takes it out. Raises as `PaperTrash.discard`."""
+        """Move a paper to the trash; with the id of the run that takes it out. Raises as
+        `PaperTrash.discard`."""
         trashed = self._trash.discard(paper_id)
         return trashed, self._runs.ask()
 
     def restore(self, trash_id: str) -> tuple[TrashedPaper, str]:
-        """Take a paper back; with the id of the run that reads it. Raises as `PaperTrash.restore`."""
+        """Take a paper back; with the id of the run that reads it. Raises as
+        `PaperTrash.restore`."""
         restored = self._trash.restore(trash_id)
         return restored, self._runs.ask()
 
@@ -104,7 +109,8 @@ class CorpusChanges:
         return self._runs.progress(run_id)
 
     def resume(self) -> None:
-        """Complete a deletion that the last server was killed at. The server starts even if that fails."""
+        """Complete a deletion that the last server was killed at. The server starts even if that
+        fails."""
         try:
             if self._trash.finish_interrupted():
                 self._runs.ask()

@@ -1,4 +1,5 @@
-"""What routes share: `SharedDep`, which FastAPI hands to them, limits per client, and the JSON of a question."""
+"""What routes share: `SharedDep`, which FastAPI hands to them, limits per client, and the JSON of a
+question."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,7 +111,9 @@ class Where(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     paper_ids: list[PaperId] | None = Field(
-        None, max_length=MAX_PAPERS_NAMED, description="Search only these papers; an empty list finds nothing."
+        None,
+        max_length=MAX_PAPERS_NAMED,
+        description="Search only these papers; an empty list finds nothing.",
     )
     where: str | None = Field(
         None,

@@ -1,7 +1,8 @@
-"""Events of an answer as JSON: what a stream sends, and the one reply of those who do not ask for a stream.
+"""Events of an answer as JSON: what a stream sends, and the one reply of those who do not ask for a
+stream.
 
-Claims are written as `qa.jsonl` writes them, to the byte; those of the event `done` in the style that the settings
-name. Titles are added to the citations of a `claim` event only.
+Claims are written as `qa.jsonl` writes them, to the byte; those of the event `done` in the style
+that the settings name. Titles are added to the citations of a `claim` event only.
 """
 
 import json
@@ -32,8 +33,11 @@ from rag_assets.faces.server.problems import ProblemError
 class AnswerEvents:
     """Turns the events of one answer into JSON objects by name."""
 
-    def __init__(self, reading: ReadQuestion, titles: Mapping[str, str], style: CitationStyle) -> None:
-        """titles: by paper id. style: of the whole answer; claims on the way are as they are stored."""
+    def __init__(
+        self, reading: ReadQuestion, titles: Mapping[str, str], style: CitationStyle
+    ) -> None:
+        """titles: by paper id. style: of the whole answer; claims on the way are as they are
+        stored."""
         self._style = style
         self._reading = reading
         self._titles = titles
@@ -45,7 +49,12 @@ class AnswerEvents:
             case Planned(parts):
                 return "plan", {"parts": parts}
             case PartBegun(number, n_parts, part, other_words):
-                return "part", {"number": number, "n_parts": n_parts, "question": part, "other_words": other_words}
+                return "part", {
+                    "number": number,
+                    "n_parts": n_parts,
+                    "question": part,
+                    "other_words": other_words,
+                }
             case Retrieved(evidence):
                 return "contexts", self._contexts(evidence)
             case ClaimVerified(claim):
@@ -58,7 +67,12 @@ class AnswerEvents:
                 return "retrying", {"k": k, "n_objections": n_objections}
             case Finished(trace):
                 steps = [
-                    {"kind": one.kind, "about": one.about, "words": one.words, "n_claims": one.n_claims}
+                    {
+                        "kind": one.kind,
+                        "about": one.about,
+                        "words": one.words,
+                        "n_claims": one.n_claims,
+                    }
                     for one in trace.steps
                 ]
                 return "done", {
@@ -90,7 +104,8 @@ def as_json(value: Mapping[str, Any]) -> str:
 
 
 def sse(name: str, data: Mapping[str, Any]) -> bytes:
-    """An event of a stream. JSON holds no line break, so text of papers cannot forge another event."""
+    """An event of a stream. JSON holds no line break, so text of papers cannot forge another
+    event."""
     return format_sse_event(event=name, data_str=as_json(data))
 
 

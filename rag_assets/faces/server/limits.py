@@ -1,7 +1,7 @@
 """Limits against clients that send too much, too slowly or too often.
 
-Uvicorn waits without end for headers and for clients that do not read: where strangers reach the server, a reverse
-proxy stands before it. h11 takes headers up to 64 kB.
+Uvicorn waits without end for headers and for clients that do not read: where strangers reach the
+server, a reverse proxy stands before it. h11 takes headers up to 64 kB.
 """
 
 import asyncio
@@ -25,7 +25,8 @@ _MAX_CLIENTS = 10_000
 
 
 class BodyLimits:
-    """ASGI middleware: refuses bodies that are too large or too slow, by their header or as they come in."""
+    """ASGI middleware: refuses bodies that are too large or too slow, by their header or as they
+    come in."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
@@ -38,7 +39,9 @@ class BodyLimits:
             await self._app(scope, receive, send)
             return
         is_upload = (scope["method"], scope["path"]) == UPLOADS
-        body = _Body(receive, self._max_upload_bytes if is_upload else self._max_bytes, self._timeout_s)
+        body = _Body(
+            receive, self._max_upload_bytes if is_upload else self._max_bytes, self._timeout_s
+        )
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdecimal() and int(announced[:20]) > body.max_bytes:
             await body.too_large().response(scope, receive, send)

@@ -1,10 +1,12 @@
-"""The layers around every request: access checks, and around them an id, protective headers and a line of log.
+"""The layers around every request: access checks, and around them an id, protective headers and a
+line of log.
 
-A page of another site, open in a browser on this machine, can send requests and open websockets to the server. It is
-kept out by three checks: the Host header must name the server (a site can point a name of its own at 127.0.0.1: DNS
-rebinding), the Origin header must be the server's own or an allowed one, and requests that the browser marks as coming
-from another site are refused. A link may be followed: the page that holds it does not see the reply.
-The token keeps out other people; it is compared in constant time and never logged.
+A page of another site, open in a browser on this machine, can send requests and open websockets to
+the server. It is kept out by three checks: the Host header must name the server (a site can point a
+name of its own at 127.0.0.1: DNS rebinding), the Origin header must be the server's own or an
+allowed one, and requests that the browser marks as coming from another site are refused. A link may
+be followed: the page that holds it does not see the reply. The token keeps out other people; it is
+compared in constant time and never logged.
 """
 
 import hmac
@@ -38,20 +40,30 @@ GUARDED = ("/api", "/mcp")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
 _WRONG_TOKENS_PER_MINUTE = 20
 _SLOWED_S = 1.0
-"""Seconds that each further wrong token waits for its reply; the right one, from the same address, does not."""
+"""Seconds that each further wrong token waits for its reply; the right one, from the same address,
+does not."""
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _BEARER = "bearer "
 _OTHER_SITES = ("cross-site", "same-site")
-"""Values of Sec-Fetch-Site (W3C Fetch Metadata); another port of this machine is another page of the same site."""
+"""Values of Sec-Fetch-Site (W3C Fetch Metadata); another port of this machine is another page of
+the same site."""
 _POLICY_VIOLATION = 1008
 """Code with which a websocket is closed (RFC 6455)."""
 
 
 class AccessCheck:
-    """ASGI middleware: lets through requests to the server's own name, from its own pages, with the token."""
+    """ASGI middleware: lets through requests to the server's own name, from its own pages, with the
+    token."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, token: SecretStr | None, paths: tuple[str, ...]) -> None:
-        """paths: beginnings of the paths whose requests must come from own pages and have the token."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        token: SecretStr | None,
+        paths: tuple[str, ...],
+    ) -> None:
+        """paths: beginnings of the paths whose requests must come from own pages and have the
+        token."""
         self._app = app
         self._paths = paths
         self._hosts = _LOOPBACK_NAMES | {settings.host, *settings.allowed_hosts}
@@ -65,7 +77,9 @@ class AccessCheck:
             try:
                 self._check(scope)
             except ProblemError as problem:
-                if problem.status_code == HTTPStatus.TOO_MANY_REQUESTS:  # only wrong tokens are counted here
+                if (
+                    problem.status_code == HTTPStatus.TOO_MANY_REQUESTS
+                ):  # only wrong tokens are counted here
                     await sleep(_SLOWED_S)
                 if scope["type"] == "http":
                     await problem.response(scope, receive, send)
@@ -78,7 +92,9 @@ class AccessCheck:
         headers = Headers(scope=scope)
         self._check_host(headers)
         if scope["path"].startswith(self._paths):
-            self._check_origin(headers, is_link=scope.get("method") == "GET" and _is_followed(headers))
+            self._check_origin(
+                headers, is_link=scope.get("method") == "GET" and _is_followed(headers)
+            )
             self._check_token(headers, scope["client"][0] if scope["client"] else "")
 
     def _check_host(self, headers: Headers) -> None:
@@ -96,7 +112,9 @@ class AccessCheck:
         origins = headers.getlist("origin")
         own = {f"{scheme}://{headers['host'].lower()}" for scheme in ("http", "https")}
         is_foreign = any(origin.lower() not in own | self._origins for origin in origins)
-        is_of_other_page = not origins and not is_link and headers.get("sec-fetch-site") in _OTHER_SITES
+        is_of_other_page = (
+            not origins and not is_link and headers.get("sec-fetch-site") in _OTHER_SITES
+        )
         if is_foreign or is_of_other_page:
             raise ProblemError(
                 HTTPStatus.FORBIDDEN,
@@ -111,7 +129,9 @@ class AccessCheck:
         given = headers.get("authorization", "")
         is_bearer = given.lower().startswith(_BEARER)
         expected = self._token.get_secret_value().encode()
-        if is_bearer and hmac.compare_digest(given[len(_BEARER) :].strip().encode("latin-1"), expected):
+        if is_bearer and hmac.compare_digest(
+            given[len(_BEARER) :].strip().encode("latin-1"), expected
+        ):
             return
         if is_bearer:
             self._wrong_tokens.count(client)
@@ -126,7 +146,10 @@ class AccessCheck:
 
 def _is_followed(headers: Headers) -> bool:
     """Whether the browser opens a page, in a tab of its own or in place of the one before."""
-    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
+        "navigate",
+        "document",
+    )
 
 
 def _without_port(host: str) -> str:
@@ -136,7 +159,8 @@ def _without_port(host: str) -> str:
 
 
 class RequestLog:
-    """ASGI middleware: gives each request an id, logs how it ended, and answers errors that nothing else caught.
+    """ASGI middleware: gives each request an id, logs how it ended, and answers errors that nothing
+    else caught.
 
     The id is made here, never taken from the client: it goes into headers and into the log.
     """
@@ -165,12 +189,18 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, send_with_headers)
-        except Exception as error:  # the last resort: anything else would show as a bare 500 of the web server
+        except (
+            Exception
+        ) as error:  # the last resort: anything else would show as a bare 500 of the web server
             logger.exception("Request %s failed", request_id.get())
             if status:
                 raise
             await unexpected(error).response(scope, receive, send_with_headers)
         finally:
-            path = scope.get("raw_path", b"").decode("ascii", "replace")  # still escaped, so it cannot break the line
+            path = scope.get("raw_path", b"").decode(
+                "ascii", "replace"
+            )  # still escaped, so it cannot break the line
             seconds = perf_counter() - started
-            logger.info("%s %s %s %d %.3f s", request_id.get(), scope["method"], path, status, seconds)
+            logger.info(
+                "%s %s %s %d %.3f s", request_id.get(), scope["method"], path, status, seconds
+            )

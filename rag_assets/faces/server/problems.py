@@ -1,7 +1,8 @@
 """Errors as problem details (RFC 9457): what happened, and what the caller or the operator can do.
 
-Messages of our own errors may name files, addresses of servers and what a provider wrote. They go to the log under the
-request's id; a reply holds fixed sentences, except where the message is about the request alone.
+Messages of our own errors may name files, addresses of servers and what a provider wrote. They go
+to the log under the request's id; a reply holds fixed sentences, except where the message is about
+the request alone.
 """
 
 import logging
@@ -34,7 +35,9 @@ request_id: ContextVar[str] = ContextVar("request_id", default="-")
 class Problem(BaseModel):
     """The body of every reply that is an error."""
 
-    type: str = Field(description='Identifies the kind of problem; "about:blank" where the status says it all.')
+    type: str = Field(
+        description='Identifies the kind of problem; "about:blank" where the status says it all.'
+    )
     title: str
     status: int
     detail: str = Field(description="What happened here, and what to do about it.")
@@ -45,12 +48,21 @@ class ProblemError(HTTPException):
     """Raised anywhere below a route; becomes a problem details reply."""
 
     def __init__(
-        self, status: HTTPStatus, kind: str, title: str, detail: str, headers: Mapping[str, str] | None = None
+        self,
+        status: HTTPStatus,
+        kind: str,
+        title: str,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """kind: a short name with hyphens, the end of the problem's type."""
         super().__init__(status, detail, dict(headers or {}))
         self.problem = Problem(
-            type=_TYPE_PREFIX + kind, title=title, status=status, detail=detail, request_id=request_id.get()
+            type=_TYPE_PREFIX + kind,
+            title=title,
+            status=status,
+            detail=detail,
+            request_id=request_id.get(),
         )
 
     @property
@@ -60,7 +72,9 @@ class ProblemError(HTTPException):
 
 def invalid_request(detail: str) -> ProblemError:
     """The request can be read, and asks for something that cannot be."""
-    return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", "The request cannot be used", detail)
+    return ProblemError(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-request", "The request cannot be used", detail
+    )
 
 
 @dataclass(frozen=True)
@@ -165,7 +179,10 @@ def unexpected(error: Exception) -> ProblemError:
     if is_full_disk(error):
         return problem_of(disk_full(None))
     return ProblemError(
-        HTTPStatus.INTERNAL_SERVER_ERROR, "failed", "The request failed on the server", f"Please report it. {_SEE_LOG}"
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "failed",
+        "The request failed on the server",
+        f"Please report it. {_SEE_LOG}",
     )
 
 
@@ -196,14 +213,21 @@ _REMEDIES = {
 def _of_framework(error: AnyHTTPException) -> ProblemError:
     status = HTTPStatus(error.status_code)
     problem = ProblemError(
-        status, "", status.phrase, _REMEDIES.get(status, "See /api/openapi.json for what is accepted."), error.headers
+        status,
+        "",
+        status.phrase,
+        _REMEDIES.get(status, "See /api/openapi.json for what is accepted."),
+        error.headers,
     )
     problem.problem.type = "about:blank"
     return problem
 
 
 def _readable(found: Any) -> str:
-    """The first errors of a validation as sentences, without the values: they may be long, or secret."""
-    said = [f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['msg']}" for one in found]
+    """The first errors of a validation as sentences, without the values: they may be long, or
+    secret."""
+    said = [
+        f"{'.'.join(str(part) for part in one['loc'][1:]) or 'body'}: {one['msg']}" for one in found
+    ]
     more = len(said) - _SHOWN_ERRORS
     return "; ".join(said[:_SHOWN_ERRORS]) + (f"; and {more} more" if more > 0 else "")

@@ -28,10 +28,11 @@ _AFTER_STOP_S = 2
 
 
 def serve(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; answers under way then have `SHUTDOWN_S` to end. A second one ends at once.
+    """Serve until SIGINT or SIGTERM; answers under way then have `SHUTDOWN_S` to end. A second one
+    ends at once.
 
-    announce: called with the address once it listens. Raises InvalidSettings for a missing or weak token,
-    ServerUnavailable when the address is taken.
+    announce: called with the address once it listens. Raises InvalidSettings for a missing or weak
+    token, ServerUnavailable when the address is taken.
     """
     limits = settings.server
     app = create_app(settings, required_token(limits))
@@ -44,7 +45,8 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
 
 
 class Server(uvicorn.Server):
-    """Gives answers some time when it is stopped, then ends them with a problem instead of cutting them off."""
+    """Gives answers some time when it is stopped, then ends them with a problem instead of cutting
+    them off."""
 
     def __init__(self, app: FastAPI, limits: ServerSettings) -> None:
         """limits: of the settings that `app` was made with."""
@@ -58,7 +60,8 @@ class Server(uvicorn.Server):
 
 
 def _end(shared: Shared) -> None:
-    """Leave answers behind that do not end: Python would wait for their threads, as long as a model takes."""
+    """Leave answers behind that do not end: Python would wait for their threads, as long as a model
+    takes."""
     deadline = monotonic() + _AFTER_STOP_S
     while shared.n_working and monotonic() < deadline:
         sleep(0.05)

@@ -1,8 +1,9 @@
-"""Threads that do the blocking work of requests, first come first served, and replies that stream their results.
+"""Threads that do the blocking work of requests, first come first served, and replies that stream
+their results.
 
-The engine's generators and searches block. Each runs to its end on one thread; events cross over to the event loop as
-they happen, so a client that reads slowly holds up no thread. Whoever leaves is taken out of the queue, or stops the
-work at its next event.
+The engine's generators and searches block. Each runs to its end on one thread; events cross over to
+the event loop as they happen, so a client that reads slowly holds up no thread. Whoever leaves is
+taken out of the queue, or stops the work at its next event.
 """
 
 import asyncio
@@ -59,17 +60,20 @@ class Workers:
         return self._n_inside
 
     async def result(self, work: Callable[[], Result]) -> Result:
-        """What `work` returns. Raises what it raises, and ProblemError (429) when too many wait already."""
+        """What `work` returns. Raises what it raises, and ProblemError (429) when too many wait
+        already."""
         return await asyncio.wrap_future(self._submitted(work))
 
     def events(self, work: Callable[[], Iterator[Result]]) -> "Events[Result]":
-        """The items of a generator, made on a thread. Raises ProblemError (429) when too many wait already."""
+        """The items of a generator, made on a thread. Raises ProblemError (429) when too many wait
+        already."""
         stream = Events(work, self._submitted)
         self._streams.add(stream)
         return stream
 
     def close(self) -> None:
-        """Take no more work and end all streams with a problem; work under way ends at its next item.
+        """Take no more work and end all streams with a problem; work under way ends at its next
+        item.
 
         Called in the event loop; does not wait.
         """
@@ -101,7 +105,9 @@ class Events(Generic[Result]):
     """Items that a thread makes. Iterate them once, with `every`."""
 
     def __init__(
-        self, work: Callable[[], Iterator[Result]], submit: Callable[[Callable[[], None]], "Future[None]"]
+        self,
+        work: Callable[[], Iterator[Result]],
+        submit: Callable[[Callable[[], None]], "Future[None]"],
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._items: asyncio.Queue[Result | _End] = asyncio.Queue()
@@ -113,8 +119,8 @@ class Events(Generic[Result]):
     async def every(self, seconds: float) -> AsyncGenerator[Result | None, None]:
         """The items as they come, and None whenever none came for `seconds`.
 
-        Raises what the work raises, and ProblemError (503) when the server is stopped meanwhile. When the caller
-        closes this generator, the work ends at its next item.
+        Raises what the work raises, and ProblemError (503) when the server is stopped meanwhile.
+        When the caller closes this generator, the work ends at its next item.
         """
         try:
             while True:
@@ -128,7 +134,10 @@ class Events(Generic[Result]):
                 yield item
             if item is _End.STOPPED:
                 raise ProblemError(
-                    HTTPStatus.SERVICE_UNAVAILABLE, "stopping", "The server is being stopped", "Ask when it is back."
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    "stopping",
+                    "The server is being stopped",
+                    "Ask when it is back.",
                 )
             await self._done
         finally:
@@ -149,7 +158,8 @@ class Events(Generic[Result]):
     def _ended(self, done: "asyncio.Future[None]") -> None:
         self._items.put_nowait(_End.DONE)
         if not done.cancelled():
-            done.exception()  # looked at, so that asyncio does not report an error that nobody waits for any more
+            # looked at, so that asyncio does not report an error that nobody waits for any more
+            done.exception()
 
 
 def _as_generator(items: Iterator[Result]) -> Generator[Result, None, None]:
@@ -173,7 +183,8 @@ async def streamed(
     render: Callable[[Result], bytes],
     render_problem: Callable[[ProblemError], bytes],
 ) -> AsyncGenerator[bytes, None]:
-    """The items as they come, heartbeats between them, and a problem at the end if the work failed."""
+    """The items as they come, heartbeats between them, and a problem at the end if the work
+    failed."""
     try:
         async with aclosing(events.every(HEARTBEAT_S)) as items:
             async for item in items:
@@ -182,7 +193,9 @@ async def streamed(
         yield render_problem(error)
     except RagAssetsError as error:
         yield render_problem(problem_of(error))
-    except Exception as error:  # the reply has begun, so this is the only place where its client can be told
+    except (
+        Exception
+    ) as error:  # the reply has begun, so this is the only place where its client can be told
         logger.exception("Request %s failed", request_id.get())
         yield render_problem(unexpected(error))
 

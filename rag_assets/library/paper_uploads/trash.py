@@ -1,8 +1,9 @@
-"""Changing the papers folder, one change at a time. A deleted paper can be restored: its files are moved to the trash,
-a folder for each deletion.
+"""Changing the papers folder, one change at a time. A deleted paper can be restored: its files are
+moved to the trash, a folder for each deletion.
 
-`trash.json` says what belongs there and is written first, so that a deletion or restoration that a kill cut short is
-completed by `finish_interrupted`, never left half done. Nothing in the trash is ever deleted here.
+`trash.json` says what belongs there and is written first, so that a deletion or restoration that a
+kill cut short is completed by `finish_interrupted`, never left half done. Nothing in the trash is
+ever deleted here.
 """
 
 import json
@@ -40,7 +41,8 @@ _LOCK_TIMEOUT_S = 30.0
 def demand_changeable(settings: Settings) -> None:
     """Make the papers folder if it is missing.
 
-    Raises MissingInput without a data folder, CorpusConflict when a list names the papers, ReadOnlyFolder.
+    Raises MissingInput without a data folder, CorpusConflict when a list names the papers,
+    ReadOnlyFolder.
     """
     paths = settings.paths
     demand_data_folder(paths)
@@ -53,13 +55,16 @@ def demand_changeable(settings: Settings) -> None:
         paths.papers.mkdir(exist_ok=True)
     except OSError as error:
         raise ReadOnlyFolder.at(paths.data) from error
-    if not os.access(paths.papers, os.W_OK | os.X_OK) or not os.access(paths.data, os.W_OK | os.X_OK):
+    if not os.access(paths.papers, os.W_OK | os.X_OK) or not os.access(
+        paths.data, os.W_OK | os.X_OK
+    ):
         raise ReadOnlyFolder.at(paths.papers)
 
 
 @contextmanager
 def changing_papers(settings: Settings) -> Iterator[None]:
-    """Within the block no other process adds or removes papers through this package; a run may read meanwhile.
+    """Within the block no other process adds or removes papers through this package; a run may read
+    meanwhile.
 
     Raises BusyDataFolder, and as `demand_changeable`.
     """
@@ -81,7 +86,8 @@ def present_papers(settings: Settings) -> list[Paper]:
 
 
 def shown(name: str) -> str:
-    """A client's file name in a message: on one line, cut, without characters that act on a terminal."""
+    """A client's file name in a message: on one line, cut, without characters that act on a
+    terminal."""
     line = legible(" ".join(name.split()))
     return f'"{line}"' if len(line) <= _MAX_SHOWN_CHARS else f'"{line[: _MAX_SHOWN_CHARS - 1]}…"'
 
@@ -107,9 +113,12 @@ class PaperTrash:
         self._trash = settings.paths.trash
 
     def deletions(self) -> list[TrashedPaper]:
-        """The deletions that can be undone, newest first; one whose record is damaged is left out."""
+        """The deletions that can be undone, newest first; one whose record is damaged is left
+        out."""
         folders = sorted(self._trash.iterdir(), reverse=True) if self._trash.is_dir() else []
-        return [one for folder in folders if (one := self._read(folder.name)) and one.state == "kept"]
+        return [
+            one for folder in folders if (one := self._read(folder.name)) and one.state == "kept"
+        ]
 
     def discard(self, paper_id: str) -> TrashedPaper:
         """Move all files of a paper, of whatever format, to the trash.
@@ -117,22 +126,32 @@ class PaperTrash:
         Raises NotFound, and what `changing_papers` raises.
         """
         with changing_papers(self._settings):
-            paper = next((paper for paper in present_papers(self._settings) if paper.paper_id == paper_id), None)
+            paper = next(
+                (paper for paper in present_papers(self._settings) if paper.paper_id == paper_id),
+                None,
+            )
             if paper is None:
-                raise NotFound(f"There is no paper {shown(paper_id)}. GET /api/papers lists those there are.")
+                raise NotFound(
+                    f"There is no paper {shown(paper_id)}. GET /api/papers lists those there are."
+                )
             trash_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(6)}"
-            trashed = TrashedPaper(trash_id, paper_id, tuple(file.relative for file in paper.files), "discarding")
+            trashed = TrashedPaper(
+                trash_id, paper_id, tuple(file.relative for file in paper.files), "discarding"
+            )
             return self._discarded(trashed)
 
     def restore(self, trash_id: str) -> TrashedPaper:
         """Move the files of a deletion back to where they were; the deletion is gone then.
 
-        Raises NotFound, CorpusConflict when there is a paper of that id again, and what `changing_papers` raises.
+        Raises NotFound, CorpusConflict when there is a paper of that id again, and what
+        `changing_papers` raises.
         """
         with changing_papers(self._settings):
             trashed = self._read(trash_id)
             if trashed is None:
-                raise NotFound("There is no such deletion to undo: it was undone already, or its record is damaged.")
+                raise NotFound(
+                    "There is no such deletion to undo: it was undone already, or its record is damaged."
+                )
             present = [paper.paper_id.casefold() for paper in present_papers(self._settings)]
             is_taken = any((self._papers / file).exists() for file in trashed.files)
             if is_taken or trashed.paper_id.casefold() in present:
@@ -149,8 +168,14 @@ class PaperTrash:
             found = [self._read(folder.name) for folder in sorted(self._trash.iterdir())]
             begun = [trashed for trashed in found if trashed and trashed.state != "kept"]
             for trashed in begun:
-                logger.warning("The deletion or restoration of %s was cut short; it is completed.", trashed.paper_id)
-            return [self._discarded(one) if one.state == "discarding" else self._restored(one) for one in begun]
+                logger.warning(
+                    "The deletion or restoration of %s was cut short; it is completed.",
+                    trashed.paper_id,
+                )
+            return [
+                self._discarded(one) if one.state == "discarding" else self._restored(one)
+                for one in begun
+            ]
 
     def _discarded(self, trashed: TrashedPaper) -> TrashedPaper:
         self._write(trashed)
@@ -171,7 +196,9 @@ class PaperTrash:
         return self._trash / trashed.trash_id
 
     def _write(self, trashed: TrashedPaper) -> None:
-        content = json.dumps(sealed(json.loads(json.dumps(asdict(trashed)))), ensure_ascii=False, indent=1)
+        content = json.dumps(
+            sealed(json.loads(json.dumps(asdict(trashed)))), ensure_ascii=False, indent=1
+        )
         path = self._folder(trashed) / _MANIFEST
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content.encode())
@@ -186,7 +213,8 @@ class PaperTrash:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a file, unless a killed process has done so; between two disks by a copy that is deleted last."""
+    """Move a file, unless a killed process has done so; between two disks by a copy that is deleted
+    last."""
     if source.exists() or source.is_symlink():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(source, target)

@@ -10,7 +10,8 @@ _Stamp = tuple[int, int, int] | None
 
 
 class KeptUntilChanged(Generic[Value]):
-    """A value read from a file, and read again when the file changes; may be used by several threads."""
+    """A value read from a file, and read again when the file changes; may be used by several
+    threads."""
 
     def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
         self._path = path

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
 RENDERING_VERSION = 1
-"""Raise it when the same page gets another image; images of earlier versions are not shown any more."""
+"""Raise it when the same page gets another image; images of earlier versions are not shown any
+more."""
 MAX_PIXELS = 12_000_000
 """A page that is much higher than wide is drawn narrower than asked for."""
 _MARK = (255, 226, 110)
@@ -49,8 +50,8 @@ class PageImageJob:
 
 
 def page_png(job: PageImageJob) -> bytes | None:
-    """The page as a PNG; None for a number that no page has. Raises UnreadableDocument for a PDF or a page that cannot
-    be drawn."""
+    """The page as a PNG; None for a number that no page has. Raises UnreadableDocument for a PDF or
+    a page that cannot be drawn."""
     from pypdfium2 import PdfiumError
 
     content = hashed_content(job.pdf.path, job.pdf.sha256)

@@ -1,8 +1,10 @@
-"""Finds the words of a quote on the pages of a PDF, one box per line. Runs in a worker process (`pdfs`).
+"""Finds the words of a quote on the pages of a PDF, one box per line. Runs in a worker process
+(`pdfs`).
 
-A quote and a PDF differ in hyphens, ligatures, blanks and punctuation, so only letters and digits are compared
-(`text.folding`). A quote that is interrupted (by the end of a column or page with what is printed there, by a figure)
-or differs in single words is found as the parser finds a block (`parsing.places`).
+A quote and a PDF differ in hyphens, ligatures, blanks and punctuation, so only letters and digits
+are compared (`text.folding`). A quote that is interrupted (by the end of a column or page with what
+is printed there, by a figure) or differs in single words is found as the parser finds a block
+(`parsing.places`).
 """
 
 import re
@@ -25,12 +27,14 @@ from rag_assets.parsing.places.words import LocatedWords
 from rag_assets.parsing.shared.files.raw import hashed_content
 
 MIN_SHARE = 0.75
-"""Share of a quote's words that must be found; with fewer, the marks would not show the sentence."""
+"""Share of a quote's words that must be found; with fewer, the marks would not show the
+sentence."""
 _SEED_WORDS = 3
 _HYPHEN_AT_LINE_END = "\x02"
 _NO_LETTER = re.compile(r"[\W_]+")
 _MAX_READ_DIFFERENTLY = 2
-"""Where the two differ, the page may have up to this many more words than the quote: one symbol, or three."""
+"""Where the two differ, the page may have up to this many more words than the quote: one symbol, or
+three."""
 _MAX_CONTEXT_CHARS = 200
 _MIN_LINE_OVERLAP = 0.5
 _MAX_GAP_HEIGHTS = 2.5
@@ -101,8 +105,8 @@ def _read(search: QuoteSearch) -> _Pages:
 
 
 def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
-    """The characters of a page, each line with an end. PDFium gives lines that run up or down the page in the order of
-    the upright page; these are put in the order they are read in."""
+    """The characters of a page, each line with an end. PDFium gives lines that run up or down the
+    page in the order of the upright page; these are put in the order they are read in."""
     lines: list[list[_Placed]] = [[]]
     for frame, glyph in glyphs:
         if glyph.text == "\n":
@@ -113,12 +117,15 @@ def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
     turned_lines = [line for line in lines if line and line[0][0].quarter_turns]
     turned_lines.sort(key=lambda line: (line[0][0].quarter_turns, _reading_box(*line[0])[1]))
     return [
-        one for line in (*upright, *turned_lines) for one in (*line, (line[-1][0], replace(line[-1][1], text="\n")))
+        one
+        for line in (*upright, *turned_lines)
+        for one in (*line, (line[-1][0], replace(line[-1][1], text="\n")))
     ]
 
 
 def _reading_box(frame: Frame, glyph: Glyph) -> tuple[float, float, float, float]:
-    """Left, top, right, bottom in points of the frame, in which the text runs from left to right."""
+    """Left, top, right, bottom in points of the frame, in which the text runs from left to
+    right."""
     shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
     return turned(shown, -frame.quarter_turns % 4, frame.shown_width, frame.shown_height)
 
@@ -129,9 +136,14 @@ def _letters(text: str) -> Folded:
 
 
 def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[tuple[int, int]]:
-    """The place of the whole quote; of several, the one whose surroundings are most like those in its chunk."""
+    """The place of the whole quote; of several, the one whose surroundings are most like those in
+    its chunk."""
     wanted, page = _letters(quote).text, pages.letters
-    places = [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", page.text)] if wanted else []
+    places = (
+        [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", page.text)]
+        if wanted
+        else []
+    )
     if not places:
         return []
     before = _letters(search.before[-_MAX_CONTEXT_CHARS:]).text[::-1]
@@ -165,7 +177,8 @@ def _is_sign(character: str) -> bool:
 
 
 def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
-    """The places of the pieces of an interrupted quote; an empty list if too few of its words are found."""
+    """The places of the pieces of an interrupted quote; an empty list if too few of its words are
+    found."""
     wanted, page = LocatedWords.of(quote), LocatedWords.of(text)
     seeds = Shingles.of(wanted.words, _SEED_WORDS).shared_with(Shingles.of(page.words, _SEED_WORDS))
     if not seeds:
@@ -174,7 +187,11 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
     if len(mapping) < MIN_SHARE * len(wanted.words):
         return []
     pairs = sorted(mapping.items())
-    breaks = [at for at, (one, other) in enumerate(pairwise(pairs), start=1) if _is_interrupted(one, other)]
+    breaks = [
+        at
+        for at, (one, other) in enumerate(pairwise(pairs), start=1)
+        if _is_interrupted(one, other)
+    ]
     pieces = [pairs[start:end] for start, end in pairwise([0, *breaks, len(pairs)])]
     spans = [(page.starts[piece[0][1]], page.ends[piece[-1][1]]) for piece in pieces]
     whole_start, whole_end = _with_signs(quote, text, spans[0][0], spans[-1][1])
@@ -184,8 +201,8 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
 
 
 def _is_interrupted(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether the words on the page between two found words are not part of the quote. If the quote has words there
-    too, they were read differently: a formula, a cut word."""
+    """Whether the words on the page between two found words are not part of the quote. If the quote
+    has words there too, they were read differently: a formula, a cut word."""
     n_in_quote, n_on_page = other[0] - one[0] - 1, other[1] - one[1] - 1
     return n_on_page > (n_in_quote + _MAX_READ_DIFFERENTLY if n_in_quote else 0)
 
@@ -206,7 +223,11 @@ class _OpenLine:
         height = min(bottom - top, self.bottom - self.top)
         overlap = min(bottom, self.bottom) - max(top, self.top)
         gap = _MAX_GAP_HEIGHTS * max(bottom - top, self.bottom - self.top)
-        return frame == self.frame and overlap >= _MIN_LINE_OVERLAP * height and -gap <= left - self.right <= gap
+        return (
+            frame == self.frame
+            and overlap >= _MIN_LINE_OVERLAP * height
+            and -gap <= left - self.right <= gap
+        )
 
     def add(self, box: tuple[float, float, float, float]) -> None:
         self.left, self.top = min(self.left, box[0]), min(self.top, box[1])

@@ -1,4 +1,5 @@
-"""The papers of a data folder with their state (ready, quarantined, waiting), their titles, abstracts and sections."""
+"""The papers of a data folder with their state (ready, quarantined, waiting), their titles,
+abstracts and sections."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,9 @@ from rag_assets.parsing.registry import expected_sources
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
 _BLOCK_COLUMNS = ("paper_id", "text", "section_path", "zone", "is_indexable")
-_CHUNK_COLUMNS = tuple("paper_id chunk_id ordinal section_id section_title section_path page_start page_end".split())
+_CHUNK_COLUMNS = tuple(
+    "paper_id chunk_id ordinal section_id section_title section_path page_start page_end".split()
+)
 
 
 class PaperState(StrEnum):
@@ -116,19 +119,25 @@ class PaperDetails:
     sections: tuple[SectionSummary, ...]
 
     def section(self, name: str) -> SectionSummary:
-        """The first section with that id, else with that title or path in any case, else with that title behind its
-        number ("results" for "2. Results").
+        """The first section with that id, else with that title or path in any case, else with that
+        title behind its number ("results" for "2. Results").
 
         Raises NotFound, which lists those there are.
         """
         wanted = name.strip().casefold()
         by_id = (one for one in self.sections if one.section_id == name)
-        by_title = (one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold()))
-        by_bare_title = (one for one in self.sections if _without_number(one.title).casefold() == wanted)
+        by_title = (
+            one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold())
+        )
+        by_bare_title = (
+            one for one in self.sections if _without_number(one.title).casefold() == wanted
+        )
         found = next(chain(by_id, by_title, by_bare_title), None)
         if found is None:
             titles = "; ".join(one.path or one.title for one in self.sections) or "none"
-            raise NotFound(f"{self.summary.paper_id} has no section {name!r}. Its sections: {titles}.")
+            raise NotFound(
+                f"{self.summary.paper_id} has no section {name!r}. Its sections: {titles}."
+            )
         return found
 
 
@@ -139,7 +148,8 @@ class Papers:
         self._settings = settings
         paths = settings.paths
         self._index = KeptUntilChanged(
-            paths.parsed_index, lambda path: {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
+            paths.parsed_index,
+            lambda path: {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)},
         )
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
         self._records = KeptUntilChanged(
@@ -147,23 +157,32 @@ class Papers:
         )
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
         self._uncut = [
-            KeptUntilChanged(manifest_file(table), partial(_reasons, table)) for table in (paths.chunks, paths.passages)
+            KeptUntilChanged(manifest_file(table), partial(_reasons, table))
+            for table in (paths.chunks, paths.passages)
         ]
 
     def all(self) -> list[PaperSummary]:
         """Every paper, sorted by id."""
         found = {paper_id: self._summary(row) for paper_id, row in self._index.get().items()}
-        waiting = {paper.paper_id: _waiting(paper) for paper in self._in_folder() if paper.paper_id not in found}
+        waiting = {
+            paper.paper_id: _waiting(paper)
+            for paper in self._in_folder()
+            if paper.paper_id not in found
+        }
         return [summary for _, summary in sorted((found | waiting).items())]
 
     def one(self, paper_id: str) -> PaperDetails:
         """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:
-            return PaperDetails(self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ()))))
+            return PaperDetails(
+                self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ())))
+            )
         waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
         if waiting is None:
-            raise NotFound(f"There is no paper with the id {paper_id!r}. List the papers to see their ids.")
+            raise NotFound(
+                f"There is no paper with the id {paper_id!r}. List the papers to see their ids."
+            )
         return PaperDetails(_waiting(waiting), ())
 
     def titles(self) -> Mapping[str, str]:
@@ -177,7 +196,9 @@ class Papers:
         """
         row = self._index.get().get(paper_id)
         if row is None:
-            raise NotFound(f"No paper with the id {paper_id!r} was read. List the papers to see their ids.")
+            raise NotFound(
+                f"No paper with the id {paper_id!r} was read. List the papers to see their ids."
+            )
         path: str | None = row["pdf_path"]
         return path
 
@@ -189,7 +210,9 @@ class Papers:
     def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
         paper_id = row["paper_id"]
         reason = row["error"] if row["status"] == "quarantined" else None
-        reason = reason or next((uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None)
+        reason = reason or next(
+            (uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None
+        )
         return PaperSummary(
             paper_id=paper_id,
             title=self._title(row),
@@ -206,7 +229,9 @@ class Papers:
     def _in_folder(self) -> list[Paper]:
         try:
             return find_papers(
-                self._settings.paths.papers, self._settings.paper_list_file, self._settings.parsing.limits
+                self._settings.paths.papers,
+                self._settings.paper_list_file,
+                self._settings.parsing.limits,
             )
         except MissingInput:
             return []  # the published papers can be asked without their files
@@ -215,7 +240,9 @@ class Papers:
 def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The listed columns of the chunks, by paper, in reading order."""
     rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
-    return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
+    return {
+        paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))
+    }
 
 
 def _abstracts_by_paper(path: Path) -> dict[str, str]:
@@ -227,7 +254,9 @@ def _abstracts_by_paper(path: Path) -> dict[str, str]:
     return {paper: "\n\n".join(own) for paper, own in paragraphs.items()}
 
 
-def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
+def _rows(
+    path: Path, columns: Sequence[str], where: pc.Expression | None = None
+) -> list[dict[str, Any]]:
     """Some columns of a published table; no rows if it is missing or damaged."""
     try:
         table = read_columns(path, columns)

@@ -1,7 +1,8 @@
 """The PDFs of papers: looked up and hashed, their pages drawn as images, and quotes placed on them.
 
-Drawing a page is in `page_rendering`, finding a quote on it in `page_search`; both run in a worker. A worker is kept
-ready between two requests: starting one takes half a second, drawing a page a tenth of that.
+Drawing a page is in `page_rendering`, finding a quote on it in `page_search`; both run in a worker.
+A worker is kept ready between two requests: starting one takes half a second, drawing a page a
+tenth of that.
 """
 
 import logging
@@ -25,7 +26,13 @@ from rag_assets.core.settings import ParseLimits, Settings
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.library.reading.kept_until_changed import stamp_of
-from rag_assets.library.reading.page_rendering import RENDERING_VERSION, FractionBox, PageImageJob, PdfFile, page_png
+from rag_assets.library.reading.page_rendering import (
+    RENDERING_VERSION,
+    FractionBox,
+    PageImageJob,
+    PdfFile,
+    page_png,
+)
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
 from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.discovery import file_problem
@@ -43,8 +50,8 @@ class PdfFiles:
         self._sha256 = lru_cache(_HASHES_KEPT)(_sha256)
 
     def of(self, paper_id: str) -> PdfFile | None:
-        """The PDF of a paper; None for a paper without one. Raises NotFound for a paper that was not read, and for a
-        PDF that is missing or may not be read."""
+        """The PDF of a paper; None for a paper without one. Raises NotFound for a paper that was
+        not read, and for a PDF that is missing or may not be read."""
         name = self._papers.pdf_path(paper_id)
         if name is None:
             return None
@@ -55,8 +62,9 @@ class PdfFiles:
         return PdfFile(path, name, self._sha256(path, stamp_of(path)), self._limits.max_pages)
 
     def _problem(self, path: Path, name: str) -> str:
-        """Why the file may not be shown; empty if it may be. A list of papers may name files anywhere; a file that was
-        found in the papers folder must not be a link that leads out of it."""
+        """Why the file may not be shown; empty if it may be. A list of papers may name files
+        anywhere; a file that was found in the papers folder must not be a link that leads out of
+        it."""
         is_found_inside = not name.startswith(("../", "/"))
         if is_found_inside and not path.resolve().is_relative_to(self._folder.resolve()):
             return "is a link that leads out of the papers folder. Put the file itself here."
@@ -64,7 +72,8 @@ class PdfFiles:
 
 
 def _sha256(path: Path, _stamp: tuple[int, int, int] | None) -> str:
-    """SHA-256 of the file; the stamp is a key of the cache, so that a changed file is hashed again."""
+    """SHA-256 of the file; the stamp is a key of the cache, so that a changed file is hashed
+    again."""
     return file_sha256(path)
 
 
@@ -78,7 +87,8 @@ _FAILURE_HOLDS_S = 600.0
 
 
 class PdfWorkers:
-    """Runs functions of an importable module on items that can be pickled; may be used by several threads.
+    """Runs functions of an importable module on items that can be pickled; may be used by several
+    threads.
 
     An item that crashed a worker, or passed its limits, is not tried again for some minutes.
     """
@@ -93,8 +103,8 @@ class PdfWorkers:
     def run(self, work: Callable[[Item], Result], item: Item, pdf: PdfFile) -> Result:
         """`work(item)` in a worker, when one is free. pdf: what the item is about, for messages.
 
-        Raises UnreadableDocument for a file or page that cannot be used, DocumentLimit (one of its kinds) where a limit
-        of time or memory was passed or the worker crashed.
+        Raises UnreadableDocument for a file or page that cannot be used, DocumentLimit (one of its
+        kinds) where a limit of time or memory was passed or the worker crashed.
         """
         until, reason = self._failures.get(item, (0.0, ""))
         if time.monotonic() < until:
@@ -136,10 +146,12 @@ class PageImages:
         self._kept = Kept(kept_file(settings), "page_images", bytes, bytes)
 
     def png(self, pdf: PdfFile, page: int, width: int, boxes: Sequence[FractionBox]) -> bytes:
-        """The page as a PNG, `width` cut to MIN_WIDTH to MAX_WIDTH pixels; very long pages are narrower.
+        """The page as a PNG, `width` cut to MIN_WIDTH to MAX_WIDTH pixels; very long pages are
+        narrower.
 
-        At most MAX_BOXES boxes are marked; invalid ones (not a number, or no area) are passed over. Raises NotFound
-        for a page that is not there, UnreadableDocument for a PDF or page that cannot be drawn.
+        At most MAX_BOXES boxes are marked; invalid ones (not a number, or no area) are passed over.
+        Raises NotFound for a page that is not there, UnreadableDocument for a PDF or page that
+        cannot be drawn.
         """
         shown = tuple(_inside(box) for box in boxes[:MAX_BOXES] if _is_box(box))
         job = PageImageJob(pdf, page, min(max(width, MIN_WIDTH), MAX_WIDTH), shown)
@@ -149,7 +161,9 @@ class PageImages:
     def _drawn(self, job: PageImageJob) -> bytes:
         png = self._workers.run(page_png, job, job.pdf)
         if png is None:
-            raise NotFound(f"{job.pdf.name} has no page {job.page}. Pages are counted from 1, as in the file.")
+            raise NotFound(
+                f"{job.pdf.name} has no page {job.page}. Pages are counted from 1, as in the file."
+            )
         return png
 
 
@@ -182,9 +196,9 @@ class PagePlace:
     boxes: tuple[Box, ...]
     """In reading order; empty if only the page is known."""
     is_exact: bool
-    """Whether the boxes are those of the quote: its lines, found in the PDF's own text or by OCR, the figure whose
-    caption it is, or its paragraph where that is quoted whole. Else they are those of the paragraph or table that holds
-    it, as the source gives them."""
+    """Whether the boxes are those of the quote: its lines, found in the PDF's own text or by OCR,
+    the figure whose caption it is, or its paragraph where that is quoted whole. Else they are those
+    of the paragraph or table that holds it, as the source gives them."""
 
 
 class Places:
@@ -192,7 +206,9 @@ class Places:
 
     def __init__(self, pdfs: PdfFiles, workers: PdfWorkers) -> None:
         self._pdfs = pdfs
-        self._found = lru_cache(_PLACES_KEPT)(lambda search: workers.run(find_on_pages, search, search.pdf))
+        self._found = lru_cache(_PLACES_KEPT)(
+            lambda search: workers.run(find_on_pages, search, search.pdf)
+        )
 
     def of(self, chunk: Chunk, start: int, end: int) -> tuple[PagePlace, ...]:
         """The pages of `text[start:end]` of a chunk, in order; empty if no page is known."""
@@ -208,37 +224,47 @@ class Places:
         boxes = (*boxes, *_pictures(chunk, start, spans)) if boxes else all_boxes(spans)
         marked = sorted({box.page for box in boxes}) or pages
         return tuple(
-            PagePlace(page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact)
+            PagePlace(
+                page, labels.get(page), tuple(box for box in boxes if box.page == page), is_exact
+            )
             for page in marked
         )
 
     def _lines(self, chunk: Chunk, start: int, end: int, pages: Sequence[int]) -> tuple[Box, ...]:
-        """A box per line of the quote in the PDF; empty if it is not found or no PDF can be read."""
+        """A box per line of the quote in the PDF; empty if it is not found or no PDF can be
+        read."""
         if len(pages) > _MAX_PAGES:
             return ()
         try:
             pdf = self._pdfs.of(chunk.paper_id)
-            before, after = chunk.text[max(0, start - _CONTEXT_CHARS) : start], chunk.text[end : end + _CONTEXT_CHARS]
+            before, after = (
+                chunk.text[max(0, start - _CONTEXT_CHARS) : start],
+                chunk.text[end : end + _CONTEXT_CHARS],
+            )
             if pdf is None:
                 return ()
-            return self._found(QuoteSearch(pdf, wordings(chunk.text, start, end), before, after, tuple(pages)))
+            return self._found(
+                QuoteSearch(pdf, wordings(chunk.text, start, end), before, after, tuple(pages))
+            )
         except (NotFound, UnreadableDocument) as error:
             logger.warning("The place of a quote is that of its paragraph: %s", error)
             return ()
 
 
 def _pictures(chunk: Chunk, start: int, spans: Sequence[Span]) -> Iterator[Box]:
-    """The places of the figures whose caption is quoted: our own reader of PDFs gives a run of text one box, and a
-    caption those of its figures after it."""
-    is_row = any(unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end)
+    """The places of the figures whose caption is quoted: our own reader of PDFs gives a run of text
+    one box, and a caption those of its figures after it."""
+    is_row = any(
+        unit.kind is UnitKind.ROW for unit in chunk.units if unit.start <= start < unit.end
+    )
     if chunk.source == Source.PDF and not is_row:
         for span in spans:
             yield from span.boxes[1:]
 
 
 def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
-    """How `text[start:end]` of a chunk may be printed on a page. A row of a table has the names of its columns in the
-    chunk, but not on the page."""
+    """How `text[start:end]` of a chunk may be printed on a page. A row of a table has the names of
+    its columns in the chunk, but not on the page."""
     quote = text[start:end]
     cells = [cell for rows in QuotedText(text, start, end).rows for _, cell in rows.cells]
     if not any(cell.column and text.startswith(cell.column, cell.start) for cell in cells):
@@ -257,5 +283,9 @@ def _pages(spans: Sequence[Span]) -> list[int]:
 
 def _labels(spans: Sequence[Span]) -> dict[int, str]:
     """Printed labels of the pages of a chunk, as far as they are known."""
-    ends = (end for span in spans for end in ((span.page_start, span.label_start), (span.page_end, span.label_end)))
+    ends = (
+        end
+        for span in spans
+        for end in ((span.page_start, span.label_start), (span.page_end, span.label_end))
+    )
     return {page: label for page, label in ends if page is not None and label is not None}

@@ -1,8 +1,9 @@
-"""Looking a quote up in the whole corpus: where it is, how it was found, and how it differs. No model is asked.
+"""Looking a quote up in the whole corpus: where it is, how it was found, and how it differs. No
+model is asked.
 
-Chunks that share its words come from the word index; the code that verifies the citations of answers decides whether
-one of them has the quote. A passage that is only much like the quote is shown with every word that differs, never as a
-verification.
+Chunks that share its words come from the word index; the code that verifies the citations of
+answers decides whether one of them has the quote. A passage that is only much like the quote is
+shown with every word that differs, never as a verification.
 """
 
 from bisect import bisect_right
@@ -22,8 +23,9 @@ MAX_QUOTE_CHARS = 4000
 CANDIDATE_CHUNKS = 24
 """Chunks that are read for one quote, those that share most of its words first."""
 MIN_LIKENESS, MIN_SAME_WORDS = 80.0, 0.6
-"""Needed of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that are
-there in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
+"""Needed of a passage that is shown as near: likeness of the characters, 0-100, and share of the
+quote's words that are there in their order; another sentence may be alike by its small words.
+Measured by benchmarks/quotes.py."""
 
 
 class Verdict(StrEnum):
@@ -34,7 +36,8 @@ class Verdict(StrEnum):
     NEAR = "near"
     """Something much like it is there; the differences say what."""
     NOT_FOUND = "not_found"
-    """Nothing like it is in the searched text; reference lists and quarantined papers are not searched."""
+    """Nothing like it is in the searched text; reference lists and quarantined papers are not
+    searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ class QuoteMatch(Place):
 
 
 def demand_quote(quote: str) -> str:
-    """The quote without blanks around it. Raises InvalidQuote when it is too short or too long to be looked up."""
+    """The quote without blanks around it. Raises InvalidQuote when it is too short or too long to
+    be looked up."""
     quote = quote.strip()
     if not is_long_enough(quote):
         raise InvalidQuote(
@@ -78,10 +82,16 @@ def demand_quote(quote: str) -> str:
 
 
 def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
-    """The places of a quote in the candidates, verified ones first, then the most alike. A passage that two chunks
-    share is given once."""
+    """The places of a quote in the candidates, verified ones first, then the most alike. A passage
+    that two chunks share is given once."""
     found = [match for chunk in candidates if (match := _match_in(quote, chunk))]
-    found.sort(key=lambda match: (match.verdict is not Verdict.VERIFIED, match.verification is None, -match.likeness))
+    found.sort(
+        key=lambda match: (
+            match.verdict is not Verdict.VERIFIED,
+            match.verification is None,
+            -match.likeness,
+        )
+    )
     distinct: dict[tuple[str, str], QuoteMatch] = {}
     for match in found:
         distinct.setdefault((match.paper_id, match.quote), match)
@@ -95,7 +105,8 @@ def _match_in(quote: str, chunk: Chunk) -> QuoteMatch | None:
     start, end = places[0].start, places[-1].end
     kinds = {place.verification for place in places}
     given, found = Words.of(quote), Words.of(chunk.text[start:end])
-    # where the rest of the sentence changes the meaning of what is quoted, the whole sentence is found
+    # where the rest of the sentence changes the meaning of what is quoted, the whole sentence is
+    # found
     is_verified = Verification.APPROXIMATE not in kinds and len(found.words) <= len(given.words)
     verification = places[0].verification if len(kinds) == 1 else Verification.APPROXIMATE
     likeness = fuzz.ratio(given.joined, found.joined)
@@ -112,7 +123,9 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
         return None
     first = _word_at(source, near.dest_start)
     last = _word_at(source, max(near.dest_start, near.dest_end - 1))
-    shared = SequenceMatcher(None, wanted.words, source.words[first : last + 1], autojunk=False).get_matching_blocks()
+    shared = SequenceMatcher(
+        None, wanted.words, source.words[first : last + 1], autojunk=False
+    ).get_matching_blocks()
     if sum(block.size for block in shared) < MIN_SAME_WORDS * len(wanted.words):
         return None
     place = source.places[first][0], source.places[last][1]
@@ -155,7 +168,9 @@ def _differences(quote: str, source: str) -> Iterator[Difference]:
         None, one.words, other.words, autojunk=False
     ).get_opcodes():
         if tag != "equal":
-            yield Difference(_slice(quote, one, start, end), _slice(source, other, other_start, other_end))
+            yield Difference(
+                _slice(quote, one, start, end), _slice(source, other, other_start, other_end)
+            )
 
 
 def _slice(text: str, words: Words, start: int, end: int) -> str:

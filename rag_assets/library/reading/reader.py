@@ -1,4 +1,5 @@
-"""Papers, sections, chunks and pages to be read, and quotes looked up, for every face of the project.
+"""Papers, sections, chunks and pages to be read, and quotes looked up, for every face of the
+project.
 
 Pages are physical and 1-based; boxes are fractions of the page with the origin at its top left.
 """
@@ -6,7 +7,7 @@ Pages are physical and 1-based; boxes are fractions of the page with the origin 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from rag_assets.core.domain import Chunk, Filter
 from rag_assets.core.errors import MissingInput, NotFound
@@ -15,7 +16,13 @@ from rag_assets.engine import Engine
 from rag_assets.library.reading.page_rendering import FractionBox
 from rag_assets.library.reading.papers import PaperDetails, Papers, PaperSummary, SectionSummary
 from rag_assets.library.reading.pdfs import PageImages, PagePlace, PdfFiles, PdfWorkers, Places
-from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
+from rag_assets.library.reading.quotes import (
+    CANDIDATE_CHUNKS,
+    QuoteMatch,
+    Verdict,
+    demand_quote,
+    matches_of,
+)
 
 DEFAULT_WIDTH = 1000
 _CHUNKS_LOOKED_AT = 200
@@ -26,14 +33,13 @@ _CHUNKS_LOOKED_AT = 200
 class SectionText:
     """A section of a paper as it is read."""
 
-    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
-
     paper_id: str
     title: str
     """Title of the paper."""
     section: SectionSummary
     text: str
-    """Text of its chunks without what they repeat; `parts` says which range comes from which chunk."""
+    """Text of its chunks without what they repeat; `parts` says which range comes from which
+    chunk."""
     parts: tuple["SectionTextPart", ...]
 
 
@@ -52,11 +58,9 @@ class SectionTextPart:
 class QuoteVerdict:
     """Whether a quote is in the corpus, and where."""
 
-    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}  # the API describes its fields by them
-
     verdict: Verdict
-    """verified: word for word, typesetting aside. near: the source says something much like it; see differences.
-    not_found: nothing like it stands in the text that is searched."""
+    """verified: word for word, typesetting aside. near: the source says something much like it; see
+    differences. not_found: nothing like it stands in the text that is searched."""
     match: QuoteMatch | None
     """None when nothing like it was found."""
     title: str
@@ -66,7 +70,8 @@ class QuoteVerdict:
 
 
 class Reader:
-    """Looks things up in one data folder; may be used by several threads. Close it, or use it as a context manager."""
+    """Looks things up in one data folder; may be used by several threads. Close it, or use it as a
+    context manager."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
         """engine: over the same data folder; it stays open when the reader is closed."""
@@ -92,8 +97,8 @@ class Reader:
         return self._papers.all()
 
     def papers_with(self, text: str) -> list[PaperSummary]:
-        """The papers with all words of a text, or words that hold them, in title, id, authors, year and abstract, or in
-        one chunk; sorted by id."""
+        """The papers with all words of a text, or words that hold them, in title, id, authors, year
+        and abstract, or in one chunk; sorted by id."""
         papers = self.papers()
         texts = [(one.paper_id, f"{one.named} {one.abstract}") for one in papers]
         with suppress(MissingInput):  # not indexed yet
@@ -144,16 +149,25 @@ class Reader:
         return self._places.of(chunk, *chunk.part(start, end))
 
     def page_image(
-        self, paper_id: str, page: int, *, width: int = DEFAULT_WIDTH, boxes: Sequence[FractionBox] = ()
+        self,
+        paper_id: str,
+        page: int,
+        *,
+        width: int = DEFAULT_WIDTH,
+        boxes: Sequence[FractionBox] = (),
     ) -> bytes:
-        """A page of a paper's PDF as a PNG, `width` pixels wide (cut to what is allowed), with the boxes marked.
+        """A page of a paper's PDF as a PNG, `width` pixels wide (cut to what is allowed), with the
+        boxes marked.
 
-        Raises NotFound for a paper without a PDF or a page that is not there, UnreadableDocument for a PDF that cannot
-        be read, DocumentLimit for a page that passes a limit of time or memory.
+        Raises NotFound for a paper without a PDF or a page that is not there, UnreadableDocument
+        for a PDF that cannot be read, DocumentLimit for a page that passes a limit of time or
+        memory.
         """
         pdf = self._pdfs.of(paper_id)
         if pdf is None:
-            raise NotFound(f"{paper_id} has no PDF, so its pages cannot be shown. Read its sections instead.")
+            raise NotFound(
+                f"{paper_id} has no PDF, so its pages cannot be shown. Read its sections instead."
+            )
         return self._images.png(pdf, page, width, tuple(boxes))
 
     def verify_quote(self, quote: str, paper_id: str | None = None) -> QuoteVerdict:
@@ -171,7 +185,9 @@ class Reader:
             pages=self.place(best.chunk_id, best.start, best.end),
         )
 
-    def find_quote(self, quote: str, paper_id: str | None = None, limit: int = 5) -> list[QuoteMatch]:
+    def find_quote(
+        self, quote: str, paper_id: str | None = None, limit: int = 5
+    ) -> list[QuoteMatch]:
         """The places of a quote, or of passages much like it: at most `limit`, verified ones first.
 
         Raises as `verify_quote`.

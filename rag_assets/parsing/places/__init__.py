@@ -4,4 +4,5 @@ Way in: `document`. The PDF is read as its format reads it, with the same settin
 """
 
 ALIGNMENT_VERSION = 1
-"""Raise it when the same document and PDF give other pages; only papers that have pages from a PDF are made anew."""
+"""Raise it when the same document and PDF give other pages; only papers that have pages from a PDF
+are made anew."""

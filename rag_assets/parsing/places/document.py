@@ -1,6 +1,8 @@
-"""Pages of a document from the text layer of the PDF of the same paper: all of them, or those that are not proved.
+"""Pages of a document from the text layer of the PDF of the same paper: all of them, or those that
+are not proved.
 
-Text that does not align, or could be on two pages, keeps no page. Proven pages are only compared with the PDF.
+Text that does not align, or could be on two pages, keeps no page. Proven pages are only compared
+with the PDF.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,8 @@ from rag_assets.parsing.places.words import LocatedWords, PdfWords, pdf_words
 from rag_assets.parsing.shared.files.raw import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3
-"""Share of a document's words that must be found; with fewer, the PDF is another paper or another version."""
+"""Share of a document's words that must be found; with fewer, the PDF is another paper or another
+version."""
 MAX_CONTRADICTED_SHARE = 0.1
 """Share of proven pages that may differ from the PDF's; with more, the PDF is another version."""
 _MAX_NAMED = 5
@@ -46,8 +49,9 @@ class _Aligned:
 def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
     """`document` with pages and boxes from the PDF of its paper, and how sure each page is.
 
-    Blocks that do not align keep page None; a note counts and names them. When little aligns at all, the document
-    comes back as it was, with a note. Raises UnreadableDocument when the PDF cannot be opened.
+    Blocks that do not align keep page None; a note counts and names them. When little aligns at
+    all, the document comes back as it was, with a note. Raises UnreadableDocument when the PDF
+    cannot be opened.
     """
     pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
@@ -64,11 +68,12 @@ def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSetting
 
 
 def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
-    """`document` with pages from the PDF where it proves none, or not which of two; proven pages stay as they are.
+    """`document` with pages from the PDF where it proves none, or not which of two; proven pages
+    stay as they are.
 
-    The document's `page_source` stays too; the runs that were filled have a `page_confidence`. A note counts them,
-    and the proven pages that the PDF contradicts; when these are many, nothing is filled. Raises UnreadableDocument
-    when the PDF cannot be opened.
+    The document's `page_source` stays too; the runs that were filled have a `page_confidence`. A
+    note counts them, and the proven pages that the PDF contradicts; when these are many, nothing is
+    filled. Raises UnreadableDocument when the PDF cannot be opened.
     """
     pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
@@ -77,8 +82,14 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
     if document.n_pages is not None and document.n_pages != pdf.n_pages:
         problem = f"it has {pdf.n_pages} pages, the document {document.n_pages}. It is probably another version."
         return _with_note(document, f"No pages added from {pdf_name}: {problem}")
-    by_block = [filled(block.spans, spans) for block, spans in zip(document.blocks, aligned.spans, strict=True)]
-    n_proved, n_contradicted = sum(each.n_agreed for each in by_block), sum(each.n_contradicted for each in by_block)
+    by_block = [
+        filled(block.spans, spans)
+        for block, spans in zip(document.blocks, aligned.spans, strict=True)
+    ]
+    n_proved, n_contradicted = (
+        sum(each.n_agreed for each in by_block),
+        sum(each.n_contradicted for each in by_block),
+    )
     if n_contradicted > MAX_CONTRADICTED_SHARE * (n_proved + n_contradicted):
         problem = f"it puts {n_contradicted} of {n_proved + n_contradicted} characters on other pages than are proved."
         return _with_note(document, f"No pages added from {pdf_name}: {problem}")
@@ -96,7 +107,10 @@ def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
         return _Aligned(problem="it has no text layer. Run OCR on it first.")
     words = [LocatedWords.of("" if block.is_generated else block.text) for block in document.blocks]
     mappings = placed(document.blocks, words, pdf)
-    n_words, n_found = sum(len(own.words) for own in words), sum(len(mapping) for mapping in mappings)
+    n_words, n_found = (
+        sum(len(own.words) for own in words),
+        sum(len(mapping) for mapping in mappings),
+    )
     if n_found < MIN_DOCUMENT_SHARE * max(n_words, 1):
         return _Aligned(
             problem=f"only {n_found} of {n_words} words were found in it in their order. "
@@ -119,7 +133,11 @@ def _with_note(document: Document, note: str) -> Document:
 
 
 def _notes(blocks: Sequence[Block], pdf_name: str) -> list[str]:
-    lost = [block for block in blocks if block.text and all(span.page_start is None for span in block.spans)]
+    lost = [
+        block
+        for block in blocks
+        if block.text and all(span.page_start is None for span in block.spans)
+    ]
     if not lost:
         return []
     named = "; ".join(f'"{block.text[:_NAMED_CHARS].strip()}"' for block in lost[:_MAX_NAMED])
@@ -132,7 +150,11 @@ def _notes(blocks: Sequence[Block], pdf_name: str) -> list[str]:
 
 def _notes_of_gaps(by_block: Sequence[Filled], pdf_name: str) -> list[str]:
     n_filled = sum(each.n_filled for each in by_block)
-    notes = [f"{n_filled} characters without one proven page have it from {pdf_name}."] if n_filled else []
+    notes = (
+        [f"{n_filled} characters without one proven page have it from {pdf_name}."]
+        if n_filled
+        else []
+    )
     if n_contradicted := sum(each.n_contradicted for each in by_block):
         n_blocks = sum(each.n_contradicted > 0 for each in by_block)
         notes.append(
@@ -148,10 +170,11 @@ def has_gaps(spans: Sequence[Span]) -> bool:
 
 
 def filled(spans: Sequence[Span], from_pdf: Sequence[Span]) -> Filled:
-    """`spans` with those without one proven page cut and filled after `from_pdf`, which runs over the same text.
+    """`spans` with those without one proven page cut and filled after `from_pdf`, which runs over
+    the same text.
 
-    A run that may be on two pages is filled from these two alone; a run without any, only with pages between the
-    proven ones around it.
+    A run that may be on two pages is filled from these two alone; a run without any, only with
+    pages between the proven ones around it.
     """
     found: list[Span] = []
     n_filled = n_agreed = n_contradicted = 0
@@ -159,7 +182,9 @@ def filled(spans: Sequence[Span], from_pdf: Sequence[Span]) -> Filled:
         pieces = [piece for piece in _cut(from_pdf, span.start, span.end) if _is_proved(piece)]
         if _is_proved(span):
             found.append(span)
-            n_same = sum(piece.end - piece.start for piece in pieces if piece.page_start == span.page_start)
+            n_same = sum(
+                piece.end - piece.start for piece in pieces if piece.page_start == span.page_start
+            )
             n_agreed += n_same
             n_contradicted += sum(piece.end - piece.start for piece in pieces) - n_same
             continue
@@ -175,7 +200,8 @@ def _is_proved(span: Span) -> bool:
 
 
 def _bounds(spans: Sequence[Span], index: int) -> tuple[int, float]:
-    """First and last page that a run can be on, by its own pages or those of its neighbours in the block."""
+    """First and last page that a run can be on, by its own pages or those of its neighbours in the
+    block."""
     span = spans[index]
     if span.page_start is not None and span.page_end is not None:
         return span.page_start, span.page_end

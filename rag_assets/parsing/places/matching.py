@@ -1,7 +1,9 @@
-"""Which words of a block are which words of a PDF: seeds that occur once, a chain through them, and what lies between.
+"""Which words of a block are which words of a PDF: seeds that occur once, a chain through them, and
+what lies between.
 
-Works on lists of words alone. A seed is a run of words that occurs once in the block and once in the part of the PDF
-that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
+Works on lists of words alone. A seed is a run of words that occurs once in the block and once in
+the part of the PDF that is searched. Seeds are chained in ascending order (the longest increasing
+subsequence) and extended word by word.
 """
 
 from bisect import bisect_left
@@ -13,7 +15,8 @@ _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
 _FRAGMENT_GAP = 40
 _MIN_FRAGMENT = 6
-"""Matched words needed in a piece apart from the rest of its block (on the next page, after a figure)."""
+"""Matched words needed in a piece apart from the rest of its block (on the next page, after a
+figure)."""
 
 Mapping1to1 = dict[int, int]
 
@@ -26,7 +29,9 @@ class Shingles:
     places: Mapping[tuple[str, ...], int]
 
     @classmethod
-    def of(cls, words: Sequence[str], size: int, start: int = 0, end: int | None = None) -> "Shingles":
+    def of(
+        cls, words: Sequence[str], size: int, start: int = 0, end: int | None = None
+    ) -> "Shingles":
         """Unique runs within `words[start:end]`; places count in the whole list."""
         places: dict[tuple[str, ...], int] = {}
         for index in range(start, (len(words) if end is None else end) - size + 1):
@@ -36,11 +41,16 @@ class Shingles:
 
     def shared_with(self, other: "Shingles") -> list[tuple[int, int]]:
         """Places (here, there) of the runs that are unique on both sides, in the order of here."""
-        return sorted((index, other.places[key]) for key, index in self.places.items() if key in other.places)
+        return sorted(
+            (index, other.places[key]) for key, index in self.places.items() if key in other.places
+        )
 
 
-def matched(block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]], size: int) -> Mapping1to1:
-    """Word of the block -> word of the PDF, ascending on both sides, grown from seeds of `size` words.
+def matched(
+    block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]], size: int
+) -> Mapping1to1:
+    """Word of the block -> word of the PDF, ascending on both sides, grown from seeds of `size`
+    words.
 
     `seeds` are places in `block` and `pdf`. Words that do not agree are left out.
     """
@@ -81,7 +91,8 @@ def _grow(
     step: int,
     bound: tuple[int, int],
 ) -> tuple[int, int]:
-    """Extend from `start` towards `bound` (exclusive) while words agree, passing over small differences.
+    """Extend from `start` towards `bound` (exclusive) while words agree, passing over small
+    differences.
 
     Returns the last pair that agrees.
     """
@@ -95,19 +106,26 @@ def _grow(
 def _next_agreement(
     block: Sequence[str], pdf: Sequence[str], at: tuple[int, int], step: int, bound: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The nearest place beyond `at` where the words agree; after a difference two words in a row must."""
+    """The nearest place beyond `at` where the words agree; after a difference two words in a row
+    must."""
     room_here, room_there = (bound[0] - at[0]) * step - 1, (bound[1] - at[1]) * step - 1
     for skipped in range(2 * _RESYNC + 1):
         for skip_here in range(max(0, skipped - _RESYNC), min(skipped, _RESYNC) + 1):
             here, there = at[0] + step * (skip_here + 1), at[1] + step * (skipped - skip_here + 1)
-            if skip_here >= room_here or skipped - skip_here >= room_there or block[here] != pdf[there]:
+            if (
+                skip_here >= room_here
+                or skipped - skip_here >= room_there
+                or block[here] != pdf[there]
+            ):
                 continue
             if skipped == 0 or _agree_further(block, pdf, (here, there), step):
                 return here, there
     return None
 
 
-def _agree_further(block: Sequence[str], pdf: Sequence[str], at: tuple[int, int], step: int) -> bool:
+def _agree_further(
+    block: Sequence[str], pdf: Sequence[str], at: tuple[int, int], step: int
+) -> bool:
     here, there = at[0] + step, at[1] + step
     if not (0 <= here < len(block) and 0 <= there < len(pdf)):
         return False
@@ -118,7 +136,10 @@ def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
     """The mapping without small pieces that are far from the rest in the PDF: chance agreements."""
     fragments: list[list[tuple[int, int]]] = []
     for here, there in mapping.items():
-        if fragments and there - fragments[-1][-1][1] <= _FRAGMENT_GAP + here - fragments[-1][-1][0]:
+        if (
+            fragments
+            and there - fragments[-1][-1][1] <= _FRAGMENT_GAP + here - fragments[-1][-1][0]
+        ):
             fragments[-1].append((here, there))
         else:
             fragments.append([(here, there)])
@@ -148,7 +169,8 @@ def open_runs(mapping: Mapping1to1, n_words: int) -> list[tuple[int, int]]:
 
 
 def longest_ascending(keys: Sequence[tuple[int, int]]) -> list[int]:
-    """Indices of the longest subsequence in which every key is larger than the one before; in O(n log n)."""
+    """Indices of the longest subsequence in which every key is larger than the one before; in O(n
+    log n)."""
     tails: list[tuple[int, int]] = []
     """Smallest last key of a subsequence of each length."""
     tail_at: list[int] = []

@@ -1,8 +1,10 @@
-"""Where each block of a document is in the PDF: which of its words are which words there, and its pages and boxes.
+"""Where each block of a document is in the PDF: which of its words are which words there, and its
+pages and boxes.
 
-Each block is placed by itself: first where it has word runs that occur once in the document and once in the PDF, then,
-for the rest, in the window between its placed neighbours. A block that could be on two pages is not placed. Words that
-were not found get the pages of the words around them, or no page.
+Each block is placed by itself: first where it has word runs that occur once in the document and
+once in the PDF, then, for the rest, in the window between its placed neighbours. A block that could
+be on two pages is not placed. Words that were not found get the pages of the words around them, or
+no page.
 """
 
 from bisect import bisect_left
@@ -31,13 +33,17 @@ _MIN_LONE_WORDS = 4
 _MIN_DISPLACED_WORDS = 8
 
 
-def placed(blocks: Sequence[Block], words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
+def placed(
+    blocks: Sequence[Block], words: Sequence[LocatedWords], pdf: PdfWords
+) -> list[Mapping1to1]:
     """For each block, which of its words are which words of the PDF; empty if that is not clear."""
     mappings = _placed_by_unique_runs(words, pdf)
     order = _main_flow(mappings)
     for index, (block, own) in enumerate(zip(blocks, words, strict=True)):
         if own.words and not mappings[index]:
-            mappings[index] = _placed_in_window(block, own.words, pdf, _window(order, index, len(pdf.words)))
+            mappings[index] = _placed_in_window(
+                block, own.words, pdf, _window(order, index, len(pdf.words))
+            )
     return mappings
 
 
@@ -61,14 +67,19 @@ def _placed_by_unique_runs(words: Sequence[LocatedWords], pdf: PdfWords) -> list
     ]
 
 
-def _grown(block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]]) -> Mapping1to1:
-    """The words of a block that follow one another in the PDF, and longer pieces of it that are elsewhere there.
+def _grown(
+    block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]]
+) -> Mapping1to1:
+    """The words of a block that follow one another in the PDF, and longer pieces of it that are
+    elsewhere there.
 
     A source that mixed up the columns of a page has such pieces in the middle of its paragraphs.
     """
     mapping = matched(block, pdf, seeds, _SEED_WORDS)
     for start, end in open_runs(mapping, len(block)):
-        inside = [(here - start, there) for here, there in seeds if start <= here <= end - _SEED_WORDS]
+        inside = [
+            (here - start, there) for here, there in seeds if start <= here <= end - _SEED_WORDS
+        ]
         if end - start < _MIN_DISPLACED_WORDS or not inside:
             continue
         piece = matched(block[start:end], pdf, inside, _SEED_WORDS)
@@ -91,7 +102,8 @@ class _Anchor:
 
 
 def _main_flow(mappings: Sequence[Mapping1to1]) -> list[_Anchor]:
-    """The placed blocks that follow one another in the PDF as in the document; floats and notes are left out."""
+    """The placed blocks that follow one another in the PDF as in the document; floats and notes are
+    left out."""
     placed = {index: list(mapping.values()) for index, mapping in enumerate(mappings) if mapping}
     chain = longest_chain((index, places[0]) for index, places in placed.items())
     return [_Anchor(index, start, placed[index][-1]) for index, start in chain]
@@ -105,8 +117,11 @@ def _window(flow: Sequence[_Anchor], block: int, n_words: int) -> tuple[int, int
     return (start, end) if start <= end else (end, start)
 
 
-def _placed_in_window(block: Block, words: Sequence[str], pdf: PdfWords, window: tuple[int, int]) -> Mapping1to1:
-    """A block without unique runs: one whole occurrence, or runs that are unique between its neighbours."""
+def _placed_in_window(
+    block: Block, words: Sequence[str], pdf: PdfWords, window: tuple[int, int]
+) -> Mapping1to1:
+    """A block without unique runs: one whole occurrence, or runs that are unique between its
+    neighbours."""
     start, end = window
     found = _only_place(block, words, pdf, occurrences(words, pdf.words, start, end))
     if found is None and len(words) >= _MIN_LONE_WORDS:
@@ -119,11 +134,18 @@ def _placed_in_window(block: Block, words: Sequence[str], pdf: PdfWords, window:
     return _sure(matched(words, pdf.words, seeds, _WINDOW_SEED_WORDS), len(words)) if seeds else {}
 
 
-def _only_place(block: Block, words: Sequence[str], pdf: PdfWords, places: Sequence[int]) -> int | None:
-    """The place of a block, if all candidates agree on the page. A heading begins and fills its line."""
+def _only_place(
+    block: Block, words: Sequence[str], pdf: PdfWords, places: Sequence[int]
+) -> int | None:
+    """The place of a block, if all candidates agree on the page. A heading begins and fills its
+    line."""
     if block.kind is BlockKind.HEADING:
-        own_lines = [at for at in places if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)]
-        places = own_lines or [at for at in places if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]]
+        own_lines = [
+            at for at in places if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)
+        ]
+        places = own_lines or [
+            at for at in places if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]
+        ]
     elif len(words) < 2:
         places = [at for at in places if pdf.starts_line[at] and _ends_line(pdf, at)]
     return places[0] if len({pdf.page(at) for at in places}) == 1 else None
@@ -135,7 +157,8 @@ def _ends_line(pdf: PdfWords, index: int) -> bool:
 
 _NEAR_EDGE_WORDS = 12
 _MAX_LONE_OPEN_WORDS = 4
-"""Up to this many words that were not found are placed beside those that were; more must be seen there."""
+"""Up to this many words that were not found are placed beside those that were; more must be seen
+there."""
 _MAX_OPEN_WORDS = 40
 _MIN_OPEN_SHARE = 0.5
 
@@ -150,8 +173,11 @@ class _PagedWords:
     page_end: int | None
 
 
-def spans_of(block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Span, ...]:
-    """Runs over the whole text of a block; `mapping` says which of its words are which words of the PDF.
+def spans_of(
+    block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWords
+) -> tuple[Span, ...]:
+    """Runs over the whole text of a block; `mapping` says which of its words are which words of the
+    PDF.
 
     Where a run of `block.spans` begins, a new one begins here too.
     """
@@ -176,9 +202,14 @@ def spans_of(block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWord
     )
 
 
-def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]) -> list[_PagedWords]:
+def _runs(
+    words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]
+) -> list[_PagedWords]:
     """Consecutive words of the same pages together."""
-    pieces = [_PagedWords(here, here + 1, pdf.page(there), pdf.page(there)) for here, there in mapping.items()]
+    pieces = [
+        _PagedWords(here, here + 1, pdf.page(there), pdf.page(there))
+        for here, there in mapping.items()
+    ]
     for start, end in open_runs(mapping, len(words)):
         edges = [start, *(begin for begin in begins if start < begin < end), end]
         whole = _open_run(words, mapping, pdf, start, end)
@@ -193,18 +224,30 @@ def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Seq
     return runs
 
 
-def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int) -> _PagedWords:
-    """Pages of words [start, end), which were not found one by one: none unless enough of them are seen around there.
+def _open_run(
+    words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int
+) -> _PagedWords:
+    """Pages of words [start, end), which were not found one by one: none unless enough of them are
+    seen around there.
 
-    Formulas and tables are read differently by every program; words that are not even near come from elsewhere.
+    Formulas and tables are read differently by every program; words that are not even near come
+    from elsewhere.
     """
     n_open = end - start
     before, after = mapping.get(start - 1), mapping.get(end)
     first = before if before is not None else max((after or 0) - n_open - _NEAR_EDGE_WORDS, 0)
-    last = after if after is not None else min((before or 0) + n_open + _NEAR_EDGE_WORDS, len(pdf.words) - 1)
+    last = (
+        after
+        if after is not None
+        else min((before or 0) + n_open + _NEAR_EDGE_WORDS, len(pdf.words) - 1)
+    )
     first, last = min(first, last), max(first, last)
     pages = sorted((pdf.page(first), pdf.page(last)))
-    if n_open > _MAX_OPEN_WORDS or pages[1] - pages[0] > 1 or last - first > 4 * n_open + _MAX_OPEN_WORDS:
+    if (
+        n_open > _MAX_OPEN_WORDS
+        or pages[1] - pages[0] > 1
+        or last - first > 4 * n_open + _MAX_OPEN_WORDS
+    ):
         return _PagedWords(start, end, None, None)
     if n_open > _MAX_LONE_OPEN_WORDS:
         around = Counter(pdf.words[first : last + 1])
@@ -215,7 +258,8 @@ def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: 
 
 
 def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
-    """Share of the run's words that were found; a run between two pages has what bounds it and no more."""
+    """Share of the run's words that were found; a run between two pages has what bounds it and no
+    more."""
     if run.page_start is None:
         return None
     n_found = sum(word in mapping for word in range(run.start, run.end))
@@ -224,7 +268,9 @@ def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
 
 def _boxes(run: _PagedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Box, ...]:
     """One box around the lines of each column that has words of the run."""
-    lines = dict.fromkeys(pdf.lines[mapping[word]] for word in range(run.start, run.end) if word in mapping)
+    lines = dict.fromkeys(
+        pdf.lines[mapping[word]] for word in range(run.start, run.end) if word in mapping
+    )
     groups: dict[tuple[int, float, float], list[Line]] = defaultdict(list)
     for line in lines:
         groups[line.frame.page, line.column.left, line.column.right].append(line)

@@ -1,4 +1,5 @@
-"""The words of a document and of a PDF, folded alike (`text.folding`), each with the place it has in its source.
+"""The words of a document and of a PDF, folded alike (`text.folding`), each with the place it has
+in its source.
 
 Hyphens inside words are gone, so a word cut by a line end is the same word on both sides.
 """
@@ -15,7 +16,9 @@ from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
 from rag_assets.parsing.formats.pdf.text import PageText
 
-_WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
+_WORD = re.compile(
+    r"[^\W\d_]+|\d+"
+)  # letters and digits apart: note marks stick to words in one source only
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,21 @@ def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
     with opened_pdf(content, settings.limits.max_pages) as pdf:
         pages, page_lines = read_pages(pdf, _plain_lines)
     kept, _ = without_running_text(page_lines, settings.running_header_share)
-    lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
+    lines = [
+        line
+        for page in kept
+        for layer in (page.upright, *page.asides)
+        for line in layer
+        if line.text
+    ]
     offsets = [0, *accumulate(len(line.text) + 1 for line in lines)]
-    found = LocatedWords.of("\n".join(line.text for line in lines))  # folded together: a hyphen at a line end joins two
+    found = LocatedWords.of(
+        "\n".join(line.text for line in lines)
+    )  # folded together: a hyphen at a line end joins two
     at_lines = [bisect_right(offsets, start) - 1 for start in found.starts]
-    firsts = [index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))]
+    firsts = [
+        index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))
+    ]
     return PdfWords(
         words=found.words,
         lines=tuple(lines[index] for index in at_lines),

@@ -1,1 +1,2 @@
-"""How papers are written, whatever file they come in: headings, running headers, cut words, tables."""
+"""How papers are written, whatever file they come in: headings, running headers, cut words,
+tables."""

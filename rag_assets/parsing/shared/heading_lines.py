@@ -1,8 +1,9 @@
 """Which lines are headings, for the formats that know no fonts (ADE, Markdown, text).
 
-A line alone is a heading by a known name or capitals. Numbered lines are judged with the whole document in view: list
-items, entries of a reference list and affiliations start with numbers too, so a heading must start a paragraph, read
-like a title, carry on the numbers of the headings before it, and not be one of several numbered lines in a row.
+A line alone is a heading by a known name or capitals. Numbered lines are judged with the whole
+document in view: list items, entries of a reference list and affiliations start with numbers too,
+so a heading must start a paragraph, read like a title, carry on the numbers of the headings before
+it, and not be one of several numbered lines in a row.
 """
 
 import re
@@ -10,12 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.text.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
-from rag_assets.core.text.section_names import is_plain_section_name, is_section_name, names_references
+from rag_assets.core.text.section_names import (
+    is_plain_section_name,
+    is_section_name,
+    names_references,
+)
 
 MAX_TITLE_WORDS = 14
 _MAX_NAME_CHARS = 80
 _MAX_SHARE_OF_NEXT_LINE = 0.8
-"""A heading directly above its text ends well before the margin; the first line of a list item does not."""
+"""A heading directly above its text ends well before the margin; the first line of a list item does
+not."""
 _MAX_NUMBER_GAP = 2
 _MAX_CAPITALS_WORDS = 10
 _MAX_LINES_OF_ITEM = 8
@@ -24,16 +30,18 @@ _ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*\d{1,4}
 """A title, a row of points and the page: "5.5 Buttons ..... 34"."""
 _MAX_END_OF_ENTRY = 20
 """Only the end of a row of points is matched: it may be as long as the line."""
-_ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
+_ENDS_LIKE_PROSE = re.compile(
+    r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE
+)
 
 
 def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     """Indices of the lines that are numbered headings.
 
-    lines: all lines in reading order, empty ones where a paragraph ends. A line with the usual name of a section
-    ("1. Introduction") is believed unless it is in a list, and one with the mark of a Markdown heading always; the
-    others must fit into the outline. One numbered line without a name makes no outline. A line of a table of contents
-    counts as empty. Linear in the number of lines.
+    lines: all lines in reading order, empty ones where a paragraph ends. A line with the usual name
+    of a section ("1. Introduction") is believed unless it is in a list, and one with the mark of a
+    Markdown heading always; the others must fit into the outline. One numbered line without a name
+    makes no outline. A line of a table of contents counts as empty. Linear in the number of lines.
     """
     lines = ["" if _is_entry_of_contents(line) else line for line in lines]
     numbers = {at: number for at, line in enumerate(lines) if (number := heading_number(line))}
@@ -42,7 +50,9 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     for at, line in enumerate(lines):
         number = numbers.get(at)
         is_name = _is_marked(line) or (
-            _starts_paragraph(lines, at) and len(line) <= _MAX_NAME_CHARS and is_plain_section_name(line)
+            _starts_paragraph(lines, at)
+            and len(line) <= _MAX_NAME_CHARS
+            and is_plain_section_name(line)
         )
         if number is None:
             if is_name:
@@ -53,7 +63,9 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
             (below is not None and is_next(number, numbers.get(below)))
             or (previous is not None and _is_item_after(previous, (at, number), outline))
         )
-        if _is_marked(line) or (is_name and _may_precede(lines, at) and not _is_in_tight_list(lines, at, number)):
+        if _is_marked(line) or (
+            is_name and _may_precede(lines, at) and not _is_in_tight_list(lines, at, number)
+        ):
             outline.enter_name(at, line, number)
         elif not is_name and not is_item and _reads_like_title(lines, at, number):
             outline.enter_if_fitting(at, number)
@@ -90,7 +102,8 @@ def _ends_like_prose(line: str) -> bool:
 
 
 def follows(before: Values, number: Values) -> bool:
-    """Whether a heading of that number can come after the last one; one missing number in between is forgiven."""
+    """Whether a heading of that number can come after the last one; one missing number in between
+    is forgiven."""
     if number[: len(before)] == before:
         return all(part <= 1 for part in number[len(before) :]) and len(number) > len(before)
     shared = 0
@@ -120,7 +133,12 @@ def _starts_paragraph(lines: Sequence[str], at: int) -> bool:
 def _next_with_text(lines: Sequence[str], at: int) -> int | None:
     """Index of the next line that is not empty, if only a small gap lies between."""
     return next(
-        (below for below in range(at + 1, min(at + 1 + _MAX_GAP_LINES, len(lines))) if lines[below].strip()), None
+        (
+            below
+            for below in range(at + 1, min(at + 1 + _MAX_GAP_LINES, len(lines)))
+            if lines[below].strip()
+        ),
+        None,
     )
 
 
@@ -145,8 +163,11 @@ def _is_in_tight_list(lines: Sequence[str], at: int, number: HeadingNumber) -> b
     return at + 1 < len(lines) and is_next(number, heading_number(lines[at + 1]))
 
 
-def _is_item_after(previous: tuple[int, HeadingNumber], item: tuple[int, HeadingNumber], outline: "_Outline") -> bool:
-    """Whether a numbered line goes on with one shortly before it that is no heading, as list items do."""
+def _is_item_after(
+    previous: tuple[int, HeadingNumber], item: tuple[int, HeadingNumber], outline: "_Outline"
+) -> bool:
+    """Whether a numbered line goes on with one shortly before it that is no heading, as list items
+    do."""
     (at_previous, number_previous), (at, number) = previous, item
     is_near = at - at_previous <= _MAX_LINES_OF_ITEM
     return is_near and is_next(number_previous, number) and not outline.holds(at_previous)
@@ -182,11 +203,14 @@ class _Outline:
         self._has_references |= is_references
 
     def enter_name(self, at: int, line: str, number: HeadingNumber) -> None:
-        """Take a named heading; lines taken before it for the same number, or for a later one, were list items."""
+        """Take a named heading; lines taken before it for the same number, or for a later one, were
+        list items."""
         values = number.values
         for other in self._since_name:
             earlier = self._others[other]
-            is_later = earlier.values > values and values != (1,)  # from 1 on, a new part is counted
+            is_later = earlier.values > values and values != (
+                1,
+            )  # from 1 on, a new part is counted
             if earlier.style == number.style and (earlier.values == values or is_later):
                 del self._others[other]
         self._since_name = []
@@ -222,7 +246,9 @@ class _Outline:
             if values[-1] == 1 or before_this in self._entries:
                 return False
         if not before and number.style == "roman":
-            return values[0] <= _MAX_NUMBER_GAP  # "I Introduction" without a stop is not known as a number
+            return (
+                values[0] <= _MAX_NUMBER_GAP
+            )  # "I Introduction" without a stop is not known as a number
         if len(values) > 1 and (number.style == "arabic" or self._has_references):
             # "4.2" is seldom an item: some headings before it may have been missed
             return values > before and values[0] <= (before or (1,))[0] + _MAX_NUMBER_GAP

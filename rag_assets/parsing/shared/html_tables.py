@@ -1,7 +1,8 @@
-"""Tables that a model or a tool wrote as HTML, cut out of the text around them and laid out on a grid.
+"""Tables that a model or a tool wrote as HTML, cut out of the text around them and laid out on a
+grid.
 
-Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and after them. Cells
-keep their ids, by which a caller finds their place on the page.
+Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and
+after them. Cells keep their ids, by which a caller finds their place on the page.
 """
 
 import re
@@ -19,7 +20,9 @@ _TAGS = (
     "input|img|hr|small|code|del|ins|strike|mark|font"
 )
 _STRAY_LESS_THAN = re.compile(rf"<(?!/?(?:{_TAGS})(?:\s[^<>]*)?/?>)", re.IGNORECASE)
-_STRAY_AMPERSAND = re.compile(r"&(?!(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
+_STRAY_AMPERSAND = re.compile(
+    r"&(?!(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)"
+)
 _TABLE_EDGE = re.compile(r"<(/?)table(?:\s[^<>]*)?>", re.IGNORECASE)
 _BREAKS = frozenset({"br", "p", "li", "div", "hr", "table", "tr", "td", "th"})
 _SCRIPTS = {"sup": raised, "sub": lowered}
@@ -42,7 +45,8 @@ class HtmlTable:
 def split_tables(text: str) -> list[str | HtmlTable]:
     """The pieces of `text` in order: tables, and the text between them that is not blank.
 
-    A table that is never closed reaches to the end of the text; a table inside a table is part of its cell.
+    A table that is never closed reaches to the end of the text; a table inside a table is part of
+    its cell.
     """
     pieces: list[str | HtmlTable] = []
     at = 0
@@ -72,8 +76,12 @@ def _table(html: str) -> HtmlTable:
     from lxml import html as lxml_html
 
     clean = _STRAY_AMPERSAND.sub("&amp;", _STRAY_LESS_THAN.sub("&lt;", html)).replace("\x00", "")
-    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
-    root = lxml_html.fragment_fromstring(clean.encode("utf-8", "replace"), create_parent="div", parser=parser)
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True
+    )
+    root = lxml_html.fragment_fromstring(
+        clean.encode("utf-8", "replace"), create_parent="div", parser=parser
+    )
     for struck in root.xpath("//del|//s|//strike"):
         struck.drop_tree()
     table = next(root.iter("table"), root)
@@ -108,11 +116,16 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
 
 def _span(node: Any, name: str) -> int:
     digits = str(node.get(name) or "").strip()
-    return min(max(int(digits), 1), _MAX_SPAN) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 1
+    return (
+        min(max(int(digits), 1), _MAX_SPAN)
+        if digits.isascii() and digits.isdigit() and len(digits) < 9
+        else 1
+    )
 
 
 def _text_of(node: Any) -> str:
-    """The text of a cell on one line: a break becomes a space, sub- and superscripts keep their place."""
+    """The text of a cell on one line: a break becomes a space, sub- and superscripts keep their
+    place."""
     from lxml import etree
 
     parts: list[str] = []

@@ -1,7 +1,8 @@
 """Words that a line end cut in two, put together again.
 
-The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word or two. Formats
-that know their lines glue them one by one; where line ends lie in the text itself (ADE) it is mended whole.
+The rest of the document, then a list of frequent words, decides whether "well-\\nknown" is one word
+or two. Formats that know their lines glue them one by one; where line ends lie in the text itself
+(ADE) it is mended whole.
 """
 
 import re
@@ -14,7 +15,8 @@ from rag_assets.core.text.tokens import is_frequent_word
 SOFT_HYPHEN = "\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
 _BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-‐\u00ad])$")
-"""Begins where a word does: tried at each of its letters, a line without spaces would take quadratic time."""
+"""Begins where a word does: tried at each of its letters, a line without spaces would take
+quadratic time."""
 _ENDS_WITH_HYPHEN = re.compile(r"\w[-‐\u00ad]$")
 _CUT_WORD = re.compile(r"(?<![\w-])((?:[^\W\d_]+-)*)([^\W\d_]{2,})-[ \n]+([^\W\d_]{2,})")
 _MIN_PART = 3
@@ -41,12 +43,19 @@ class Vocabulary:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "Vocabulary":
-        """The words of texts in which a hyphen may be followed by a line end, or by a space in its place."""
-        return cls.of(line for text in texts for line in _CUT_WORD.sub(r"\1\2-\n\3", text).splitlines())
+        """The words of texts in which a hyphen may be followed by a line end, or by a space in its
+        place."""
+        return cls.of(
+            line for text in texts for line in _CUT_WORD.sub(r"\1\2-\n\3", text).splitlines()
+        )
 
     def keeps_hyphen(self, first: str, second: str) -> bool:
-        """Whether `first-second`, broken at the end of a line, is a compound rather than one word."""
-        joined, compound = self.counts[(first + second).lower()], self.counts[f"{first}-{second}".lower()]
+        """Whether `first-second`, broken at the end of a line, is a compound rather than one
+        word."""
+        joined, compound = (
+            self.counts[(first + second).lower()],
+            self.counts[f"{first}-{second}".lower()],
+        )
         if joined or compound:
             return compound > joined
         if not second[0].islower():

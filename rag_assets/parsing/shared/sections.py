@@ -1,8 +1,8 @@
 """Which section and zone each block is in, from the headings before it.
 
-For sources that say little about structure (ADE, Docling, Markdown). Levels that a vision model guesses page by page
-contradict each other; numbering (`heading_numbers`) and the usual names of a paper's sections (`section_names`) do not,
-so these win.
+For sources that say little about structure (ADE, Docling, Markdown). Levels that a vision model
+guesses page by page contradict each other; numbering (`heading_numbers`) and the usual names of a
+paper's sections (`section_names`) do not, so these win.
 """
 
 import re
@@ -66,23 +66,28 @@ class OpenSections:
         return self.open[-1].zone if self.open else Zone.BODY
 
     def enter(self, level: int, title: str, named_zone: Zone | None = None) -> tuple[str, ...]:
-        """Open a section in the zone of its name or parent, closing those of its level and below; its path."""
+        """Open a section in the zone of its name or parent, closing those of its level and below;
+        its path."""
         self.open = tuple(section for section in self.open if section.level < level)
         self.open = (*self.open, OpenSection(level, title, named_zone or self.zone))
         return self.path
 
 
 def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
-    """`blocks` with levels of 1 or more for the headings, that numbering and section names agree with.
+    """`blocks` with levels of 1 or more for the headings, that numbering and section names agree
+    with.
 
-    A number states the depth; a known section name without number is a main section. Where a document has two such
-    anchors at the top, every other heading after the first of them that claims the top level is put one below. A
-    heading of unknown level is put below an anchor, and on the level of any other heading before it.
+    A number states the depth; a known section name without number is a main section. Where a
+    document has two such anchors at the top, every other heading after the first of them that
+    claims the top level is put one below. A heading of unknown level is put below an anchor, and on
+    the level of any other heading before it.
     """
     headings = [block for block in blocks if block.is_heading]
     titles = [heading.block.text for heading in headings]
     styles = number_styles(titles)
-    depths = [heading_depth(title, styles) or (1 if is_section_name(title) else None) for title in titles]
+    depths = [
+        heading_depth(title, styles) or (1 if is_section_name(title) else None) for title in titles
+    ]
     first_anchor = depths.index(1) if depths.count(1) >= 2 else len(depths)
     levels: list[int] = []
     for index, (heading, depth) in enumerate(zip(headings, depths, strict=True)):
@@ -96,8 +101,8 @@ def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
 def with_sections(blocks: Sequence[LevelledBlock]) -> list[Block]:
     """The blocks with section path and zone filled in.
 
-    Acknowledgements and the like have no subsections: any heading closes them. Competing interests in the first half
-    of the text (a box on page 1) are no sign that the paper's body is over.
+    Acknowledgements and the like have no subsections: any heading closes them. Competing interests
+    in the first half of the text (a box on page 1) are no sign that the paper's body is over.
     """
     sections, placed = OpenSections(), []
     n_chars, n_before = _n_chars_before_references(blocks), 0
@@ -123,12 +128,15 @@ def n_chars_of_back(blocks: Sequence[Block]) -> int:
 
 
 def _with_abstract(blocks: Sequence[Block]) -> list[Block]:
-    """`blocks` with a paragraph that begins with "Abstract", and the labelled ones after it, as front matter."""
+    """`blocks` with a paragraph that begins with "Abstract", and the labelled ones after it, as
+    front matter."""
     placed: list[Block] = []
     is_inside = False
     for block in blocks:
         is_labelled = is_inside and _ABSTRACT_LABEL.match(block.text) is not None
-        is_inside = block.kind is BlockKind.PARAGRAPH and (is_labelled or starts_abstract(block.text))
+        is_inside = block.kind is BlockKind.PARAGRAPH and (
+            is_labelled or starts_abstract(block.text)
+        )
         placed.append(replace(block, zone=Zone.FRONT) if is_inside else block)
     return placed
 

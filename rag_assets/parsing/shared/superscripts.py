@@ -1,7 +1,7 @@
 """Raised and lowered digits as characters of their own, whatever the markup that sets them apart.
 
-Plain digits are wrong: "exacerbated.29" glues two sentences together, and "109" may be 10 to the 9th. Letters stay as
-they are ("1st", "Tmax").
+Plain digits are wrong: "exacerbated.29" glues two sentences together, and "109" may be 10 to the
+9th. Letters stay as they are ("1st", "Tmax").
 """
 
 import re
@@ -41,16 +41,20 @@ def lowered_after(_before: str, text: str) -> str:
 
 
 def raised_after(before: str, text: str) -> str:
-    """`text` as it follows `before` when it is raised: a mark after a whole word is set apart from it by a space.
+    """`text` as it follows `before` when it is raised: a mark after a whole word is set apart from
+    it by a space.
 
     Otherwise "analyses⁵⁴" is one word, which a search for "analyses" does not find.
     """
-    is_mark = any(character.isdigit() for character in text) and _WORD.fullmatch(before[-4:]) is not None
+    is_mark = (
+        any(character.isdigit() for character in text) and _WORD.fullmatch(before[-4:]) is not None
+    )
     return f" {raised(text)}" if is_mark else raised(text)
 
 
 def mark_after(before: str, text: str) -> str:
-    """The number of a note or reference as it follows `before`: "250⁹" would be a power, "250 ⁹" is not."""
+    """The number of a note or reference as it follows `before`: "250⁹" would be a power, "250 ⁹" is
+    not."""
     is_glued = before[-1:].isalnum() or before[-1:] in (")", "]")
     return f" {raised(text)}" if is_glued else raised(text)
 
@@ -61,6 +65,10 @@ def with_scripts(text: str) -> str:
     def written(match: re.Match[str]) -> str:
         is_lowered = match["sub"] or match["latex"] == "_" or (match["tag"] or "").lower() == "sub"
         own = match["tagged"] or match["sup"] or match["sub"] or match["digits"]
-        return lowered(own) if is_lowered else raised_after(text[max(0, match.start() - 4) : match.start()], own)
+        return (
+            lowered(own)
+            if is_lowered
+            else raised_after(text[max(0, match.start() - 4) : match.start()], own)
+        )
 
     return _WRITTEN.sub(written, text)

@@ -11,17 +11,24 @@ CELL_SEPARATOR = " | "
 
 
 def table_block(
-    cells: Sequence[Cell], title: str, table_boxes: Sequence[Box] = (), title_boxes: Sequence[Box] = ()
+    cells: Sequence[Cell],
+    title: str,
+    table_boxes: Sequence[Box] = (),
+    title_boxes: Sequence[Box] = (),
 ) -> Block:
-    """A table of `cells` as `read_table` reads them, without a section; a row none of whose cells has a box takes
-    `table_boxes`. A title inside the table follows `title`."""
+    """A table of `cells` as `read_table` reads them, without a section; a row none of whose cells
+    has a box takes `table_boxes`. A title inside the table follows `title`."""
     inside, cells = split_title(cells)
-    title = " ".join(filter(None, (title, *(cell.text for cell in inside if cell.text not in title))))
+    title = " ".join(
+        filter(None, (title, *(cell.text for cell in inside if cell.text not in title)))
+    )
     title_boxes = title_boxes or [box for cell in inside for box in cell.boxes]
     cells = read_table(cells)
     lines, spans, start = [], [], 0
     for row, line in zip(_rows(cells), table_lines(cells), strict=True):
-        boxes = tuple(dict.fromkeys(box for cell in row if cell.text for box in cell.boxes)) or tuple(table_boxes)
+        boxes = tuple(
+            dict.fromkeys(box for cell in row if cell.text for box in cell.boxes)
+        ) or tuple(table_boxes)
         lines.append(line)
         spans.append(span_over(start, start + len(line) + 1, boxes))
         start += len(line) + 1
@@ -50,7 +57,8 @@ class Columns:
         """Column -> first row that no cell above reaches into."""
 
     def place(self, row: int, col: int, row_span: int, col_span: int) -> int:
-        """The first free column of the row from `col` on; it and those the cell spans are taken from then on."""
+        """The first free column of the row from `col` on; it and those the cell spans are taken
+        from then on."""
         while self._free_from.get(col, 0) > row:
             col += 1
         self._free_from.update(dict.fromkeys(range(col, col + col_span), row + row_span))
@@ -79,7 +87,15 @@ _WITHOUT_TEXT = re.compile(
     rf"\\begin{_ARGUMENT}(?:\[[^\]]{{0,20}}\])?(?:{_ARGUMENT})?|\\multi(?:column|row)(?:\[[^\]]{{0,20}}\])?(?:{_ARGUMENT}){{2}}"
     rf"|\\(?:end|cline|label|(?:row|cell|column)?color|[vh]space\*?){_ARGUMENT}"
 )
-_ESCAPED = {r"\$": "\ue000", r"\%": "%", r"\&": "\ue001", r"\{": "(", r"\}": ")", r"\_": "_", r"\#": "#"}
+_ESCAPED = {
+    r"\$": "\ue000",
+    r"\%": "%",
+    r"\&": "\ue001",
+    r"\{": "(",
+    r"\}": ")",
+    r"\_": "_",
+    r"\#": "#",
+}
 """Escaped signs are text; a private character keeps one from being read as markup."""
 _SYMBOLS = {
     "times": "×", "pm": "±", "cdot": "·", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈",
@@ -90,7 +106,8 @@ _LEFT_OVER = re.compile(r"\\[^\w\s]|[{}$\\]")
 
 
 def plain_rows(text: str) -> list[str] | None:
-    """The rows and other lines of `text`, with " | " between cells; None where it holds no table in LaTeX.
+    """The rows and other lines of `text`, with " | " between cells; None where it holds no table in
+    LaTeX.
 
     They stay text, without cells: "A & $12 \\pm 3$ \\\\ \\hline" becomes "A | 12 ± 3".
     """

@@ -1,4 +1,5 @@
-"""The model of a table that all formats share: which cells name columns, rows and groups of rows."""
+"""The model of a table that all formats share: which cells name columns, rows and groups of
+rows."""
 
 from rag_assets.parsing.tables.grid import Grid, without_empty_rows
 from rag_assets.parsing.tables.headers import numbered_columns

@@ -25,7 +25,9 @@ class Grid:
         rows: list[list[Cell | None]] = [[None] * n_cols for _ in numbers]
         for cell in cells:
             columns = range(min(cell.col, n_cols), min(cell.col + cell.col_span, n_cols))
-            for row in rows[bisect_left(numbers, cell.row) : bisect_left(numbers, cell.row + cell.row_span)]:
+            for row in rows[
+                bisect_left(numbers, cell.row) : bisect_left(numbers, cell.row + cell.row_span)
+            ]:
                 row[columns.start : columns.stop] = [cell] * len(columns)
         return cls(tuple(map(tuple, rows)))
 
@@ -40,14 +42,18 @@ class Grid:
 
     def named(self, row: int) -> list[Cell]:
         """The cells of the row that are not blank, a merged one once."""
-        return list({id(cell): cell for cell in self.rows[row] if cell and cell.text.strip()}.values())
+        return list(
+            {id(cell): cell for cell in self.rows[row] if cell and cell.text.strip()}.values()
+        )
 
     def lone(self, row: int) -> Cell | None:
         """The only cell of a row that is not blank, if it holds a name."""
         cells = self.named(row)
         if len(cells) != 1 or self.n_columns < 2:
             return None
-        is_name = not is_value(cells[0].text) or (cells[0].col == 0 and any(map(str.isalpha, cells[0].text)))
+        is_name = not is_value(cells[0].text) or (
+            cells[0].col == 0 and any(map(str.isalpha, cells[0].text))
+        )
         return cells[0] if is_name else None
 
     def own_boxes(self, row: int) -> tuple[Box, ...]:
@@ -70,15 +76,23 @@ def without_empty_rows(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def taken_apart(cells: Iterable[Cell]) -> list[Cell]:
-    """`cells`, one for each column where several were read as one: "2.8 (2.2) 2.6 (2.2)" over two columns.
+    """`cells`, one for each column where several were read as one: "2.8 (2.2) 2.6 (2.2)" over two
+    columns.
 
     Words are never parted: two columns may share a heading of two words.
     """
     apart: list[Cell] = []
     for cell in cells:
         n_columns = min(cell.col_span, _MOST_COLUMNS)
-        pieces = (values_in(cell.text, n_columns) or repeats_in(cell.text, n_columns)) if n_columns > 1 else None
+        pieces = (
+            (values_in(cell.text, n_columns) or repeats_in(cell.text, n_columns))
+            if n_columns > 1
+            else None
+        )
         texts = pieces or [cell.text]
         span = 1 if pieces else cell.col_span
-        apart += [replace(cell, col=cell.col + nth, col_span=span, text=text) for nth, text in enumerate(texts)]
+        apart += [
+            replace(cell, col=cell.col + nth, col_span=span, text=text)
+            for nth, text in enumerate(texts)
+        ]
     return apart

@@ -1,8 +1,9 @@
-"""Groups of rows: a lone name opens one for the rows below, and it holds as long as that is certain.
+"""Groups of rows: a lone name opens one for the rows below, and it holds as long as that is
+certain.
 
-A lone name right below another goes a level deeper, or is its second line. A group ends at the next one of its level,
-at a new header, where the indentation returns, and where a row may stand outside of it: "Net revenues: Net income"
-would be false. Rows of which that is not known get no group.
+A lone name right below another goes a level deeper, or is its second line. A group ends at the next
+one of its level, at a new header, where the indentation returns, and where a row may stand outside
+of it: "Net revenues: Net income" would be false. Rows of which that is not known get no group.
 """
 
 import re
@@ -108,7 +109,11 @@ class Groups:
         lefts = [_left(one) for one in (*now.path, cell)]
         if max(lefts) - min(lefts) > _LEAST_INDENT:
             return (
-                *(one for one, left in zip(now.path, lefts, strict=False) if left + _LEAST_INDENT < lefts[-1]),
+                *(
+                    one
+                    for one, left in zip(now.path, lefts, strict=False)
+                    if left + _LEAST_INDENT < lefts[-1]
+                ),
                 cell,
             )
         comes_again = self._n_groups_of[cell.text] > 1 or self._n_groups_of[now.path[-1].text] > 1
@@ -116,36 +121,44 @@ class Groups:
         return (*filter(self._is_title, now.path), *(inner[:-1] if comes_again else ()), cell)
 
     def _by_indentation(self, now: _Open, row: int) -> tuple[Cell, ...] | None:
-        """The groups that stay open at a row; None where rows are not indented below the name of their group."""
+        """The groups that stay open at a row; None where rows are not indented below the name of
+        their group."""
         first = now.rows[0] if now.rows else row
         *groups, first_left, left = (
             _left(one) for one in (*now.path, *(self._grid.rows[at][0] for at in (first, row)))
         )
         if not groups or first_left <= groups[-1] + _LEAST_INDENT:
             return None
-        return tuple(one for one, its in zip(now.path, groups, strict=True) if its + _LEAST_INDENT < left)
+        return tuple(
+            one for one, its in zip(now.path, groups, strict=True) if its + _LEAST_INDENT < left
+        )
 
     def _is_title(self, cell: Cell) -> bool:
-        """Whether a lone name is printed over all columns or in their middle: it stands above those of the first."""
+        """Whether a lone name is printed over all columns or in their middle: it stands above those
+        of the first."""
         return cell.col > 0 or cell.col_span == self._grid.n_columns
 
     def _is_second_line(self, above: Cell, cell: Cell) -> bool:
-        """Whether a lone name ends the one above it: it does not begin as a name, the one above is left open, or both
-        together are wider than the column."""
+        """Whether a lone name ends the one above it: it does not begin as a name, the one above is
+        left open, or both together are wider than the column."""
         if self._is_title(above) != self._is_title(cell):
             return False
         if cell.text[0].islower() or cell.text[0] == "(" or _OPEN_END.search(above.text):
             return True
-        return self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > self._width
+        return (
+            self._rows_are_lines and len(above.text) + 1 + len(cell.text.split()[0]) > self._width
+        )
 
     def _may_stand_outside(self, now: _Open, row: int) -> bool:
-        """Whether a row below a group may belong to none: its values are of other kinds, the group has had its total,
-        or it has all the names of several others already."""
+        """Whether a row below a group may belong to none: its values are of other kinds, the group
+        has had its total, or it has all the names of several others already."""
         if not now.rows or self._n_groups_of[self._grid.texts[row][0]] > 1:
             return False
         names = (self._grid.texts[other][0] for other in now.rows)
         is_whole = len(now.rows) in self._sizes and frozenset(names) in self._repeated
-        is_after_total = 2 < len(now.rows) <= _MOST_PARTS and self._is_total(now.rows[-1], now.rows[:-1])
+        is_after_total = 2 < len(now.rows) <= _MOST_PARTS and self._is_total(
+            now.rows[-1], now.rows[:-1]
+        )
         return is_whole or is_after_total or self._is_of_other_kinds(now.rows[0], row)
 
     def _is_of_other_kinds(self, first: int, row: int) -> bool:
@@ -157,9 +170,14 @@ class Groups:
     def _is_total(self, row: int, parts: Sequence[int]) -> bool:
         """Whether each number of a row is the sum of those above it."""
         columns = [
-            [_number(self._grid.texts[at][col]) for at in (row, *parts)] for col in range(1, self._grid.n_columns)
+            [_number(self._grid.texts[at][col]) for at in (row, *parts)]
+            for col in range(1, self._grid.n_columns)
         ]
-        sums = [(column[0], sum(filter(None, column[1:]))) for column in columns if column[0] is not None]
+        sums = [
+            (column[0], sum(filter(None, column[1:])))
+            for column in columns
+            if column[0] is not None
+        ]
         return bool(sums) and all(round(total - of_parts, 6) == 0 for total, of_parts in sums)
 
 

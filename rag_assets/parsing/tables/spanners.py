@@ -1,8 +1,9 @@
 """Names above several columns that were found on some of them only.
 
-Layout tools put words that are centred above six columns on the one or two in the middle. Such a name is widened over
-blank neighbours to the whole of a block of columns whose names come again ("b | p | b | p") or differ in their numbers
-only. Being in the middle of some columns is no proof: they may be one more or one less.
+Layout tools put words that are centred above six columns on the one or two in the middle. Such a
+name is widened over blank neighbours to the whole of a block of columns whose names come again ("b
+| p | b | p") or differ in their numbers only. Being in the middle of some columns is no proof: they
+may be one more or one less.
 """
 
 from collections.abc import Sequence
@@ -28,12 +29,16 @@ def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
         grid = Grid.of(cells)
         if end - row > MOST_HEADER_ROWS:
             continue
-        blocks = _blocks([tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : end], strict=True)])
+        blocks = _blocks(
+            [tuple(filter(None, column)) for column in zip(*grid.texts[row + 1 : end], strict=True)]
+        )
         names = [cell for cell in grid.named(row) if cell.col and cell.row == row]
         spans = {cell: _span(cell, grid.texts[row], blocks) for cell in names}
         covered = {col for first, last in spans.values() for col in range(first, last + 1)}
         cells = [
-            replace(cell, col=spans[cell][0], col_span=spans[cell][1] + 1 - spans[cell][0]) if cell in spans else cell
+            replace(cell, col=spans[cell][0], col_span=spans[cell][1] + 1 - spans[cell][0])
+            if cell in spans
+            else cell
             for cell in cells
             if cell in spans or cell.row != row or cell.col not in covered
         ]
@@ -41,8 +46,8 @@ def widened(cells: Sequence[Cell], header: Sequence[int]) -> list[Cell]:
 
 
 def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
-    """Runs of columns that belong together by their names below, each from the top: a run of two or more lowest names
-    comes again, or the names differ in their numbers only."""
+    """Runs of columns that belong together by their names below, each from the top: a run of two or
+    more lowest names comes again, or the names differ in their numbers only."""
     lowest = [name[-1] if name else "" for name in names]
     for length in range(2, min(len(names) // 2, _LONGEST_RUN) + 1):
         for start in range(1, len(names) - 2 * length + 1):
@@ -51,7 +56,9 @@ def _blocks(names: Sequence[tuple[str, ...]]) -> list[Columns]:
             while lowest[start + n_times * length : start + (n_times + 1) * length] == run:
                 n_times += 1
             if n_times > 1 and len(set(run)) == length:
-                return [(at, at + length - 1) for at in range(start, start + n_times * length, length)]
+                return [
+                    (at, at + length - 1) for at in range(start, start + n_times * length, length)
+                ]
     blocks: list[Columns] = []
     for col in range(1, len(names)):
         is_alike = names[col] and [*map(shape_of, names[col])] == [*map(shape_of, names[col - 1])]

@@ -1,4 +1,5 @@
-"""The titles of tables, as publishers number them, and the lines around a table that hold its title and unit."""
+"""The titles of tables, as publishers number them, and the lines around a table that hold its title
+and unit."""
 
 import re
 from collections.abc import Sequence
@@ -26,15 +27,23 @@ def is_table_title(text: str) -> bool:
 
 
 def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
-    """The paragraph or heading "Table 2. ..." right before or after each table without a title as its title, and a line
-    in brackets between them as its unit."""
+    """The paragraph or heading "Table 2. ..." right before or after each table without a title as
+    its title, and a line in brackets between them as its unit."""
     titled: list[LevelledBlock] = []
     for levelled in blocks:
         block, before = levelled.block, titled[-1].block if titled else None
         if block.kind is BlockKind.TABLE:
-            is_unit = before is not None and before.kind is not BlockKind.TABLE and _UNIT.fullmatch(before.text)
+            is_unit = (
+                before is not None
+                and before.kind is not BlockKind.TABLE
+                and _UNIT.fullmatch(before.text)
+            )
             unit = titled.pop().block if is_unit else None
-            title = titled.pop().block if titled and _is_untitled(block) and _is_title(titled[-1].block) else None
+            title = (
+                titled.pop().block
+                if titled and _is_untitled(block) and _is_title(titled[-1].block)
+                else None
+            )
             for one in filter(None, (title, unit)):
                 block = _with_title(block, one)
             titled.append(replace(levelled, block=block))

@@ -1,7 +1,8 @@
-"""When assets run by themselves: the jobs, the sensor for papers and questions, and the nightly schedule.
+"""When assets run by themselves: the jobs, the sensor for papers and questions, and the nightly
+schedule.
 
-Both start the job `everything`; no asset has an automation condition. They read the settings at every tick, so wrong
-settings fail the tick with the reason, while the definitions still load.
+Both start the job `everything`; no asset has an automation condition. They read the settings at
+every tick, so wrong settings fail the tick with the reason, while the definitions still load.
 """
 
 import json
@@ -50,7 +51,8 @@ JOBS = [
 
 
 def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
-    """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
+    """The sensor that looks for new, changed and deleted papers and questions, on from the
+    start."""
 
     @dg.sensor(
         name="corpus_sensor",
@@ -64,18 +66,23 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
         if has_living_runs(context.instance):
             return dg.SensorResult(skip_reason=RUN_IS_ALIVE, cursor=context.cursor)
         settings = load_settings(overrides)
-        return look_for_changes(settings, known_versions(context.instance, settings.data_dir), context.cursor)
+        return look_for_changes(
+            settings, known_versions(context.instance, settings.data_dir), context.cursor
+        )
 
     return look
 
 
-def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
+def look_for_changes(
+    settings: Settings, known: Mapping[str, str], cursor: str | None
+) -> dg.SensorResult:
     """One look at the data folder, at most one run request.
 
-    known: the versions reported to Dagster last for this folder, by the sensor or by a run. cursor: what the last look
-    found. A run is requested if two looks find the same versions and no run has read them: files that are still being
-    copied are not read, and who adds a paper and starts a run, as the server does, gets one run. The first look at a
-    folder without any run requests none, since a whole build may take long and cost money.
+    known: the versions reported to Dagster last for this folder, by the sensor or by a run. cursor:
+    what the last look found. A run is requested if two looks find the same versions and no run has
+    read them: files that are still being copied are not read, and who adds a paper and starts a
+    run, as the server does, gets one run. The first look at a folder without any run requests none,
+    since a whole build may take long and cost money.
     """
     try:
         found = observed_versions(settings)
@@ -84,27 +91,39 @@ def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str |
     last = json.loads(cursor) if cursor else {}
     settled, seen = last.get("settled"), last.get("seen")
     if found in (settled, known):
-        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=_cursor(settled=found))
+        return dg.SensorResult(
+            skip_reason="No paper and no question changed.", cursor=_cursor(settled=found)
+        )
     if settled is None and not known:
         events = news(settings, found, known)
-        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=_cursor(settled=found), asset_events=events)
+        return dg.SensorResult(
+            skip_reason=NOTHING_RAN, cursor=_cursor(settled=found), asset_events=events
+        )
     if found != seen:
         return dg.SensorResult(skip_reason=CHANGING, cursor=_cursor(settled=settled, seen=found))
     events = news(settings, found, known)
-    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=_cursor(settled=found), asset_events=events)
+    return dg.SensorResult(
+        run_requests=[dg.RunRequest()], cursor=_cursor(settled=found), asset_events=events
+    )
 
 
 def _cursor(*, settled: Mapping[str, str] | None, seen: Mapping[str, str] | None = None) -> str:
-    """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last look."""
+    """settled: the versions that a run was asked for, or needed none. seen: newer ones of the last
+    look."""
     return json.dumps({"settled": settled, "seen": seen})
 
 
-def weekly_verification(overrides: Mapping[str, Any] | None) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
-    """The job that compares the data folder with its checksums, and its schedule, on from the start."""
+def weekly_verification(
+    overrides: Mapping[str, Any] | None,
+) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
+    """The job that compares the data folder with its checksums, and its schedule, on from the
+    start."""
 
     @dg.op(description="Fails, and names the files, if bytes of the data folder are damaged.")
     def verify_data_folder() -> None:
-        found = [f"{one.path} {one.problem}. {one.remedy}" for one in damages(load_settings(overrides))]
+        found = [
+            f"{one.path} {one.problem}. {one.remedy}" for one in damages(load_settings(overrides))
+        ]
         if found:
             raise dg.Failure("\n".join(found[:_MOST_NAMED]), {"n_damaged": len(found)})
 
@@ -122,7 +141,9 @@ def weekly_verification(overrides: Mapping[str, Any] | None) -> tuple[dg.JobDefi
     return verify, schedule
 
 
-def nightly_schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
+def nightly_schedule(
+    when: AutomationSettings, overrides: Mapping[str, Any] | None
+) -> dg.ScheduleDefinition:
     """The schedule that brings everything up to date each night, on from the start."""
     try:
         return _schedule(when, overrides)
@@ -131,7 +152,9 @@ def nightly_schedule(when: AutomationSettings, overrides: Mapping[str, Any] | No
         return _schedule(AutomationSettings(), overrides)
 
 
-def _schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
+def _schedule(
+    when: AutomationSettings, overrides: Mapping[str, Any] | None
+) -> dg.ScheduleDefinition:
     @dg.schedule(
         name="nightly_schedule",
         job=everything_job,
@@ -143,7 +166,9 @@ def _schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> 
     def nightly() -> dg.RunRequest:
         wanted = load_settings(overrides).automation
         if (wanted.nightly_cron, wanted.timezone) != (when.nightly_cron, when.timezone):
-            logger.warning("automation.nightly_cron or its timezone has changed or is wrong; reload the definitions.")
+            logger.warning(
+                "automation.nightly_cron or its timezone has changed or is wrong; reload the definitions."
+            )
         return dg.RunRequest()
 
     return nightly

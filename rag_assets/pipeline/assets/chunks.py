@@ -1,5 +1,5 @@
-"""Assets between blocks and indexes: `chunks` (what answers cite), `passages` (what is searched) and `profiles` (what a
-question names a paper by)."""
+"""Assets between blocks and indexes: `chunks` (what answers cite), `passages` (what is searched)
+and `profiles` (what a question names a paper by)."""
 
 from collections import defaultdict
 from typing import Any
@@ -13,8 +13,22 @@ from rag_assets.core.incremental import sealed_json
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.core.tables import BLOCKS, CHUNKS, PAPERS, PARSED_INDEX, PASSAGES, PROFILES, SUMMARIES, rows_without
+from rag_assets.core.table_files import (
+    published_or_empty,
+    read_columns,
+    read_provenance,
+    required_table,
+)
+from rag_assets.core.tables import (
+    BLOCKS,
+    CHUNKS,
+    PAPERS,
+    PARSED_INDEX,
+    PASSAGES,
+    PROFILES,
+    SUMMARIES,
+    rows_without,
+)
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
@@ -29,7 +43,12 @@ from rag_assets.corpus.chunking.promises import (
 from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
 from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
-from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
+from rag_assets.corpus.profiles import (
+    PROFILE_PROMISES,
+    PROFILER_VERSION,
+    ProfilesCandidate,
+    update_profiles,
+)
 from rag_assets.pipeline.assets import corpus
 from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date, checksums
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
@@ -52,20 +71,28 @@ N_PAPERS_SHOWN = 50
 def chunks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
     """What is read and cited; `data/cache/chunks.parquet`, `chunk_stats.json`.
 
-    A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into chunks near
-    `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one chunk of its own size, often far
-    below the target; one of less than `min_tokens` or `min_chars` is merged with its neighbours. Tables and figures
-    share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
+    A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into
+    chunks near `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one
+    chunk of its own size, often far below the target; one of less than `min_tokens` or `min_chars`
+    is merged with its neighbours. Tables and figures share chunks with the text around them. The
+    table of papers and the histogram show which sizes come of it.
     """
     paths = settings.paths
-    index, blocks = PaperTable.required(paths.parsed_index, PARSED_INDEX), PaperTable.required(paths.blocks, BLOCKS)
+    index, blocks = (
+        PaperTable.required(paths.parsed_index, PARSED_INDEX),
+        PaperTable.required(paths.blocks, BLOCKS),
+    )
     tokenizer = resolve_tokenizer(
-        settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+        settings.chunking.tokenizer,
+        paths.tokenizer_pin,
+        in_use=read_provenance(paths.chunks).get("tokenizer"),
     )
 
     def update(published: PaperTable) -> PapersUpdate:
         spread = within(settings.parsing.limits, workforce)
-        return update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name), spread)
+        return update_chunks(
+            published, blocks, settings.chunking, token_counter(tokenizer.name), spread
+        )
 
     def audit(draft: PaperTable) -> TableAudit:
         return _audit(draft, blocks, required_table(paths.parsed_index), settings, tokenizer)
@@ -89,7 +116,11 @@ _COUNTED = [
 
 
 def _audit(
-    draft: PaperTable, blocks: PaperTable, index: pa.Table, settings: Settings, tokenizer: ResolvedTokenizer
+    draft: PaperTable,
+    blocks: PaperTable,
+    index: pa.Table,
+    settings: Settings,
+    tokenizer: ResolvedTokenizer,
 ) -> TableAudit:
     """Texts are read file by file, everything else of all chunks."""
     quarantined = draft.manifest.quarantined
@@ -102,7 +133,9 @@ def _audit(
     accounts = text_accounts(chunks, in_blocks, used)
     stats = chunk_stats(chunks, index, tokenizer)
     texts = map(reading_as_references, draft.parts(["chunk_id", "section_title", "text"]))
-    like_references = [row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()]
+    like_references = [
+        row for part in texts for row in part.select(["chunk_id", "section_title"]).to_pylist()
+    ]
     candidate = ChunksCandidate(
         chunks,
         pa.concat_tables(back),
@@ -111,7 +144,9 @@ def _audit(
         quarantined,
         accounts,
     )
-    first = next(draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])).slice(0, 5)
+    first = next(
+        draft.parts(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"])
+    ).slice(0, 5)
     stats_file = settings.paths.chunk_stats
     return TableAudit(
         check_all(CHUNK_PROMISES, candidate),
@@ -142,7 +177,11 @@ def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any
 
 def _stats_table(stats: dict[str, Any]) -> str:
     """What chunk_stats.json says of the whole corpus."""
-    rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not name.startswith("by_")]
+    rows = [
+        {"chunk_stats.json": name, "value": value}
+        for name, value in stats.items()
+        if not name.startswith("by_")
+    ]
     return markdown_table(rows, n_shown=len(rows))
 
 
@@ -168,8 +207,11 @@ def _papers(updated: pa.Table) -> list[dict[str, Any]]:
     code_version=str(PASSAGER_VERSION),
     kinds={"parquet"},
 )
-def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
+def passages(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
+    """What is searched: runs of sentences that the embedding model reads in full;
+    `data/cache/passages.parquet`."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     count_tokens = counting(settings.embedding, workforce.models_folder(paths.models))
@@ -183,7 +225,10 @@ def passages(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
         return update_passages(published, chunks, settings.passages, window, spread, text)
 
     def audit(draft: PaperTable) -> TableAudit:
-        made, quarantined = draft.columns(["passage_id", "paper_id", "n_tokens"]), draft.manifest.quarantined
+        made, quarantined = (
+            draft.columns(["passage_id", "paper_id", "n_tokens"]),
+            draft.manifest.quarantined,
+        )
         return TableAudit(
             check_all(PASSAGE_PROMISES, PassagesCandidate(made, facts.max_tokens, quarantined)),
             {"n_quarantined": len(quarantined)},
@@ -226,7 +271,9 @@ N_PROFILES_SHOWN = 20
     code_version=str(PROFILER_VERSION),
     kinds={"parquet"},
 )
-def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
+def profiles(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
@@ -234,16 +281,27 @@ def profiles(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[W
 
     def update(published: PaperTable) -> PapersUpdate:
         titles = read_columns(paths.records, ["paper_id", "title"])
-        by_paper = dict(zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True))
-        return update_profiles(published, blocks, by_paper, within(settings.parsing.limits, workforce))
+        by_paper = dict(
+            zip(titles["paper_id"].to_pylist(), titles["title"].to_pylist(), strict=True)
+        )
+        return update_profiles(
+            published, blocks, by_paper, within(settings.parsing.limits, workforce)
+        )
 
     def audit(draft: PaperTable) -> TableAudit:
-        first = next(draft.parts(["paper_id", "title", "file_words", "periods"])).slice(0, N_PROFILES_SHOWN).to_pylist()
+        first = (
+            next(draft.parts(["paper_id", "title", "file_words", "periods"]))
+            .slice(0, N_PROFILES_SHOWN)
+            .to_pylist()
+        )
         candidate = ProfilesCandidate(
-            draft.columns(["paper_id"])["paper_id"].to_pylist(), blocks.papers, draft.manifest.quarantined
+            draft.columns(["paper_id"])["paper_id"].to_pylist(),
+            blocks.papers,
+            draft.manifest.quarantined,
         )
         return TableAudit(
-            check_all(PROFILE_PROMISES, candidate), previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)}
+            check_all(PROFILE_PROMISES, candidate),
+            previews={"papers": markdown_table(first, n_shown=N_PROFILES_SHOWN)},
         )
 
     yield from brought_up_to_date(

@@ -1,4 +1,5 @@
-"""Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
+"""Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what
+they say)."""
 
 from collections import Counter
 from typing import Any
@@ -19,7 +20,13 @@ from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
-from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED, PARSED_INDEX_PROMISES, BlocksCandidate, how_bad
+from rag_assets.parsing.promises import (
+    BLOCK_PROMISES,
+    PARSED,
+    PARSED_INDEX_PROMISES,
+    BlocksCandidate,
+    how_bad,
+)
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
 from rag_assets.parsing.store import DocumentStore
@@ -43,8 +50,11 @@ _PAPER_COLUMNS = (
     code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
-def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
+def parsed_index(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
+    """Every paper in the papers folder, parsed or quarantined with its reason;
+    `data/cache/parsed_index.parquet`."""
     paths, parsing = settings.paths, settings.parsing
     store = DocumentStore(paths.kept)
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
@@ -57,7 +67,9 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
     known = KnownFiles.kept_at(paths.known_files)
     job = ParseJob(parsing, store, within(parsing.limits, workforce), known)
     before = published.columns(PARSED_INDEX.names)
-    updated, plan = corpus.update_parsed_index(papers, before, job, progress("parsed_index", "papers"))
+    updated, plan = corpus.update_parsed_index(
+        papers, before, job, progress("parsed_index", "papers")
+    )
     known.keep_at(paths.known_files)
     removal = _removal(before, updated, settings)
     checked = [*check_all(PARSED_INDEX_PROMISES, updated), *check_all(REMOVAL_PROMISES, removal)]
@@ -87,7 +99,8 @@ def parsed_index(settings: dg.ResourceParam[Settings], workforce: dg.ResourcePar
     kinds={"parquet"},
 )
 def blocks(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Title page, paragraphs, tables, lists of every paper in order, with pages; `data/cache/blocks.parquet`."""
+    """Title page, paragraphs, tables, lists of every paper in order, with pages;
+    `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = read_columns(paths.parsed_index, ["paper_id", "status", "fingerprint", "n_pages"])
 
@@ -121,7 +134,11 @@ def _removal(published: pa.Table, updated: pa.Table, settings: Settings) -> Remo
     read = {row["paper_id"]: row["sha256"] for row in rows if row["error"] is None}
     errors = updated["error"].to_pylist()
     by_file = dict(zip(updated["sha256"].to_pylist(), errors, strict=True))
-    moved = {paper_id: by_file[sha256] for paper_id, sha256 in read.items() if sha256 and sha256 in by_file}
+    moved = {
+        paper_id: by_file[sha256]
+        for paper_id, sha256 in read.items()
+        if sha256 and sha256 in by_file
+    }
     now = moved | dict(zip(updated["paper_id"].to_pylist(), errors, strict=True))
     return Removal(set(read) - trashed, now, settings.execution.allow_removal)
 
@@ -132,7 +149,11 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
         "n_parsed": statuses["parsed"],
         "n_quarantined": statuses["quarantined"],
         "n_fallback_used": sum(bool(value) for value in index["used_fallback"].to_pylist()),
-        **{f"n_pages_from_{source}": n for source, n in Counter(index["page_source"].to_pylist()).items() if source},
+        **{
+            f"n_pages_from_{source}": n
+            for source, n in Counter(index["page_source"].to_pylist()).items()
+            if source
+        },
     }
 
 

@@ -1,7 +1,8 @@
-"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history.
+"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and
+their own history.
 
-No asset depends on an evaluation, so nothing is withheld: it is always materialized with every figure, and its checks
-warn.
+No asset depends on an evaluation, so nothing is withheld: it is always materialized with every
+figure, and its checks warn.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,8 @@ def smoke_eval(
     models: dg.ResourceParam[Connections],
     engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
-    """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
+    """Recall, MRR and nDCG of expected papers and pages, and what the answers got right;
+    `data/output/eval/`."""
     questions = configured_questions(settings)
     if questions is None:
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
@@ -55,7 +57,11 @@ def smoke_eval(
         asked = engine()
         judge = open_judge(settings, models, asked.question_vector)
         latest = evaluated(settings, questions, read_results(settings.paths.qa), asked, judge)
-        return _made(latest, recorded(settings, latest, timestamp=now(), run_id=context.run.run_id), context.run.run_id)
+        return _made(
+            latest,
+            recorded(settings, latest, timestamp=now(), run_id=context.run.run_id),
+            context.run.run_id,
+        )
 
     groups = {"retrieval": settings.retrieval, "evaluation": settings.evaluation}
     yield from asset_step(settings.paths.latest_evaluation, groups, make, counted="evaluations")
@@ -81,7 +87,8 @@ def _made(latest: Mapping[str, Any], evaluation: RecordedEvaluation, run_id: str
 
 
 def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
-    """Which evaluation a check is about: a run that finds nothing new checks the same figures again."""
+    """Which evaluation a check is about: a run that finds nothing new checks the same figures
+    again."""
     return {
         "evaluated": f"{record['timestamp']} in run {record['run_id']}",
         "checked": f"{now()} in run {run_id}",
@@ -90,7 +97,8 @@ def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -
 
 
 def _figures(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a fall."""
+    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a
+    fall."""
     names = ("n_judged", "n_not_judged", "n_unlabelled", "n_failures", "n_abstentions")
     counts = {name: latest[name] for name in names} | {"n_worse": len(latest["worse"])}
     verdict = "accepted" if record["accepted"] else "not accepted"
@@ -118,10 +126,19 @@ def worse_table(worse: Sequence[Mapping[str, Any]]) -> str:
         answers: tuple[str, ...] = row["before"], row["now"]
         if max(map(len, answers)) > MAX_CELL_CHARS:
             pairs = zip(*answers, strict=False)
-            n_equal = next((n for n, (one, other) in enumerate(pairs) if one != other), min(map(len, answers)))
+            n_equal = next(
+                (n for n, (one, other) in enumerate(pairs) if one != other), min(map(len, answers))
+            )
             start = max(first for first, _ in sentence_spans(answers[0]) if first <= n_equal)
             answers = tuple(f"… {answer[start:]}" for answer in answers) if start else answers
-        rows.append({"question": row["question"], "before": answers[0], "now": answers[1], "worse": row["worse"]})
+        rows.append(
+            {
+                "question": row["question"],
+                "before": answers[0],
+                "now": answers[1],
+                "worse": row["worse"],
+            }
+        )
     return markdown_table(rows, n_shown=N_RESULTS_SHOWN)
 
 
@@ -129,38 +146,54 @@ def results_table(results: Sequence[Mapping[str, Any]]) -> str:
     """One row per question, wrong ones first."""
     ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
     shown = ("question", "outcome", "why", "got", "expected", "question_id")
-    return markdown_table([{name: row.get(name, "") for name in shown} for row in ordered], n_shown=N_RESULTS_SHOWN)
+    return markdown_table(
+        [{name: row.get(name, "") for name in shown} for row in ordered], n_shown=N_RESULTS_SHOWN
+    )
 
 
 def slices_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """One row per tag and metric of the newest evaluation, with the evaluations before it beside each figure."""
+    """One row per tag and metric of the newest evaluation, with the evaluations before it beside
+    each figure."""
     rows = []
     for tag, found in (history[-1].get("slices") or {}).items():
-        past = [entry["slices"][tag] for entry in history[-N_SLICED:-1] if tag in (entry.get("slices") or {})]
+        past = [
+            entry["slices"][tag]
+            for entry in history[-N_SLICED:-1]
+            if tag in (entry.get("slices") or {})
+        ]
         for metric in METRICS:
             values = [one.get(metric.name) for one in (*past, found)]
             if values[-1] is not None:
                 figures = " → ".join("–" if value is None else f"{value:.3f}" for value in values)
-                rows.append({"tag": tag, "questions": found["n"], "metric": metric.name, "figures": figures})
+                rows.append(
+                    {"tag": tag, "questions": found["n"], "metric": metric.name, "figures": figures}
+                )
     return markdown_table(rows, n_shown=len(rows))
 
 
 def modes_table(modes: Sequence[Mapping[str, Any]]) -> str:
     """One row per way to search, with the metrics that were measured."""
-    measured = [name for name in (modes[0] if modes else ()) if any(row[name] is not None for row in modes)]
+    measured = [
+        name for name in (modes[0] if modes else ()) if any(row[name] is not None for row in modes)
+    ]
     rows = [{name: _shown(row[name]) for name in measured} for row in modes]
     return markdown_table(rows, n_shown=len(rows))
 
 
 def history_table(history: Sequence[Mapping[str, Any]]) -> str:
-    """One row per metric that was measured, one column per evaluation, newest first; the Plots tab draws the same."""
+    """One row per metric that was measured, one column per evaluation, newest first; the Plots tab
+    draws the same."""
     newest = {_when(entry): entry for entry in reversed(history[-N_RUNS_SHOWN:])}
-    verdicts = {when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()}
+    verdicts = {
+        when: "accepted" if entry["accepted"] else "not accepted" for when, entry in newest.items()
+    }
     rows = [{"metric": "verdict", **verdicts}]
     for metric in METRICS:
         values = {when: entry["metrics"].get(metric.name) for when, entry in newest.items()}
         if any(value is not None for value in values.values()):
-            rows.append({"metric": metric.name, **{when: _shown(value) for when, value in values.items()}})
+            rows.append(
+                {"metric": metric.name, **{when: _shown(value) for when, value in values.items()}}
+            )
     return markdown_table(rows, n_shown=len(rows))
 
 

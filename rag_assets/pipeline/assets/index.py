@@ -33,20 +33,32 @@ from rag_assets.search.embedding.vector_cache import (
 )
 from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, Vectors, VectorStore, for_reading_only
+from rag_assets.search.indexing.protocols import (
+    IndexManifest,
+    IndexRow,
+    Vectors,
+    VectorStore,
+    for_reading_only,
+)
 from rag_assets.search.indexing.stores import vector_index, word_index
 
 _LOADED_AT_ONCE = 1000
 
 
 def _vector_index(
-    settings: Settings, model: str, vectors_of: Callable[[Sequence[IndexRow]], Vectors] = for_reading_only
+    settings: Settings,
+    model: str,
+    vectors_of: Callable[[Sequence[IndexRow]], Vectors] = for_reading_only,
 ) -> FolderIndex[VectorStore]:
     sparse = open_sparse_vectors(settings)
     if sparse is None:
         return vector_index(settings, model, vectors_of)
     return vector_index(
-        settings, model, vectors_of, sparse.identity, lambda rows: sparse.cache.load([row.text for row in rows])
+        settings,
+        model,
+        vectors_of,
+        sparse.identity,
+        lambda rows: sparse.cache.load([row.text for row in rows]),
     )
 
 
@@ -59,8 +71,8 @@ def _vector_index(
     kinds={"chroma", "qdrant"},
 )
 def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the default store, or in the
-    Qdrant that `indexing.qdrant` names.
+    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the
+    default store, or in the Qdrant that `indexing.qdrant` names.
     """
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
@@ -68,7 +80,9 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
         cache = VectorCache(vector_file(paths.vectors), facts)
         vectors = np.empty((len(rows), facts.dimension), np.float32)
-        for start in range(0, len(rows), _LOADED_AT_ONCE):  # the vectors of a large corpus are not held twice
+        for start in range(
+            0, len(rows), _LOADED_AT_ONCE
+        ):  # the vectors of a large corpus are not held twice
             some = rows[start : start + _LOADED_AT_ONCE]
             vectors[start : start + len(some)] = cache.load([row.embedded_text for row in some])
         return vectors
@@ -90,17 +104,28 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from _indexed("bm25_index", word_index(settings), settings)
 
 
-def _indexed(asset: str, target: FolderIndex[Any], settings: Settings, lost: Collection[str] = ()) -> Outcome:
-    """Stage a version of the index beside the published one, audit it, publish it. lost: papers that it leaves out."""
+def _indexed(
+    asset: str, target: FolderIndex[Any], settings: Settings, lost: Collection[str] = ()
+) -> Outcome:
+    """Stage a version of the index beside the published one, audit it, publish it. lost: papers
+    that it leaves out."""
     paths = settings.paths
     made_of = checksums({paths.passages: PASSAGES})
 
     def follows_from() -> list[Any]:
         manifest = target.published()
-        return [made_of, str(target), asdict(target.identity), manifest and asdict(manifest), sorted(lost)]
+        return [
+            made_of,
+            str(target),
+            asdict(target.identity),
+            manifest and asdict(manifest),
+            sorted(lost),
+        ]
 
     def make() -> Made:
-        staged = stage_index(target, passage_rows(paths), lost=lost, report=progress(asset, "passages"))
+        staged = stage_index(
+            target, passage_rows(paths), lost=lost, report=progress(asset, "passages")
+        )
 
         def publish() -> dict[str, int]:
             staged.publish()
@@ -114,7 +139,9 @@ def _indexed(asset: str, target: FolderIndex[Any], settings: Settings, lost: Col
             {"store": target.identity.kind, "place": str(target)},
         )
 
-    yield from asset_step(target.folder, {"indexing": settings.indexing}, make, follows_from, counted="passages")
+    yield from asset_step(
+        target.folder, {"indexing": settings.indexing}, make, follows_from, counted="passages"
+    )
 
 
 @dg.asset(
@@ -136,7 +163,10 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
         def publish() -> dict[str, int]:
             write_atomically(path, sealed_json(content))
             is_same = before == content
-            return UpdatePlan().counts() | {"n_changed": int(not is_same), "n_unchanged": int(is_same)}
+            return UpdatePlan().counts() | {
+                "n_changed": int(not is_same),
+                "n_unchanged": int(is_same),
+            }
 
         facts = {"n_passages": content["n_passages"], "model": content["embedding_model"]}
         return Made(content["version"], 1, check_all(META_PROMISES, meta), publish, facts)
@@ -145,7 +175,8 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 
 def _meta_follows_from(settings: Settings) -> list[Any]:
-    """index_meta.json and everything that it follows from, as JSON values, without reading a table."""
+    """index_meta.json and everything that it follows from, as JSON values, without reading a
+    table."""
     paths = settings.paths
     tables = {paths.passages: PASSAGES, paths.profiles: PROFILES, paths.references: REFERENCES}
     facts = asdict(embedder_facts(settings.embedding, paths.models))
@@ -167,7 +198,9 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])
-    fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
+    fingerprints = dict(
+        zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True)
+    )
     vectors = _vector_index(settings, facts.identity)
     words = word_index(settings)
     problems = []
@@ -186,7 +219,13 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     )
     return {
         "version": fingerprint(
-            version, profiles, cited, facts.identity, settings.indexing.fingerprint(), asdict(words.identity), *without
+            version,
+            profiles,
+            cited,
+            facts.identity,
+            settings.indexing.fingerprint(),
+            asdict(words.identity),
+            *without,
         ),
         "passages": version,
         "profiles": profiles,

@@ -38,12 +38,13 @@ def brought_up_to_date(
     follows_from: Sequence[Any] | None = None,
     beside: Sequence[Path] = (),
 ) -> Outcome:
-    """Publish the updated table and yield its page and checks, see `asset_step`. When nothing changed, only manifests
-    are read.
+    """Publish the updated table and yield its page and checks, see `asset_step`. When nothing
+    changed, only manifests are read.
 
-    update: how the published table is to change. audit: checks the draft. provenance: what all rows are made with.
-    follows_from: JSON values of everything that rows, audit and provenance follow from, settings and code aside; None
-    where that is not known. beside: the sealed JSON files that the audit publishes with the table.
+    update: how the published table is to change. audit: checks the draft. provenance: what all rows
+    are made with. follows_from: JSON values of everything that rows, audit and provenance follow
+    from, settings and code aside; None where that is not known. beside: the sealed JSON files that
+    the audit publishes with the table.
     """
 
     path, schema = published.path, published.schema
@@ -70,7 +71,13 @@ def brought_up_to_date(
 
         facts = {"dagster/column_schema": column_schema(schema), **told.facts}
         return Made(
-            draft.version, draft.n_rows, told.checked, publish, facts, told.previews, is_settled=told.is_settled
+            draft.version,
+            draft.n_rows,
+            told.checked,
+            publish,
+            facts,
+            told.previews,
+            is_settled=told.is_settled,
         )
 
     with staging() as staged:

@@ -11,8 +11,8 @@ _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 _N_COLUMNS_IN_LINE, _CHARS_OF_ROW_IN_LINE, _CHARS_IN_LINE = 5, 300, 1_000
-"""Dagster's UI draws a text below so many characters in line, where a table of more columns or longer rows is cut off
-at the right; a longer one gets a window of its own."""
+"""Dagster's UI draws a text below so many characters in line, where a table of more columns or
+longer rows is cut off at the right; a longer one gets a window of its own."""
 MAX_CELL_CHARS = 300
 MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
@@ -20,7 +20,8 @@ N_SHOWN = 20
 
 
 def plain(value: Any) -> Any:
-    """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become Python numbers."""
+    """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become
+    Python numbers."""
     value = value.item() if hasattr(value, "item") else value
     return round(value, _N_DECIMALS) if isinstance(value, float) else value
 
@@ -35,7 +36,10 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
     if not rows:
         return "*none*"
     columns = list(rows[0])
-    shown = ["| " + " | ".join(_cell(row.get(column)) for column in columns) + " |" for row in rows[:n_shown]]
+    shown = [
+        "| " + " | ".join(_cell(row.get(column)) for column in columns) + " |"
+        for row in rows[:n_shown]
+    ]
     is_wide = len(columns) > _N_COLUMNS_IN_LINE or max(map(len, shown)) > _CHARS_OF_ROW_IN_LINE
     rule = "-" * (_CHARS_IN_LINE // len(columns) if is_wide else 3)
     lines = ["| " + " | ".join(columns) + " |", "|" + f" {rule} |" * len(columns), *shown]
@@ -61,7 +65,8 @@ def histogram(values: Sequence[int], *, unit: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value as one cell. Text of papers is escaped: it must not break the table or make links and images."""
+    """A value as one cell. Text of papers is escaped: it must not break the table or make links and
+    images."""
     return _short(value).translate(_ESCAPED)
 
 
@@ -74,5 +79,6 @@ def _short(value: Any) -> str:
 
 
 def sample_of(offenders: Offenders) -> list[dict[str, str]]:
-    """The first rows that break a promise, as short texts by column; Dagster wants the same columns in each."""
+    """The first rows that break a promise, as short texts by column; Dagster wants the same columns
+    in each."""
     return [{name: _short(row.get(name)) for name in offenders[0]} for row in offenders[:N_SHOWN]]

@@ -1,7 +1,9 @@
-"""The one step of every asset: make, check, publish. Promises become asset checks, results become the asset's page.
+"""The one step of every asset: make, check, publish. Promises become asset checks, results become
+the asset's page.
 
-The UI shows the latest materialization. So an asset that has nothing to do yields again what Dagster's own history has
-of it; where there is none, it is made or counted again, which takes a moment.
+The UI shows the latest materialization. So an asset that has nothing to do yields again what
+Dagster's own history has of it; where there is none, it is made or counted again, which takes a
+moment.
 """
 
 import logging
@@ -33,7 +35,8 @@ def now() -> str:
 
 
 def progress(what: str, unit: str) -> Callable[[int, int], None]:
-    """A `report(done, total)` that logs how far a stage is, at most every few seconds and at its end."""
+    """A `report(done, total)` that logs how far a stage is, at most every few seconds and at its
+    end."""
     started = last = time.monotonic()
 
     def report(done: int, total: int) -> None:
@@ -67,7 +70,10 @@ def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpe
     """The checks of an asset."""
     return [
         dg.AssetCheckSpec(
-            promise.name, asset=asset, description=promise.sentence, blocking=promise.severity == "blocking"
+            promise.name,
+            asset=asset,
+            description=promise.sentence,
+            blocking=promise.severity == "blocking",
         )
         for promise in promises
     ]
@@ -76,7 +82,8 @@ def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpe
 def results(
     checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
 ) -> Iterator[dg.AssetCheckResult]:
-    """The result of each check, filed under the newest materialization. labels: more metadata of each."""
+    """The result of each check, filed under the newest materialization. labels: more metadata of
+    each."""
     for one in checked:
         yield dg.AssetCheckResult(**_outcome(one), metadata=_metadata(one) | dict(labels or {}))
 
@@ -86,11 +93,13 @@ def withheld_results(
 ) -> Iterator[dg.AssetCheckEvaluation | dg.Output[None]]:
     """The results of something that is not published, filed under no materialization.
 
-    An `AssetCheckResult` would be filed under the materialization of an earlier run, whose files are good. For an
-    evaluation Dagster wants the output of the check, too.
+    An `AssetCheckResult` would be filed under the materialization of an earlier run, whose files
+    are good. For an evaluation Dagster wants the output of the check, too.
     """
     asset = dg.AssetExecutionContext.get().asset_key
-    note = {"withheld": "Nothing was published: the files, and the figures above, are those of an earlier run."}
+    note = {
+        "withheld": "Nothing was published: the files, and the figures above, are those of an earlier run."
+    }
     for one in checked:
         yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
         yield dg.AssetCheckEvaluation(
@@ -102,18 +111,26 @@ def withheld_results(
 
 
 def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetCheckResult]:
-    """End an asset that has nothing to do: an observation with the reason, which the command line prints.
+    """End an asset that has nothing to do: an observation with the reason, which the command line
+    prints.
 
-    Without a materialization Dagster skips the assets that follow, but wants a result of every check: they pass.
+    Without a materialization Dagster skips the assets that follow, but wants a result of every
+    check: they pass.
     """
     context = dg.AssetExecutionContext.get()
     context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
-    yield from results([CheckedPromise(promise, []) for promise in promises], {"not_checked": notice})
+    yield from results(
+        [CheckedPromise(promise, []) for promise in promises], {"not_checked": notice}
+    )
 
 
 def _outcome(checked: CheckedPromise) -> dict[str, Any]:
     promise = checked.promise
-    return {"check_name": promise.name, "passed": checked.is_kept, "severity": _SEVERITIES[promise.severity]}
+    return {
+        "check_name": promise.name,
+        "passed": checked.is_kept,
+        "severity": _SEVERITIES[promise.severity],
+    }
 
 
 def _this_run() -> dg.MetadataValue[Any]:
@@ -129,11 +146,15 @@ def _metadata(checked: CheckedPromise) -> dict[str, Any]:
     if checked.finding:
         metadata["finding"] = checked.finding
     if checked.offenders:
-        metadata["offenders"] = dg.MetadataValue.table(list(map(dg.TableRecord, sample_of(checked.offenders))))
+        metadata["offenders"] = dg.MetadataValue.table(
+            list(map(dg.TableRecord, sample_of(checked.offenders)))
+        )
     return metadata
 
 
-Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]]
+Outcome = Iterator[
+    dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]
+]
 """What the body of an asset yields."""
 _Kept = tuple[dg.AssetMaterialization, list[dg.AssetCheckEvaluation]]
 
@@ -147,7 +168,8 @@ class Made:
     n_rows: int
     checked: Sequence[CheckedPromise]
     publish: Callable[[], Mapping[str, Any]]
-    """Publishes it. Returns n_added, n_changed, n_removed, n_unchanged, and other facts that are known only then."""
+    """Publishes it. Returns n_added, n_changed, n_removed, n_unchanged, and other facts that are
+    known only then."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Numbers (plotted over time), texts and paths."""
     previews: Mapping[str, str] = field(default_factory=dict)
@@ -167,15 +189,17 @@ def asset_step(
     counted: str = "papers",
     idle: Mapping[str, Any] | None = None,
 ) -> Outcome:
-    """The body of every asset: make, check, publish; or yield again what Dagster's history has, if nothing changed.
+    """The body of every asset: make, check, publish; or yield again what Dagster's history has, if
+    nothing changed.
 
-    path: where it is published. settings: the groups that change the result, by name. follows_from: JSON values of
-    everything else that the result follows from, and of what is published; asked again after publishing. None: that is
-    not known, so it is made by every run. counted: what the counts count. idle: facts of a run that makes nothing,
-    where they differ from those of the last one.
+    path: where it is published. settings: the groups that change the result, by name. follows_from:
+    JSON values of everything else that the result follows from, and of what is published; asked
+    again after publishing. None: that is not known, so it is made by every run. counted: what the
+    counts count. idle: facts of a run that makes nothing, where they differ from those of the last
+    one.
 
-    What breaks a blocking promise is not published. The materialization is yielded before the checks, because Dagster
-    files a check under the newest one.
+    What breaks a blocking promise is not published. The materialization is yielded before the
+    checks, because Dagster files a check under the newest one.
     """
     context = dg.AssetExecutionContext.get()
     spec = context.assets_def.specs_by_key[context.asset_key]
@@ -205,7 +229,8 @@ KEY = "follows_from"
 
 
 def last_fact(name: str) -> Any:
-    """What the newest materialization of the asset tells under this name, whatever it follows from; None if nothing."""
+    """What the newest materialization of the asset tells under this name, whatever it follows from;
+    None if nothing."""
     entry = _newest()
     told = entry and entry.asset_materialization and entry.asset_materialization.metadata.get(name)
     return told and told.value
@@ -214,17 +239,22 @@ def last_fact(name: str) -> Any:
 def _newest() -> dg.EventLogEntry | None:
     """The newest materialization in Dagster's history, which several data folders may share."""
     context = dg.AssetExecutionContext.get()
-    entry: dg.EventLogEntry | None = context.instance.get_latest_materialization_event(context.asset_key)
+    entry: dg.EventLogEntry | None = context.instance.get_latest_materialization_event(
+        context.asset_key
+    )
     return entry
 
 
 def _last(context: dg.AssetExecutionContext, key: str) -> _Kept | None:
-    """The newest materialization and the checks of its run; None if it has another key, or checks are missing."""
+    """The newest materialization and the checks of its run; None if it has another key, or checks
+    are missing."""
     entry = _newest()
     made = entry and entry.asset_materialization
     if not entry or not made or made.metadata.get(KEY) != dg.MetadataValue.text(key):
         return None
-    logged = context.instance.all_logs(entry.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    logged = context.instance.all_logs(
+        entry.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
+    )
     checks = [one.dagster_event.asset_check_evaluation_data for one in logged if one.dagster_event]
     own = {check.asset_check_key: check for check in checks if check.asset_key == context.asset_key}
     return (made, list(own.values())) if own.keys() == set(context.assets_def.check_keys) else None
@@ -250,7 +280,8 @@ def _again(kept: _Kept, idle: Mapping[str, Any]) -> Outcome:
 def materialized(
     made: Made, path: Path, settings: Mapping[str, StageSettings], facts: Mapping[str, Any]
 ) -> dg.MaterializeResult[Any]:
-    """The materialization of what was made. facts: what is known only after publication; see `asset_step`."""
+    """The materialization of what was made. facts: what is known only after publication; see
+    `asset_step`."""
     metadata: dict[str, Any] = {
         key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in made.previews.items()
     }
@@ -259,13 +290,18 @@ def materialized(
         metadata["settings"] = dg.MetadataValue.json(
             {name: group.model_dump(mode="json") for name, group in settings.items()}
         )
-    metadata |= {key: plain(value) for key, value in {**facts, **made.facts}.items() if value is not None}
+    metadata |= {
+        key: plain(value) for key, value in {**facts, **made.facts}.items() if value is not None
+    }
     return dg.MaterializeResult(data_version=dg.DataVersion(made.version), metadata=metadata)
 
 
 def column_schema(schema: pa.Schema) -> dg.MetadataValue:
     """The columns of a table, as the asset's page shows them."""
-    columns = [dg.TableColumn(field.name, _type_name(field.type), description_of(field)) for field in schema]
+    columns = [
+        dg.TableColumn(field.name, _type_name(field.type), description_of(field))
+        for field in schema
+    ]
     return dg.MetadataValue.table_schema(dg.TableSchema(columns))
 
 

@@ -1,4 +1,5 @@
-"""Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its page in the UI."""
+"""Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its
+page in the UI."""
 
 import csv
 import logging
@@ -22,10 +23,22 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
 from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.previews import MAX_MARKDOWN_CHARS, markdown_table
-from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, progress, skipped, specs
+from rag_assets.pipeline.assets.publishing import (
+    Made,
+    Outcome,
+    asset_step,
+    progress,
+    skipped,
+    specs,
+)
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
-from rag_assets.questions.files import QuestionSet, configured_questions, configured_set, unasked_notice
+from rag_assets.questions.files import (
+    QuestionSet,
+    configured_questions,
+    configured_set,
+    unasked_notice,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +46,9 @@ logger = logging.getLogger(__name__)
 @dg.asset(
     group_name="answers",
     deps=[QUESTIONS, index_meta],
-    metadata={"also_reads": "papers, chunks, passages, profiles, references, chroma_index, bm25_index"},
+    metadata={
+        "also_reads": "papers, chunks, passages, profiles, references, chroma_index, bm25_index"
+    },
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     code_version=CODE_VERSION,
@@ -45,7 +60,8 @@ def qa(
     models: dg.ResourceParam[Connections],
     engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
-    """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
+    """A page-cited answer to every question of the question file; `data/output/qa.jsonl`,
+    `data/logs/qa_audit.csv`."""
     asked, questions = configured_set(settings), configured_questions(settings)
     if questions is None:
         yield from _skipped(asked, settings)
@@ -56,7 +72,9 @@ def qa(
     def make() -> Made:
         spent_before = models.budget.spent
         report = progress("qa", "questions")
-        file = answer_file(engine(), settings, asked, questions, run_id=context.run.run_id, report=report)
+        file = answer_file(
+            engine(), settings, asked, questions, run_id=context.run.run_id, report=report
+        )
         return _made(file, models.budget.since(spent_before), settings)
 
     groups = {"retrieval": settings.retrieval, "answering": settings.answering}
@@ -64,11 +82,14 @@ def qa(
 
 
 def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckResult]:
-    """Withdraw the answers to earlier questions, as those of any deleted question. Their drafts stay in the cache."""
+    """Withdraw the answers to earlier questions, as those of any deleted question. Their drafts
+    stay in the cache."""
     n_withdrawn = len(read_results(asked.answers))
     asked.answers.unlink(missing_ok=True)
     asked.meta.unlink(missing_ok=True)
-    notice = f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
+    notice = (
+        f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
+    )
     if n_withdrawn:
         notice += f" {n_withdrawn} answers to earlier questions were withdrawn."
     notice = f"{notice} {unasked_notice(settings)}".rstrip()
@@ -77,7 +98,10 @@ def _skipped(asked: QuestionSet, settings: Settings) -> Iterator[dg.AssetCheckRe
 
 def _made(file: AnsweredFile, spent: Usage, settings: Settings) -> Made:
     results, audited = file.update.results, settings.paths.qa_audit
-    files = {"question_file": file.asked.label, "audit_file": dg.MetadataValue.path(audited.absolute())}
+    files = {
+        "question_file": file.asked.label,
+        "audit_file": dg.MetadataValue.path(audited.absolute()),
+    }
 
     def publish() -> dict[str, int]:
         file.publish(settings)
@@ -107,7 +131,9 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "n_retries": sum(trace.retry_k is not None for trace in update.traces),
         "n_left": len(update.left),
         "n_unjudged": len(update.unjudged),
-        "n_dropped_citations": sum(trace.final.verified.n_dropped_citations for trace in update.traces),
+        "n_dropped_citations": sum(
+            trace.final.verified.n_dropped_citations for trace in update.traces
+        ),
         "n_hallucinated_citations": sum(draft.n_hallucinated for draft in made),
         "n_left_out_claims": sum(len(result.left_out) for result in results),
         "n_mended_claims": sum(trace.n_mended for trace in update.traces),
@@ -124,12 +150,20 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
 MAX_ANSWERS = 200
 """Most answers on the page: each run keeps its page in Dagster's history."""
 N_AUDITED_SHOWN = 20
-_AUDIT_COLUMNS = ("question", "outcome", "verdict", "final_sources_used", "question_id", "timestamp")
+_AUDIT_COLUMNS = (
+    "question",
+    "outcome",
+    "verdict",
+    "final_sources_used",
+    "question_id",
+    "timestamp",
+)
 _ROOM_FOR_NOTE = 500
 
 
 def answers_page(results: Sequence[QAResult], file: Path) -> str:
-    """All answers as Markdown, one heading each. If they are too many, a line says how many are only in `file`."""
+    """All answers as Markdown, one heading each. If they are too many, a line says how many are
+    only in `file`."""
     parts: list[str] = []
     n_chars = 0
     for result in results[:MAX_ANSWERS]:
@@ -139,7 +173,9 @@ def answers_page(results: Sequence[QAResult], file: Path) -> str:
             break
         parts.append(part)
     if n_more := len(results) - len(parts):
-        parts.append(f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*")
+        parts.append(
+            f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*"
+        )
     return "\n\n".join(parts) or "*none*"
 
 

@@ -18,7 +18,12 @@ from rag_assets.core.tables import PAPERS, PARSED_INDEX
 from rag_assets.core.workforce.seam import Workforce, within
 from rag_assets.corpus.records.libraries import Libraries
 from rag_assets.corpus.records.registries import Registries
-from rag_assets.corpus.records.update import PAPERS_PROMISES, RECORDS_VERSION, PapersCandidate, update_papers
+from rag_assets.corpus.records.update import (
+    PAPERS_PROMISES,
+    RECORDS_VERSION,
+    PapersCandidate,
+    update_papers,
+)
 from rag_assets.parsing.discovery import library_files
 from rag_assets.parsing.promises import PARSED
 from rag_assets.parsing.store import DocumentStore
@@ -40,8 +45,9 @@ _INDEX_COLUMNS = ["paper_id", "fingerprint", "file_path", "linked_paths", "statu
     kinds={"parquet"},
 )
 def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own files, a bibliography
-    beside the papers, which wins, or registries, if `enrichment.contact` is set; `data/cache/papers.parquet`."""
+    """Title, authors, year, venue, DOI of each paper, with where each value comes from: its own
+    files, a bibliography beside the papers, which wins, or registries, if `enrichment.contact` is
+    set; `data/cache/papers.parquet`."""
     paths = settings.paths
     index = PaperTable.required(paths.parsed_index, PARSED_INDEX)
     parsed = index.columns(_INDEX_COLUMNS)
@@ -51,7 +57,9 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
     def update(published: PaperTable) -> PapersUpdate:
         look_up = Registries(settings.enrichment.contact, kept_file(settings))
         before = published.columns(PAPERS.names)
-        updated, plan = update_papers(before, parsed, libraries(), DocumentStore(paths.kept), look_up)
+        updated, plan = update_papers(
+            before, parsed, libraries(), DocumentStore(paths.kept), look_up
+        )
         n_matched = Counter(updated["retracted"].to_pylist())
         for file, n in Counter(libraries().retracted.values()).items():
             logger.info("%s: DOIs read: %d, papers here among them: %d", file, n, n_matched[file])
@@ -64,7 +72,8 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
             check_all(PAPERS_PROMISES, candidate),
             {"n_library_entries": len(libraries().entries)},
             {"papers": _papers(updated)},
-            is_settled=not libraries().problems,  # a process that took one apart may have been killed
+            # a process that took one apart may have been killed
+            is_settled=not libraries().problems,
         )
 
     yield from brought_up_to_date(
@@ -78,11 +87,14 @@ def papers(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Wor
 
 def _libraries(settings: Settings, workforce: Workforce) -> Libraries:
     limits = settings.parsing.limits
-    return Libraries.of(settings.paths.papers, within(limits, workforce), settings.paper_list_file, limits)
+    return Libraries.of(
+        settings.paths.papers, within(limits, workforce), settings.paper_list_file, limits
+    )
 
 
 def _follows_from(settings: Settings, index: PaperTable) -> list[Any] | None:
-    """The parsed papers and the files of the libraries. Registries may say something new each time."""
+    """The parsed papers and the files of the libraries. Registries may say something new each
+    time."""
     papers = settings.paths.papers
     files = [papers / name for name in library_files(papers)]
     files += [settings.paper_list_file] if settings.paper_list_file else []
@@ -94,7 +106,11 @@ def _follows_from(settings: Settings, index: PaperTable) -> list[Any] | None:
 
 
 def _papers(records: pa.Table) -> str:
-    rows = records.select(["paper_id", "title", "authors", "year", "venue", "doi"]).slice(0, N_PAPERS_SHOWN).to_pylist()
+    rows = (
+        records.select(["paper_id", "title", "authors", "year", "venue", "doi"])
+        .slice(0, N_PAPERS_SHOWN)
+        .to_pylist()
+    )
     for row in rows:
         row["authors"] = "; ".join(one["family"] for one in row["authors"])
         row["paper_id"] = short_id(row["paper_id"])

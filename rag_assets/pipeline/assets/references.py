@@ -30,8 +30,11 @@ N_SHOWN = 20
     code_version=str(REFERENCES_VERSION),
     kinds={"parquet"},
 )
-def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]) -> Outcome:
-    """The entries of every reference list, and where the text refers to them; `data/cache/references.parquet`.
+def references(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
+    """The entries of every reference list, and where the text refers to them;
+    `data/cache/references.parquet`.
 
     An answer says of a quoted sentence whether it reports the works it refers to.
     """
@@ -50,14 +53,19 @@ def references(settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam
         first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
         first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
         return TableAudit(
-            check_all(REFERENCE_PROMISES, ReferencesCandidate(draft.papers, blocks.papers, draft.manifest.quarantined)),
+            check_all(
+                REFERENCE_PROMISES,
+                ReferencesCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
+            ),
             facts,
             {"entries": markdown_table(first, n_shown=N_SHOWN)},
         )
 
     yield from brought_up_to_date(
         PaperTable.published(paths.references, REFERENCES),
-        lambda published: update_references(published, blocks, within(settings.parsing.limits, workforce)),
+        lambda published: update_references(
+            published, blocks, within(settings.parsing.limits, workforce)
+        ),
         audit,
         provenance={"references": REFERENCES_VERSION},
         follows_from=[blocks.checksums],

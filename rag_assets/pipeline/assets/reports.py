@@ -1,4 +1,5 @@
-"""Asset `reports`: the report of every template, its sections written again only where their evidence changed."""
+"""Asset `reports`: the report of every template, its sections written again only where their
+evidence changed."""
 
 import hashlib
 from collections.abc import Collection
@@ -33,7 +34,9 @@ from rag_assets.reports.update import (
 @dg.asset(
     group_name="answers",
     deps=[TEMPLATES, index_meta],
-    metadata={"also_reads": "parsed_index, papers, chunks, passages, profiles, references, chroma_index, bm25_index"},
+    metadata={
+        "also_reads": "parsed_index, papers, chunks, passages, profiles, references, chroma_index, bm25_index"
+    },
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,
     code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",
@@ -45,29 +48,43 @@ def reports(
     models: dg.ResourceParam[Connections],
     engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
-    """One report per template in `data/templates/`: verified claims, tables, gaps, evidence; `data/output/reports/`."""
+    """One report per template in `data/templates/`: verified claims, tables, gaps, evidence;
+    `data/output/reports/`."""
 
     def make() -> Made:
         spent_before = models.budget.spent
         updates, unusable = _updates(engine(), settings)
         spent = models.budget.since(spent_before)
-        return _made(updates, unusable, settings, context.run.run_id, {"n_model_requests": spent.n_requests})
+        return _made(
+            updates, unusable, settings, context.run.run_id, {"n_model_requests": spent.n_requests}
+        )
 
     groups = {"retrieval": settings.retrieval, "answering": settings.answering}
     yield from asset_step(settings.paths.reports, groups, make, counted="sections")
 
 
 def _made(
-    updates: list[ReportUpdate], unusable: dict[str, str], settings: Settings, run_id: str, spent: dict[str, int]
+    updates: list[ReportUpdate],
+    unusable: dict[str, str],
+    settings: Settings,
+    run_id: str,
+    spent: dict[str, int],
 ) -> Made:
     paths = settings.paths
-    checked = check_all(REPORT_PROMISES, ReportsCandidate(updates, unusable, settings.answering.max_withheld_share))
-    unchanged = {*unusable, *(update.files.template.name for update in updates if not is_sound(update))}
+    checked = check_all(
+        REPORT_PROMISES, ReportsCandidate(updates, unusable, settings.answering.max_withheld_share)
+    )
+    unchanged = {
+        *unusable,
+        *(update.files.template.name for update in updates if not is_sound(update)),
+    }
     sound = [update for update in updates if update.files.template.name not in unchanged]
     _log(updates, sound if nothing_withholds(checked) else [], paths, run_id)
     before = _published_sections(paths)
     sections = _sections(sound) | {
-        key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unchanged
+        key: version
+        for key, version in before.items()
+        if f"{key.partition('/')[0]}.md" in unchanged
     }
     plan = plan_update(before, sections)
 
@@ -77,7 +94,9 @@ def _made(
 
     texts = {update.files.text: as_markdown(update.report) for update in sound}
     return Made(
-        data_version({file.name: hashlib.sha256(text.encode()).hexdigest() for file, text in texts.items()}),
+        data_version(
+            {file.name: hashlib.sha256(text.encode()).hexdigest() for file, text in texts.items()}
+        ),
         len(sections),
         checked,
         publish,
@@ -93,7 +112,9 @@ def _facts(updates: list[ReportUpdate], plan: UpdatePlan, spent: dict[str, int])
         "n_gaps": sum(len(section.gaps) for section in written),
         "n_quotes": sum(len(update.report.evidence) for update in updates),
         "sections_written": ", ".join(plan.to_build) or "none",
-        "n_cached_drafts": sum(trace.n_cached for update in updates for trace in update.answers.traces),
+        "n_cached_drafts": sum(
+            trace.n_cached for update in updates for trace in update.answers.traces
+        ),
         **spent,
     }
 
@@ -110,7 +131,9 @@ def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], di
             unusable[path.name] = str(error)
             continue
         files = ReportFiles(path, settings.paths.reports)
-        updates.append(writer.updated(template, files, progress(f"reports: {template.name}", "questions")))
+        updates.append(
+            writer.updated(template, files, progress(f"reports: {template.name}", "questions"))
+        )
     return updates, unusable
 
 
@@ -135,13 +158,19 @@ def _publish(updates: list[ReportUpdate], unchanged: Collection[str], paths: Pat
             update.stage(staged)
         staged.publish()
     kept = {file for update in updates for file in update.files.all()}
-    kept |= {file for name in unchanged for file in ReportFiles(paths.templates / name, paths.reports).all()}
+    kept |= {
+        file
+        for name in unchanged
+        for file in ReportFiles(paths.templates / name, paths.reports).all()
+    }
     for file in paths.reports.glob("*"):
         if file not in kept and file.is_file():
             file.unlink()
 
 
-def _log(updates: list[ReportUpdate], published: list[ReportUpdate], paths: Paths, run_id: str) -> None:
+def _log(
+    updates: list[ReportUpdate], published: list[ReportUpdate], paths: Paths, run_id: str
+) -> None:
     names = {update.files.template.name for update in published}
     index_version = (read_sealed(paths.index_meta) or {}).get("version", "")
     for update in updates:

@@ -1,6 +1,8 @@
-"""The resources of a run: its settings, connections to models behind an API, and the engine that asks the corpus.
+"""The resources of a run: its settings, connections to models behind an API, and the engine that
+asks the corpus.
 
-When a run gets its settings, before its first asset, it is tagged, its inputs are checked and its sources are observed.
+When a run gets its settings, before its first asset, it is tagged, its inputs are checked and its
+sources are observed.
 """
 
 import types
@@ -35,21 +37,28 @@ _tracer = trace.get_tracer("rag_assets")
 OpenEngine = Callable[[], Engine]
 """Opens the engine of a run at the first call; the same one afterwards."""
 _PATIENCE_S = 30
-"""Seconds to wait for the data folder. Runs of one instance are queued: only a run of another instance can hold it, or
-one that is just ending."""
+"""Seconds to wait for the data folder. Runs of one instance are queued: only a run of another
+instance can hold it, or one that is just ending."""
 
 
-def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
+def run_settings(
+    now: Settings, overrides: Mapping[str, Any] | None = None
+) -> dg.ResourceDefinition:
     """Settings with the launchpad's values on top of `overrides`, file and environment.
 
-    now: the settings as they are when the definitions load, which the launchpad shows. The data folder is locked
-    against another writer for as long as the run has its settings.
+    now: the settings as they are when the definitions load, which the launchpad shows. The data
+    folder is locked against another writer for as long as the run has its settings.
     """
     shown = now.model_dump(mode="json")
 
-    @dg.resource(config_schema=launchpad_schema(now), description="Settings; what is given here wins for this run.")
+    @dg.resource(
+        config_schema=launchpad_schema(now),
+        description="Settings; what is given here wins for this run.",
+    )
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
-        loaded = load_settings(_merged(overrides or {}, changed(context.resource_config or {}, shown)))
+        loaded = load_settings(
+            _merged(overrides or {}, changed(context.resource_config or {}, shown))
+        )
         if context.run and context.instance:
             tag_run(context.instance, context.run, loaded.data_dir)
         demand_inputs(loaded, selected_assets(context.run))
@@ -66,7 +75,10 @@ def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> d
     return settings
 
 
-@dg.resource(required_resource_keys={"settings"}, description="Connections to models behind an API; one budget.")
+@dg.resource(
+    required_resource_keys={"settings"},
+    description="Connections to models behind an API; one budget.",
+)
 def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
     """The connections, and with them the budget, that all assets of a run share."""
     settings: Settings = context.resources.settings
@@ -76,15 +88,20 @@ def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
 
 @dg.resource(required_resource_keys={"settings"}, description="Where the work on papers is done.")
 def run_workforce(context: dg.InitResourceContext) -> Iterator[Workforce]:
-    """The processes, or the connection to a cluster, that all assets of a run share; opened when they are needed."""
+    """The processes, or the connection to a cluster, that all assets of a run share; opened when
+    they are needed."""
     settings: Settings = context.resources.settings
     with closing(open_workforce(settings.execution)) as workforce:
         yield workforce
 
 
-@dg.resource(required_resource_keys={"settings", "models"}, description="Asks the corpus; opened once, when needed.")
+@dg.resource(
+    required_resource_keys={"settings", "models"},
+    description="Asks the corpus; opened once, when needed.",
+)
 def run_engine(context: dg.InitResourceContext) -> Iterator[OpenEngine]:
-    """The engine that all assets of a run share; the first one that asks opens it, after the indexes are made."""
+    """The engine that all assets of a run share; the first one that asks opens it, after the
+    indexes are made."""
     settings, models = context.resources.settings, context.resources.models
     with ExitStack() as closing:
         yield cache(lambda: closing.enter_context(open_engine(settings, models)))
@@ -95,7 +112,11 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     result = dict(below)
     for name, value in above.items():
         old = result.get(name)
-        result[name] = _merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+        result[name] = (
+            _merged(old, value)
+            if isinstance(old, Mapping) and isinstance(value, Mapping)
+            else value
+        )
     return result
 
 
@@ -103,12 +124,21 @@ DATA_DIR_TAG = "rag_assets/data_dir"
 STARTED_BY_TAG = "rag_assets/started_by"
 _STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor"}
 """Tags that Dagster gives the runs of schedules and sensors, and the word for each in our tag."""
-_EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"}
+_EMBEDDING_ASSETS = {
+    "passages",
+    "embeddings",
+    "chroma_index",
+    "index_meta",
+    "qa",
+    "reports",
+    "smoke_eval",
+}
 _ANSWERING_ASSETS = {"qa", "reports"}
 
 
 def selected_assets(run: dg.DagsterRun | None) -> Collection[str] | None:
-    """The assets of a run; None means all. Dagster leaves the selection empty or out where all are meant."""
+    """The assets of a run; None means all. Dagster leaves the selection empty or out where all are
+    meant."""
     if run is None:
         return None
     chosen = {key.to_user_string() for key in run.asset_selection or ()}
@@ -116,7 +146,8 @@ def selected_assets(run: dg.DagsterRun | None) -> Collection[str] | None:
 
 
 def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, data_dir: Path) -> None:
-    """Tag a run with the folder it writes and with who started it, unless the command line has done so.
+    """Tag a run with the folder it writes and with who started it, unless the command line has done
+    so.
 
     A run that is repeated from the UI inherits the tags of the first run, so it is tagged again.
     """
@@ -128,7 +159,8 @@ def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, data_dir: Path) ->
 
 
 def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
-    """Raise what is wrong with the questions, models and keys that these assets (None: all) will need.
+    """Raise what is wrong with the questions, models and keys that these assets (None: all) will
+    need.
 
     A missing key must end the run before its first asset, not after an hour of embedding.
     """
@@ -145,15 +177,19 @@ def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
 
 
 def observe_sources(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Tell Dagster which papers, questions and templates the run reads. Missing ones are reported by their asset."""
+    """Tell Dagster which papers, questions and templates the run reads. Missing ones are reported
+    by their asset."""
     with suppress(MissingInput):
-        for event in news(settings, observed_versions(settings), known_versions(instance, settings.data_dir)):
+        for event in news(
+            settings, observed_versions(settings), known_versions(instance, settings.data_dir)
+        ):
             instance.report_runless_asset_event(event)
 
 
 _SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
 _NOT_OF_RUNS = {"data_dir", "server"}
-"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the HTTP server."""
+"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the
+HTTP server."""
 
 
 def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
@@ -163,7 +199,8 @@ def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
 
 
 def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
-    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in launchpad types."""
+    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in
+    launchpad types."""
     of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
     return _typed(of_runs, loaded.model_dump(mode="json"))
 
@@ -171,8 +208,8 @@ def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, An
 def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The values in `given` that differ from `now`, the launchpad's defaults.
 
-    Dagster passes the default of every field. The defaults were read when the definitions loaded, and must not win over
-    a file or an environment that has changed since.
+    Dagster passes the default of every field. The defaults were read when the definitions loaded,
+    and must not win over a file or an environment that has changed since.
     """
     result = {}
     for name, value in given.items():
@@ -201,7 +238,9 @@ def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
             fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
         else:
             config_type = _config_type(info.annotation, path)
-            fields[name] = dg.Field(config_type, default_value=values[name], description=info.description)
+            fields[name] = dg.Field(
+                config_type, default_value=values[name], description=info.description
+            )
     return fields
 
 

@@ -1,7 +1,9 @@
-"""The sources of the pipeline as nodes of the graph: papers, questions and templates, with their observed versions.
+"""The sources of the pipeline as nodes of the graph: papers, questions and templates, with their
+observed versions.
 
-A version is made of names, sizes and times of change, at the start of every run and by the sensor. A new version is
-reported to Dagster as a materialization: no other event of an external asset makes Dagster show what is out of date.
+A version is made of names, sizes and times of change, at the start of every run and by the sensor.
+A new version is reported to Dagster as a materialization: no other event of an external asset makes
+Dagster show what is out of date.
 """
 
 from collections.abc import Mapping
@@ -39,7 +41,8 @@ TEMPLATES = dg.AssetSpec(
 
 
 def observed_versions(settings: Settings) -> dict[str, str]:
-    """Version by source, from names, sizes and times. Raises MissingInput when there is no papers folder."""
+    """Version by source, from names, sizes and times. Raises MissingInput when there is no papers
+    folder."""
     return {
         "paper_files": _papers_version(settings),
         "questions": manifest_of([settings.question_file]),
@@ -47,7 +50,9 @@ def observed_versions(settings: Settings) -> dict[str, str]:
     }
 
 
-def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
+def news(
+    settings: Settings, found: Mapping[str, str], known: Mapping[str, str]
+) -> list[dg.AssetMaterialization]:
     """The events that report the versions which Dagster does not know yet."""
     places = {
         "paper_files": settings.paper_list_file or settings.paths.papers,
@@ -69,14 +74,18 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
 
 
 def known_versions(instance: dg.DagsterInstance, data_dir: Path) -> dict[str, str]:
-    """The version of each source that was reported last for this folder, as several may share a history; sources that
-    were never reported are left out."""
+    """The version of each source that was reported last for this folder, as several may share a
+    history; sources that were never reported are left out."""
     own = str(data_dir.resolve())
     known = {}
     for name in SOURCE_NAMES:
         records = instance.fetch_materializations(dg.AssetKey(name), limit=_LOOKED_BACK).records
         made = [record.asset_materialization for record in records]
-        versions = [one.tags["dagster/data_version"] for one in made if one and one.tags and _folder_of(one) == own]
+        versions = [
+            one.tags["dagster/data_version"]
+            for one in made
+            if one and one.tags and _folder_of(one) == own
+        ]
         if versions:
             known[name] = versions[0]
     return known
@@ -98,4 +107,6 @@ def _papers_version(settings: Settings) -> str:
         return manifest_hash(paths.papers)
     papers = find_papers(paths.papers, named, settings.parsing.limits)
     libraries = [paths.papers / name for name in library_files(paths.papers)]
-    return manifest_of([listing, *libraries, *(file.path for paper in papers for file in paper.files)])
+    return manifest_of(
+        [listing, *libraries, *(file.path for paper in papers for file in paper.files)]
+    )

@@ -36,11 +36,15 @@ from rag_assets.pipeline.assets.publishing import Outcome, progress, specs, usag
     code_version=str(SUMMARIZER_VERSION),
     kinds={"parquet"},
 )
-def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
-    """What each chunk is about and whose it is, in one sentence by a model; `data/cache/summaries.parquet`.
+def summaries(
+    settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]
+) -> Outcome:
+    """What each chunk is about and whose it is, in one sentence by a model;
+    `data/cache/summaries.parquet`.
 
-    Empty unless `summaries.model` names a model. The sentences are searched with the passages of the chunk and are
-    never quoted. A sentence is asked for once, and again only when its chunk changes.
+    Empty unless `summaries.model` names a model. The sentences are searched with the passages of
+    the chunk and are never quoted. A sentence is asked for once, and again only when its chunk
+    changes.
     """
     published = PaperTable.published(settings.paths.summaries, SUMMARIES)
     spent_before = models.budget.spent

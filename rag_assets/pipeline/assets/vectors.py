@@ -22,7 +22,15 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages
 from rag_assets.pipeline.assets.paper_assets import checksums
-from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, last_fact, progress, specs, usage_facts
+from rag_assets.pipeline.assets.publishing import (
+    Made,
+    Outcome,
+    asset_step,
+    last_fact,
+    progress,
+    specs,
+    usage_facts,
+)
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION, is_hosted
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
@@ -66,7 +74,8 @@ def embeddings(
     models: dg.ResourceParam[Connections],
     workforce: dg.ResourceParam[Workforce],
 ) -> Outcome:
-    """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/vectors.sqlite3`.
+    """One vector per passage, kept by content; a finished batch is never repeated;
+    `data/cache/vectors.sqlite3`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
@@ -119,7 +128,8 @@ def embeddings(
 
 
 _STANDS = "file_stands"
-"""Metadata: how the file of vectors stood when all its entries were known to be sound, see `KeptFile.stands`."""
+"""Metadata: how the file of vectors stood when all its entries were known to be sound, see
+`KeptFile.stands`."""
 
 
 def _done(run: EmbeddingRun, n_sparse: int, spent: Usage) -> dict[str, Any]:
@@ -150,8 +160,12 @@ class _Wanted:
 
     def version(self, lost: Collection[str]) -> str:
         """The data version of the vectors. lost: texts that have none."""
-        identity = f"{self.cache.identity} {self.sparse.identity}" if self.sparse else self.cache.identity
-        return data_version({self.cache.key_of(text): identity for text in self.texts if text not in lost})
+        identity = (
+            f"{self.cache.identity} {self.sparse.identity}" if self.sparse else self.cache.identity
+        )
+        return data_version(
+            {self.cache.key_of(text): identity for text in self.texts if text not in lost}
+        )
 
 
 def _wanted(settings: Settings, file: KeptFile, sparse: SparseVectors | None) -> _Wanted:
@@ -162,13 +176,23 @@ def _wanted(settings: Settings, file: KeptFile, sparse: SparseVectors | None) ->
     papers = {cache: _by_paper(items, "embedded_text")}
     note_papers(file, papers | ({sparse.cache: _by_paper(items, "text")} if sparse else {}))
     with_tokens = [item.text for item in items] if stores_tokens(embedding) else []
-    return _Wanted(items, with_tokens, cache, TokenStore(file, open_token_encoder(embedding, folder).identity), sparse)
+    return _Wanted(
+        items,
+        with_tokens,
+        cache,
+        TokenStore(file, open_token_encoder(embedding, folder).identity),
+        sparse,
+    )
 
 
-def _make_missing(wanted: _Wanted, settings: Settings, models: Connections, workforce: Workforce) -> EmbeddingRun:
+def _make_missing(
+    wanted: _Wanted, settings: Settings, models: Connections, workforce: Workforce
+) -> EmbeddingRun:
     """Make the vectors of tokens and passages that are not kept yet."""
     embedding, folder = settings.embedding, settings.paths.models
-    paper_of = {text: item.paper_id for item in wanted.items for text in (item.text, item.embedded_text)}
+    paper_of = {
+        text: item.paper_id for item in wanted.items for text in (item.text, item.embedded_text)
+    }
     coded = store_missing_tokens(
         wanted.tokens,
         encoding_in(workforce, embedding, folder, paper_of),
@@ -184,19 +208,26 @@ def _make_missing(wanted: _Wanted, settings: Settings, models: Connections, work
         embedder,
         [text for text in wanted.texts if text not in coded.lost],
         batch_size=EMBEDDING_BATCH,
-        embed=embedding_in(workforce, embedding, folder, embedder.identity, paper_of) if is_ours else None,
+        embed=embedding_in(workforce, embedding, folder, embedder.identity, paper_of)
+        if is_ours
+        else None,
         report=progress("embeddings", "passages"),
     )
     workforce.close()  # each of its processes holds the model, and no later stage needs one
-    return EmbeddingRun(coded.n_embedded + run.n_embedded, coded.seconds + run.seconds, {**coded.lost, **run.lost})
+    return EmbeddingRun(
+        coded.n_embedded + run.n_embedded, coded.seconds + run.seconds, {**coded.lost, **run.lost}
+    )
 
 
 def _keep_only(wanted: _Wanted, paths: Paths) -> int:
-    """Delete what no passage needs any more; returns of how many texts. Nothing is deleted soon after most papers
-    vanished: they may come back."""
+    """Delete what no passage needs any more; returns of how many texts. Nothing is deleted soon
+    after most papers vanished: they may come back."""
     if is_recent(paths):
         return 0
-    in_use: dict[MadeOfTexts[Any], Collection[str]] = {wanted.cache: wanted.texts, wanted.tokens: wanted.with_tokens}
+    in_use: dict[MadeOfTexts[Any], Collection[str]] = {
+        wanted.cache: wanted.texts,
+        wanted.tokens: wanted.with_tokens,
+    }
     in_use |= {wanted.sparse.cache: [item.text for item in wanted.items]} if wanted.sparse else {}
     n_removed, *_ = [made.keep_only(own) for made, own in in_use.items()]
     prune_other_models(wanted.cache.file, in_use, {item.paper_id for item in wanted.items})
@@ -211,21 +242,34 @@ def passage_rows(paths: Paths) -> list[IndexRow]:
 def _lost_papers(
     items: Sequence[IndexRow], lost: Mapping[str, str], identity: str, paths: Paths
 ) -> list[QuarantinedPaper]:
-    """The papers of the texts that were lost. lost: reason by text. Raises WorkLost when no other paper is left."""
+    """The papers of the texts that were lost. lost: reason by text. Raises WorkLost when no other
+    paper is left."""
     if not lost:
         return []
-    texts = ((item.paper_id, text) for item in items for text in (item.text, item.embedded_text) if text in lost)
+    texts = (
+        (item.paper_id, text)
+        for item in items
+        for text in (item.text, item.embedded_text)
+        if text in lost
+    )
     reasons = {paper: lost[text] for paper, text in texts}
     index = read_columns(paths.parsed_index, ["paper_id", "file_path"])
     files = dict(zip(index["paper_id"].to_pylist(), index["file_path"].to_pylist(), strict=True))
-    why = {paper: f"No vectors were made of it: {files[paper]} {reason}" for paper, reason in sorted(reasons.items())}
+    why = {
+        paper: f"No vectors were made of it: {files[paper]} {reason}"
+        for paper, reason in sorted(reasons.items())
+    }
     found = [QuarantinedPaper(paper, files[paper], error, identity) for paper, error in why.items()]
     if len(found) > 1 and len(found) == len({item.paper_id for item in items}):
-        raise WorkLost(f"Vectors can be made of none of the {len(found)} papers. The first: {found[0].error}")
+        raise WorkLost(
+            f"Vectors can be made of none of the {len(found)} papers. The first: {found[0].error}"
+        )
     return found
 
 
-def _by_paper(rows: Sequence[IndexRow], column: Literal["text", "embedded_text"]) -> dict[str, list[str]]:
+def _by_paper(
+    rows: Sequence[IndexRow], column: Literal["text", "embedded_text"]
+) -> dict[str, list[str]]:
     """The texts of that column, by paper."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:

@@ -1,1 +1,2 @@
-"""Starting runs outside the Dagster UI: the command line's runs, their history, interruption, and the UI itself."""
+"""Starting runs outside the Dagster UI: the command line's runs, their history, interruption, and
+the UI itself."""

@@ -1,7 +1,8 @@
 """The right of a run to write its data folder, among runs of one machine or of several.
 
-`core.incremental.only_writer` is the lock of a folder that one machine writes. Locks of files are not reliable on disks
-that machines share; where Dagster keeps its history in Postgres, that database decides as well.
+`core.incremental.only_writer` is the lock of a folder that one machine writes. Locks of files are
+not reliable on disks that machines share; where Dagster keeps its history in Postgres, that
+database decides as well.
 """
 
 import hashlib
@@ -20,13 +21,19 @@ _LOOK_EVERY_S = 0.5
 
 
 @contextmanager
-def only_run(instance: dg.DagsterInstance | None, data_dir: Path, *, patience_s: float) -> Iterator[None]:
-    """Hold the right to write a data folder within the block, waiting up to `patience_s` for the run that has it.
+def only_run(
+    instance: dg.DagsterInstance | None, data_dir: Path, *, patience_s: float
+) -> Iterator[None]:
+    """Hold the right to write a data folder within the block, waiting up to `patience_s` for the
+    run that has it.
 
-    Runs of several machines must have the folder at the same path. A killed run holds nothing. Raises BusyDataFolder.
+    Runs of several machines must have the folder at the same path. A killed run holds nothing.
+    Raises BusyDataFolder.
     """
     with ExitStack() as held:
-        if instance and hasattr(instance.run_storage, "postgres_url"):  # dagster_postgres is an optional dependency
+        if instance and hasattr(
+            instance.run_storage, "postgres_url"
+        ):  # dagster_postgres is an optional dependency
             connection = held.enter_context(instance.run_storage.connect())  # type: ignore[attr-defined]
             _lock(connection, data_dir, patience_s)
         held.enter_context(only_writer(data_dir, patience_s=patience_s))
@@ -36,8 +43,8 @@ def only_run(instance: dg.DagsterInstance | None, data_dir: Path, *, patience_s:
 def _lock(connection: Any, data_dir: Path, patience_s: float) -> None:
     """Take an advisory lock, which PostgreSQL gives back when the connection ends, however it ends.
 
-    Source: PostgreSQL documentation, 13.3.5 "Advisory Locks" and 9.28.10 for `pg_try_advisory_lock`: a signed number of
-    64 bits.
+    Source: PostgreSQL documentation, 13.3.5 "Advisory Locks" and 9.28.10 for
+    `pg_try_advisory_lock`: a signed number of 64 bits.
     """
     name = hashlib.sha256(f"rag_assets {data_dir.resolve()}".encode()).digest()[:8]
     key = int.from_bytes(name, "big", signed=True)
@@ -46,4 +53,5 @@ def _lock(connection: Any, data_dir: Path, patience_s: float) -> None:
         if time.monotonic() >= deadline:
             raise BusyDataFolder.at(data_dir)
         time.sleep(_LOOK_EVERY_S)
-    connection.commit()  # the lock is the session's; an open transaction would hold back the database's cleaning
+    # the lock is the session's; an open transaction would hold back the database's cleaning
+    connection.commit()

@@ -1,9 +1,10 @@
 """Dagster's history of a data folder, and which of its runs are alive.
 
-The history is inside the data folder, so that the plots and checks of two folders never mix. A run whose process was
-killed stays "started" in it, and an instance that starts one run at a time would wait for it for ever. So each run of
-the command line and of the server holds a lock of the operating system while it lives or waits to begin. The next run,
-and the sensor, end the runs whose lock is free.
+The history is inside the data folder, so that the plots and checks of two folders never mix. A run
+whose process was killed stays "started" in it, and an instance that starts one run at a time would
+wait for it for ever. So each run of the command line and of the server holds a lock of the
+operating system while it lives or waits to begin. The next run, and the sensor, end the runs whose
+lock is free.
 """
 
 import logging
@@ -32,7 +33,8 @@ _READERS = ("dagster", "dagster_shared", "yaml")
 
 
 def dagster_home(paths: Paths) -> Path:
-    """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else inside the data folder.
+    """The folder of the Dagster instance, absolute, made when it is missing: DAGSTER_HOME, else
+    inside the data folder.
 
     Raises ReadOnlyFolder when it cannot be made or written, and DiskFull.
     """
@@ -53,7 +55,8 @@ def dagster_home(paths: Paths) -> Path:
 
 
 def _is_cut_short(found: bytes, whole: bytes) -> bool:
-    """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls home."""
+    """Whether a full disk left a part of the file, or nothing: with its defaults, Dagster calls
+    home."""
     return len(found) < len(whole) and whole.startswith(found.rstrip(b"\0"))
 
 

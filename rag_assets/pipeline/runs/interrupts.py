@@ -1,8 +1,10 @@
-"""Ending a command by Ctrl-C or SIGTERM: the first signal lets it tidy up, the second ends the process at once.
+"""Ending a command by Ctrl-C or SIGTERM: the first signal lets it tidy up, the second ends the
+process at once.
 
-Python's signal handlers run only between two steps of the main thread, and Dagster installs its own while an asset is
-made. They handle the first signal, which raises KeyboardInterrupt or Dagster's own exception. A separate thread counts
-the signals and ends the process at the second one, even while the main thread is inside a library.
+Python's signal handlers run only between two steps of the main thread, and Dagster installs its own
+while an asset is made. They handle the first signal, which raises KeyboardInterrupt or Dagster's
+own exception. A separate thread counts the signals and ends the process at the second one, even
+while the main thread is inside a library.
 """
 
 import os
@@ -27,7 +29,8 @@ class Interruption:
 
     @property
     def number(self) -> int:
-        """The first of them; Ctrl-C while it has raised KeyboardInterrupt and is not counted yet."""
+        """The first of them; Ctrl-C while it has raised KeyboardInterrupt and is not counted
+        yet."""
         return self.numbers[0] if self.numbers else signal.SIGINT
 
     @property
@@ -38,7 +41,8 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Within the block SIGINT and SIGTERM raise KeyboardInterrupt, and a second one ends the process at once.
+    """Within the block SIGINT and SIGTERM raise KeyboardInterrupt, and a second one ends the
+    process at once.
 
     Outside the main thread, where signals do not arrive, nothing is changed.
     """

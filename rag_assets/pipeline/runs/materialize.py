@@ -1,4 +1,5 @@
-"""Runs started from the command line: the same jobs, the same Dagster instance and the same history as the UI."""
+"""Runs started from the command line: the same jobs, the same Dagster instance and the same history
+as the UI."""
 
 import logging
 import re
@@ -32,7 +33,8 @@ _REPORTED_OTHERWISE = {
     "KeyboardInterrupt",
 }
 PATIENCE_S = 6 * 3600
-"""Seconds to wait for another run over the same folder. This run has not begun then, so Dagster's queue goes on."""
+"""Seconds to wait for another run over the same folder. This run has not begun then, so Dagster's
+queue goes on."""
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 
 
@@ -77,14 +79,20 @@ class RunReport:
 
 
 def materialize(
-    selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python", run_id: str | None = None
+    selection: str | None,
+    settings: Mapping[str, Any],
+    *,
+    started_by: str = "python",
+    run_id: str | None = None,
 ) -> RunReport:
-    """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
+    """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this
+    process.
 
-    settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
-    command, for the run's tags. run_id: default a new one. Waits while another run writes the data folder. Raises
-    InvalidSelection when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
-    written, DiskFull, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
+    settings: values that win over file and environment; texts are read as the types of their
+    settings. started_by: the command, for the run's tags. run_id: default a new one. Waits while
+    another run writes the data folder. Raises InvalidSelection when the selection names no asset,
+    ReadOnlyFolder when the history of the data folder cannot be written, DiskFull, BusyDataFolder
+    after six hours, and what is wrong with a question file that will be read.
     """
     run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
@@ -93,7 +101,11 @@ def materialize(
 
 
 def _materialized(
-    selection: str | None, settings: Mapping[str, Any], loaded: Settings, started_by: str, run_id: str
+    selection: str | None,
+    settings: Mapping[str, Any],
+    loaded: Settings,
+    started_by: str,
+    run_id: str,
 ) -> RunReport:
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
@@ -133,9 +145,11 @@ def executed(
     asset_selection: Sequence[dg.AssetKey] | None = None,
     resources: Mapping[str, Any] | None = None,
 ) -> tuple[dg.ExecuteInProcessResult | None, int | None]:
-    """Execute a job in this process, as a run in the history of the data folder, while no other run writes the folder.
+    """Execute a job in this process, as a run in the history of the data folder, while no other run
+    writes the folder.
 
-    Returns its result, None for one that did not begin, and the signal that ended it early, if one did.
+    Returns its result, None for one that did not begin, and the signal that ended it early, if one
+    did.
     """
     with (
         opened_instance(dagster_home(settings.paths)) as instance,
@@ -168,7 +182,8 @@ def executed(
 
 @contextmanager
 def _quiet_database() -> Iterator[None]:
-    """Silence the database library, which prints a signal that arrives while Dagster writes an event as an error."""
+    """Silence the database library, which prints a signal that arrives while Dagster writes an
+    event as an error."""
     logger = logging.getLogger("sqlalchemy.pool")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -181,12 +196,16 @@ def _quiet_database() -> Iterator[None]:
 def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_id: str) -> None:
     """Have Dagster record a run that a signal ends as canceled.
 
-    Dagster does so for runs marked as canceling. The step that the signal reaches fails; the listener marks the
-    run at that event, before Dagster decides how the run has ended.
+    Dagster does so for runs marked as canceling. The step that the signal reaches fails; the
+    listener marks the run at that event, before Dagster decides how the run has ended.
     """
 
     def mark(entry: dg.EventLogEntry) -> None:
-        run = instance.get_run_by_id(run_id) if entry.dagster_event and entry.dagster_event.is_step_failure else None
+        run = (
+            instance.get_run_by_id(run_id)
+            if entry.dagster_event and entry.dagster_event.is_step_failure
+            else None
+        )
         if run and interruption.numbers and run.status is dg.DagsterRunStatus.STARTED:
             instance.report_run_canceling(run)
 
@@ -194,22 +213,28 @@ def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_i
 
 
 def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
-    """Record the run as canceled after a signal that came between two steps, or before the first."""
+    """Record the run as canceled after a signal that came between two steps, or before the
+    first."""
     run = instance.get_run_by_id(run_id)
     if run and run.status is not dg.DagsterRunStatus.CANCELED:
         instance.report_run_canceled(run)
 
 
 def _left(
-    definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, events: Sequence[dg.DagsterEvent]
+    definitions: dg.Definitions,
+    keys: Sequence[dg.AssetKey] | None,
+    events: Sequence[dg.DagsterEvent],
 ) -> tuple[str, ...]:
-    """The assets that were not finished: the one under way first, the others in the order of the graph."""
+    """The assets that were not finished: the one under way first, the others in the order of the
+    graph."""
     graph = definitions.resolve_asset_graph()
     wanted = graph.materializable_asset_keys if keys is None else set(keys)
     names = [key.to_user_string() for key in graph.toposorted_asset_keys if key in wanted]
     done = {event.step_key for event in events if event.is_step_success}
     begun = {event.step_key for event in events if event.is_step_start}
-    return tuple(sorted((name for name in names if name not in done), key=lambda name: name not in begun))
+    return tuple(
+        sorted((name for name in names if name not in done), key=lambda name: name not in begun)
+    )
 
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
@@ -217,11 +242,15 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     names = {key.to_user_string() for key in graph.materializable_asset_keys}
     try:
         chosen: set[dg.AssetKey] = set()
-        with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):  # Dagster's own, about its own call
+        with warnings.catch_warnings(
+            action="ignore", category=dg.BetaWarning
+        ):  # Dagster's own, about its own call
             for part in selection.split(","):
                 chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
     except dg.DagsterError as error:
-        raise InvalidSelection(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
+        raise InvalidSelection(
+            f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"'
+        ) from error
     if not chosen:
         raise InvalidSelection(
             f'The selection "{selection}" names no asset. Assets: {", ".join(sorted(names))}. Example: "chunks+"'
@@ -230,7 +259,8 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
 
 
 def _spelled_out(selection: str) -> str:
-    """`+chunks` becomes `+key:"chunks"`: only then does Dagster read a plus as in its UI, as all levels."""
+    """`+chunks` becomes `+key:"chunks"`: only then does Dagster read a plus as in its UI, as all
+    levels."""
     return _BARE_NAME.sub(r'key:"\g<0>"', selection)
 
 
@@ -246,7 +276,8 @@ def _asset_reports(result: dg.ExecuteInProcessResult) -> list[AssetReport]:
         facts = {
             name: value.value
             for name, value in materialization.metadata.items()
-            if isinstance(value.value, (int, float, str)) and not isinstance(value, dg.MarkdownMetadataValue)
+            if isinstance(value.value, (int, float, str))
+            and not isinstance(value, dg.MarkdownMetadataValue)
         }
         name = materialization.asset_key.to_user_string()
         reports.append(AssetReport(name, facts, seconds.get(event.step_key, 0.0)))
@@ -276,11 +307,16 @@ def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
         for event in result.all_events
         if event.event_type is dg.DagsterEventType.ASSET_OBSERVATION
     ]
-    return [_text(observation.metadata[NOTICE]) for observation in observed if NOTICE in observation.metadata]
+    return [
+        _text(observation.metadata[NOTICE])
+        for observation in observed
+        if NOTICE in observation.metadata
+    ]
 
 
 def errors_of(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
-    """The messages of failed steps, or of a run that failed before any; a failed guardrail is reported as a check."""
+    """The messages of failed steps, or of a run that failed before any; a failed guardrail is
+    reported as a check."""
     messages: list[str] = []
     for event in result.all_events:
         error = event.step_failure_data.error if event.is_step_failure else None
@@ -290,7 +326,11 @@ def errors_of(result: dg.ExecuteInProcessResult, data_dir: Path) -> list[str]:
             continue
         cause = error.cause or error
         if cause.cls_name not in _REPORTED_OTHERWISE:
-            message = str(disk_full(data_dir)) if tells_full_disk(cause.message) else cause.message.strip()
+            message = (
+                str(disk_full(data_dir))
+                if tells_full_disk(cause.message)
+                else cause.message.strip()
+            )
             messages.append(f"{event.step_key or 'run'}: {message}")
     return messages
 

@@ -1,4 +1,5 @@
-"""Answers to a question file that is not the configured one: files and a run of their own, and no asset."""
+"""Answers to a question file that is not the configured one: files and a run of their own, and no
+asset."""
 
 import time
 from dataclasses import replace
@@ -14,27 +15,39 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import AnsweredFile, answer_file
 from rag_assets.pipeline.assets.previews import sample_of
 from rag_assets.pipeline.assets.publishing import progress
-from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport, errors_of, executed
+from rag_assets.pipeline.runs.materialize import (
+    AssetReport,
+    CheckReport,
+    RunReport,
+    errors_of,
+    executed,
+)
 from rag_assets.questions import Question, load_questions
 from rag_assets.questions.files import QuestionSet
 from rag_assets.search.retrieval.queries import require_query_model
 
 
 def demand_answerable(settings: Settings, asked: QuestionSet) -> list[Question]:
-    """The questions of a file. Raises before any work what is wrong with the file, the models or their keys."""
+    """The questions of a file. Raises before any work what is wrong with the file, the models or
+    their keys."""
     require_models(settings)
     require_query_model(settings)
     return load_questions(asked.file)
 
 
 def answer_other_file(
-    settings: Settings, asked: QuestionSet, questions: list[Question], run: RunReport, *, started_by: str
+    settings: Settings,
+    asked: QuestionSet,
+    questions: list[Question],
+    run: RunReport,
+    *,
+    started_by: str,
 ) -> RunReport:
-    """Publish the answers to `questions` beside the others, unless they break a blocking promise; in Dagster's history
-    that is a run, which fails with them.
+    """Publish the answers to `questions` beside the others, unless they break a blocking promise;
+    in Dagster's history that is a run, which fails with them.
 
-    run: the run that has brought the indexes up to date; it is returned with what became of the answers. Raises
-    BusyDataFolder.
+    run: the run that has brought the indexes up to date; it is returned with what became of the
+    answers. Raises BusyDataFolder.
     """
     began = time.monotonic()
     answered: list[AnsweredFile] = []
@@ -43,13 +56,19 @@ def answer_other_file(
     def answer(context: dg.OpExecutionContext) -> None:
         with Connections(settings.model_access) as models, open_engine(settings, models) as engine:
             report = progress(asked.label, "questions")
-            file = answer_file(engine, settings, asked, questions, run_id=context.run_id, report=report)
+            file = answer_file(
+                engine, settings, asked, questions, run_id=context.run_id, report=report
+            )
             answered.append(file)
             if withheld := [one.promise.name for one in file.checked if one.withholds]:
-                raise dg.Failure(f"The answers to {asked.label} are not published: {', '.join(withheld)}.")
+                raise dg.Failure(
+                    f"The answers to {asked.label} are not published: {', '.join(withheld)}."
+                )
             file.publish(settings)
 
-    job = dg.GraphDefinition(name="answer_questions", node_defs=[answer]).to_job(tags={"question_file": asked.label})
+    job = dg.GraphDefinition(name="answer_questions", node_defs=[answer]).to_job(
+        tags={"question_file": asked.label}
+    )
     result, signal = executed(job, settings, run_id=str(uuid4()), started_by=started_by)
     report = replace(
         run,
@@ -63,7 +82,11 @@ def answer_other_file(
 
 def _with_answers(report: RunReport, file: AnsweredFile, seconds: float) -> RunReport:
     update, label = file.update, file.asked.label
-    facts = {"dagster/row_count": len(update.results), **update.plan.counts(), "counted": "questions"}
+    facts = {
+        "dagster/row_count": len(update.results),
+        **update.plan.counts(),
+        "counted": "questions",
+    }
     made = [AssetReport(label, facts, seconds)] if nothing_withholds(file.checked) else []
     broken = [_broken(label, one) for one in file.checked if not one.is_kept]
     return replace(report, assets=(*report.assets, *made), broken=(*report.broken, *broken))

@@ -1,7 +1,9 @@
-"""Runs that a server asks for after papers came or went, each in a process of its own, and how far they are.
+"""Runs that a server asks for after papers came or went, each in a process of its own, and how far
+they are.
 
-A run reads the papers when it begins, so all requests until then share it. It waits for the run before it as a command
-does, and goes on when the server ends or is killed. How far it is, is read from Dagster's record of it.
+A run reads the papers when it begins, so all requests until then share it. It waits for the run
+before it as a command does, and goes on when the server ends or is killed. How far it is, is read
+from Dagster's record of it.
 """
 
 import json
@@ -20,7 +22,13 @@ from uuid import uuid4
 
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.runs.history import KILLED, dagster_home, end_dead_runs, is_alive, opened_instance
+from rag_assets.pipeline.runs.history import (
+    KILLED,
+    dagster_home,
+    end_dead_runs,
+    is_alive,
+    opened_instance,
+)
 
 if TYPE_CHECKING:  # a server starts without Dagster, and imports it when a run is asked for
     import dagster as dg
@@ -48,7 +56,8 @@ class RunProgress:
     run_id: str
     state: RunState
     steps: dict[str, StepState] = field(default_factory=dict)
-    """By asset: those that began, in that order, then those that wait; empty before the run begins."""
+    """By asset: those that began, in that order, then those that wait; empty before the run
+    begins."""
     message: str = ""
     """How it ended, or what it waits for; a sentence without paths."""
     seconds: float = 0.0
@@ -60,7 +69,8 @@ class RunProgress:
 
 
 def recorded_progress(instance: "dg.DagsterInstance", run_id: str) -> RunProgress | None:
-    """The progress of a run that has begun; None for one that has not. Ends the run first if its process was killed."""
+    """The progress of a run that has begun; None for one that has not. Ends the run first if its
+    process was killed."""
     run = instance.get_run_by_id(run_id)
     if run is None:
         return None
@@ -70,8 +80,16 @@ def recorded_progress(instance: "dg.DagsterInstance", run_id: str) -> RunProgres
     if record is None:
         return None
     events = [entry.dagster_event for entry in instance.all_logs(run_id) if entry.dagster_event]
-    begun = {event.step_key: state for event in events if (state := _STEP_STATES.get(event.event_type_value))}
-    planned = [event.asset_key for event in events if event.event_type_value == "ASSET_MATERIALIZATION_PLANNED"]
+    begun = {
+        event.step_key: state
+        for event in events
+        if (state := _STEP_STATES.get(event.event_type_value))
+    }
+    planned = [
+        event.asset_key
+        for event in events
+        if event.event_type_value == "ASSET_MATERIALIZATION_PLANNED"
+    ]
     waiting: dict[str, StepState] = {
         name: "waiting" for key in planned if key and (name := key.to_user_string()) not in begun
     }
@@ -90,14 +108,32 @@ def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
     if status == "CANCELED":
         return "The run was ended by a signal; what was finished is kept."
     if status == "FAILURE":
-        checks = [e.asset_check_evaluation_data for e in events if e.event_type_value == "ASSET_CHECK_EVALUATION"]
-        withheld = [check.metadata["promise"].value for check in checks if check.blocking and not check.passed]
+        checks = [
+            e.asset_check_evaluation_data
+            for e in events
+            if e.event_type_value == "ASSET_CHECK_EVALUATION"
+        ]
+        withheld = [
+            check.metadata["promise"].value
+            for check in checks
+            if check.blocking and not check.passed
+        ]
         if withheld:
             return f"Nothing new was published: {withheld[0]} {SEE_UI}"
-        return KILLED if any(event.message == KILLED for event in events) else f"The run failed. {SEE_UI}"
-    made = [e.step_materialization_data.materialization for e in events if e.is_step_materialization]
-    facts = next((one.metadata for one in made if one.asset_key.to_user_string() == "parsed_index"), {})
-    counts = {name: facts[f"n_{name}"].value if facts else 0 for name in ("added", "changed", "removed")}
+        return (
+            KILLED
+            if any(event.message == KILLED for event in events)
+            else f"The run failed. {SEE_UI}"
+        )
+    made = [
+        e.step_materialization_data.materialization for e in events if e.is_step_materialization
+    ]
+    facts = next(
+        (one.metadata for one in made if one.asset_key.to_user_string() == "parsed_index"), {}
+    )
+    counts = {
+        name: facts[f"n_{name}"].value if facts else 0 for name in ("added", "changed", "removed")
+    }
     return "Papers: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + "."
 
 
@@ -107,13 +143,15 @@ os.nice(10)  # answers go first: the server runs on the same machine
 from rag_assets.pipeline.runs.materialize import materialize
 materialize("+index_meta", started_by="rag-assets serve", **json.load(sys.stdin))
 """
-"""Answers nothing and evaluates nothing: that may cost money, and would fail for questions about deleted papers."""
+"""Answers nothing and evaluates nothing: that may cost money, and would fail for questions about
+deleted papers."""
 _NOT_BEGUN = "It begins when no other run writes the data folder."
 _NEVER_BEGAN = f"The run could not begin. {SEE_UI}"
 
 
 class RunRequests:
-    """Asks for runs over one data folder and tells how far they are; safe to use from several threads. To be closed."""
+    """Asks for runs over one data folder and tells how far they are; safe to use from several
+    threads. To be closed."""
 
     def __init__(self, settings: Settings) -> None:
         """settings: those of the server, which its runs use too."""
@@ -123,8 +161,8 @@ class RunRequests:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def ask(self) -> str:
-        """Ask for a run that reads the papers as they are now. Returns its id, which it shares with earlier requests
-        as long as it has not begun. Raises ReadOnlyFolder."""
+        """Ask for a run that reads the papers as they are now. Returns its id, which it shares with
+        earlier requests as long as it has not begun. Raises ReadOnlyFolder."""
         with self._lock:
             last = next(reversed(self._processes), None)
             if last and self._processes[last].poll() is None and self._recorded(last) is None:
@@ -159,7 +197,8 @@ class RunRequests:
 
 
 def _started(run_id: str, settings: Settings) -> "subprocess.Popen[bytes]":
-    """The process of a run, in a session of its own: a Ctrl-C in the terminal of the server does not reach it."""
+    """The process of a run, in a session of its own: a Ctrl-C in the terminal of the server does
+    not reach it."""
     dagster_home(settings.paths)
     request = {
         "run_id": run_id,

@@ -1,7 +1,9 @@
-"""What serves the Dagster UI of one data folder: Dagster's web application, its code server and its daemon.
+"""What serves the Dagster UI of one data folder: Dagster's web application, its code server and its
+daemon.
 
-Dagster's own command for all three, `dagster dev`, lets in every page that is open in a browser. So the application is
-made here, and served behind the guards of `faces.listening`. Dagster has no public name for what makes it.
+Dagster's own command for all three, `dagster dev`, lets in every page that is open in a browser. So
+the application is made here, and served behind the guards of `faces.listening`. Dagster has no
+public name for what makes it.
 """
 
 import json
@@ -22,8 +24,11 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 
 import rag_assets
 
-_DEFINITIONS = ModuleTarget("rag_assets.definitions", None, str(Path(rag_assets.__file__).parents[1]), "rag_assets")
-"""Dagster puts the working directory on Python's path, so that is the folder of the package, not that of the user."""
+_DEFINITIONS = ModuleTarget(
+    "rag_assets.definitions", None, str(Path(rag_assets.__file__).parents[1]), "rag_assets"
+)
+"""Dagster puts the working directory on Python's path, so that is the folder of the package, not
+that of the user."""
 _LOG_LEVEL = "warning"
 _POLL_MS = 2000
 _PATIENCE_S = 60
@@ -31,7 +36,8 @@ _PATIENCE_S = 60
 
 @contextmanager
 def dagster_ui(home: Path, ended: Callable[[], None]) -> Iterator[Any]:
-    """Dagster's web application (ASGI) over the history in `home`; meanwhile its daemon runs sensor and schedule.
+    """Dagster's web application (ASGI) over the history in `home`; meanwhile its daemon runs sensor
+    and schedule.
 
     ended: called from a thread when the daemon ends by itself.
     """
@@ -44,14 +50,26 @@ def dagster_ui(home: Path, ended: Callable[[], None]) -> Iterator[Any]:
         servers = list(code_servers.get_code_server_specs())
         workspace.write_text(json.dumps({"load_from": servers}), "utf-8")  # YAML reads JSON
         target = WorkspaceFileTarget([str(workspace)])
-        with _daemon(workspace, ended), WorkspaceProcessContext(instance, target, dg.__version__) as context:
+        with (
+            _daemon(workspace, ended),
+            WorkspaceProcessContext(instance, target, dg.__version__) as context,
+        ):
             yield create_app_from_workspace_process_context(context, live_data_poll_rate=_POLL_MS)
 
 
 @contextmanager
 def _daemon(workspace: Path, ended: Callable[[], None]) -> Iterator[None]:
     """The daemon as a process, for as long as the block takes."""
-    command = [sys.executable, "-m", "dagster._daemon", "run", "--log-level", _LOG_LEVEL, "--workspace", str(workspace)]
+    command = [
+        sys.executable,
+        "-m",
+        "dagster._daemon",
+        "run",
+        "--log-level",
+        _LOG_LEVEL,
+        "--workspace",
+        str(workspace),
+    ]
     is_over = Event()
 
     def watch() -> None:

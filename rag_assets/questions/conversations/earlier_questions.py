@@ -1,8 +1,8 @@
 """Questions that were answered before, found again when the same is asked in other words.
 
-Two questions count as the same when their vectors are near and all of this agrees: the filter, what was published, the
-names, the numbers, the words that turn a meaning (not, more, before) and what is asked for (who, when). Vectors alone
-place "in 2019" beside "in 2020" and "raised" beside "lowered".
+Two questions count as the same when their vectors are near and all of this agrees: the filter, what
+was published, the names, the numbers, the words that turn a meaning (not, more, before) and what is
+asked for (who, when). Vectors alone place "in 2019" beside "in 2020" and "raised" beside "lowered".
 """
 
 import re
@@ -44,8 +44,11 @@ class _Asked:
 class EarlierQuestions:
     """The questions answered lately; safe to use from several threads. Kept in memory."""
 
-    def __init__(self, embed: Embed, threshold: float, *, max_questions: int = MAX_QUESTIONS) -> None:
-        """embed: the unit vector of a question. threshold: the least cosine of two that may be the same."""
+    def __init__(
+        self, embed: Embed, threshold: float, *, max_questions: int = MAX_QUESTIONS
+    ) -> None:
+        """embed: the unit vector of a question. threshold: the least cosine of two that may be the
+        same."""
         self._embed = embed
         self._threshold = threshold
         self._max_questions = max_questions
@@ -53,7 +56,8 @@ class EarlierQuestions:
         self._asked: OrderedDict[tuple[str, object], _Asked] = OrderedDict()
 
     def same_as(self, question: Question, version: str) -> str | None:
-        """The earlier question that asks the same, nearest first; None where there is none, or it is this very one.
+        """The earlier question that asks the same, nearest first; None where there is none, or it
+        is this very one.
 
         version: of everything an answer follows from (`Engine.answers_version`).
         """

@@ -1,8 +1,10 @@
-"""Turns of a conversation, and what a follow-up question means after them, by a model or by two rules.
+"""Turns of a conversation, and what a follow-up question means after them, by a model or by two
+rules.
 
-A follow-up about papers that an answer cites ("that paper", "the second study", "who wrote it") keeps its words and is
-put to those papers alone. A follow-up with few words of its own ("Why?", "And for children?") is asked
-together with the question before it, without the answer: a sentence that was just quoted would be found again first.
+A follow-up about papers that an answer cites ("that paper", "the second study", "who wrote it")
+keeps its words and is put to those papers alone. A follow-up with few words of its own ("Why?",
+"And for children?") is asked together with the question before it, without the answer: a sentence
+that was just quoted would be found again first.
 """
 
 import json
@@ -29,7 +31,9 @@ PAPERS = (
 )
 _PAPER = f"(?:{'|'.join(sorted(PAPERS, reverse=True))})"
 _ONE_PAPER = f"(?:{'|'.join(sorted(word for word in PAPERS if not word.endswith('s')))})"
-_NOT_DESCRIBED = r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|who|where|published|in\s+\d)\b)"
+_NOT_DESCRIBED = (
+    r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|who|where|published|in\s+\d)\b)"
+)
 """What follows says which paper is meant, so it is not the one before."""
 _ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_ONE_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _AUTHORS = re.compile(rf"\b(?:the|its|their)\s+authors\b{_NOT_DESCRIBED}", re.IGNORECASE)
@@ -39,26 +43,35 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 """What was written or published is the last paper that was quoted."""
-_SEVERAL = re.compile(rf"\b(?:these|those|both|the two|both of these)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
+_SEVERAL = re.compile(
+    rf"\b(?:these|those|both|the two|both of these)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _NUMBERED = re.compile(
-    rf"\bthe\s+({'|'.join(_ORDINALS)}|former|latter|last|other)\s+(?:one|{_PAPER})\b{_NOT_DESCRIBED}", re.IGNORECASE
+    rf"\bthe\s+({'|'.join(_ORDINALS)}|former|latter|last|other)\s+(?:one|{_PAPER})\b{_NOT_DESCRIBED}",
+    re.IGNORECASE,
 )
 _NOTHING_ELSE = re.compile(
-    r"(?:(?:and|but|or|what|how)\b\W*)*(?:about\s+)?(?:(?:in|for|of|with|according to)\s+)?", re.IGNORECASE
+    r"(?:(?:and|but|or|what|how)\b\W*)*(?:about\s+)?(?:(?:in|for|of|with|according to)\s+)?",
+    re.IGNORECASE,
 )
 MAX_OWN_WORDS = 2
-"""Content words of a follow-up; one with more of them may be about something else, and is asked as it stands."""
+"""Content words of a follow-up; one with more of them may be about something else, and is asked as
+it stands."""
 _LEANS = re.compile(
     r"^\W*(?:and|but|or|so|what about|how about)\b"
     r"|\b(?:it|its|they|them|their|this|that|these|those|there|he|she|his|her|same)\b",
     re.IGNORECASE,
 )
 _ASKS_IN_GENERAL = re.compile(
-    r"^\W*(?:what|how|why|who|which|when|where)\b(?!.*\bthe\b).*\b(?:is|are|do|does)\b", re.IGNORECASE
+    r"^\W*(?:what|how|why|who|which|when|where)\b(?!.*\bthe\b).*\b(?:is|are|do|does)\b",
+    re.IGNORECASE,
 )
-"""In the present and without "the": "Which doses were given?" asks about a study that was spoken of."""
-_HAS_VERB = re.compile(r"^\W*who\b|\b(?:is|are|was|were|do|does|did|has|have|can|could|should)\b", re.IGNORECASE)
+"""In the present and without "the": "Which doses were given?" asks about a study that was spoken
+of."""
+_HAS_VERB = re.compile(
+    r"^\W*who\b|\b(?:is|are|was|were|do|does|did|has|have|can|could|should)\b", re.IGNORECASE
+)
 _MAX_BEFORE_CHARS = 300
 _PARTS_A_QUESTION = re.compile(r"[?,;:()]+")
 """Signs that would split the question into several."""
@@ -70,13 +83,15 @@ class Rewritten:
     """What is asked of the corpus on behalf of a question."""
 
     question: str
-    """Can be understood without the conversation; the question itself where nothing was rewritten."""
+    """Can be understood without the conversation; the question itself where nothing was
+    rewritten."""
     is_rewritten: bool
     """The question was changed, or restricted to papers."""
     reason: str = ""
     """Why, as a sentence for the user; empty where nothing was rewritten."""
     paper_ids: tuple[str, ...] = ()
-    """Papers that the question means ("that paper"), to be searched alone; empty for no restriction."""
+    """Papers that the question means ("that paper"), to be searched alone; empty for no
+    restriction."""
 
     @classmethod
     def as_it_stands(cls, question: str) -> "Rewritten":
@@ -114,8 +129,8 @@ class Turn:
 def about_papers(question: str, turns: Sequence[Turn]) -> Rewritten | None:
     """The question, restricted to the cited papers that it points at.
 
-    One that says nothing else ("and in the other paper?") is the question before, put to that paper. None where it
-    points at no paper, or one cannot tell at which.
+    One that says nothing else ("and in the other paper?") is the question before, put to that
+    paper. None where it points at no paper, or one cannot tell at which.
     """
     for pattern, find in (
         (_SEVERAL, _all),
@@ -130,8 +145,14 @@ def about_papers(question: str, turns: Sequence[Turn]) -> Rewritten | None:
         papers = find(match, turns)
         if not papers:
             return Rewritten.as_it_stands(question)
-        is_bare = _NOTHING_ELSE.fullmatch(question[: match.start()]) and not question[match.end() :].strip(" ?.!")
-        text = turns[-1].asked.question if is_bare and pattern not in (_AUTHORS, _WRITTEN) else question
+        is_bare = _NOTHING_ELSE.fullmatch(question[: match.start()]) and not question[
+            match.end() :
+        ].strip(" ?.!")
+        text = (
+            turns[-1].asked.question
+            if is_bare and pattern not in (_AUTHORS, _WRITTEN)
+            else question
+        )
         reason = f'"{match.group()}" is read as {" and ".join(papers)}, cited by the answer before.'
         return Rewritten(text, is_rewritten=True, reason=reason, paper_ids=papers)
     return None
@@ -143,7 +164,8 @@ def _only(_match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def _last(_match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
-    """All that the last answer with a quote cites: "who wrote it?" after two papers asks for the authors of both."""
+    """All that the last answer with a quote cites: "who wrote it?" after two papers asks for the
+    authors of both."""
     return next((turn.cited_papers for turn in reversed(turns) if turn.cited_papers), ())
 
 
@@ -167,7 +189,8 @@ def _numbered(match: re.Match[str], turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def _pool(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """The papers that "the second study" counts: those of the last answer that was not put to some of them alone."""
+    """The papers that "the second study" counts: those of the last answer that was not put to some
+    of them alone."""
     for turn in reversed(turns):
         if not turn.asked.paper_ids:
             return turn.cited_papers
@@ -175,20 +198,30 @@ def _pool(turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def with_the_question_before(question: str, before: Turn) -> Rewritten | None:
-    """The follow-up with the question before it in brackets; None where it says enough by itself."""
-    if len(terms_of(question)) > MAX_OWN_WORDS or _stands_alone(question) or not terms_of(before.asked.question):
+    """The follow-up with the question before it in brackets; None where it says enough by
+    itself."""
+    if (
+        len(terms_of(question)) > MAX_OWN_WORDS
+        or _stands_alone(question)
+        or not terms_of(before.asked.question)
+    ):
         return None
-    earlier = " ".join(_PARTS_A_QUESTION.sub(" ", before.asked.question[:_MAX_BEFORE_CHARS]).split())
+    earlier = " ".join(
+        _PARTS_A_QUESTION.sub(" ", before.asked.question[:_MAX_BEFORE_CHARS]).split()
+    )
     text = f"{question.strip().rstrip('?. ')}? ({earlier})"
     return Rewritten(text, is_rewritten=True, reason=_REASON, paper_ids=before.asked.paper_ids)
 
 
 def _stands_alone(question: str) -> bool:
-    """Whether a short question needs no other one: "What is ColBERT?", "When was HNSW introduced?", but not "What is
-    the dose?" or "Which doses were given?", which ask about things of which somebody spoke."""
+    """Whether a short question needs no other one: "What is ColBERT?", "When was HNSW introduced?",
+    but not "What is the dose?" or "Which doses were given?", which ask about things of which
+    somebody spoke."""
     if _LEANS.search(question) or not terms_of(question):
         return False
-    names_something = bool(words_written_as_names(question)) and _HAS_VERB.search(question) is not None
+    names_something = (
+        bool(words_written_as_names(question)) and _HAS_VERB.search(question) is not None
+    )
     return names_something or _ASKS_IN_GENERAL.search(question) is not None
 
 
@@ -205,17 +238,26 @@ _NAME = re.compile(r"\w*(?:\d|[A-Z]\w*[A-Z])\w*")
 class StandaloneQuestion(BaseModel):
     """The reply of the model."""
 
-    question: str = Field(description="The question, so that it can be understood alone; unchanged if it can be.")
-    paper_ids: list[str] = Field(description="Papers of the last answers that it is only about; empty if it is not.")
+    question: str = Field(
+        description="The question, so that it can be understood alone; unchanged if it can be."
+    )
+    paper_ids: list[str] = Field(
+        description="Papers of the last answers that it is only about; empty if it is not."
+    )
 
 
 class RewritingModel:
     """Asks the model that writes answers; safe to use from several threads."""
 
     def __init__(self, name: ModelName, connections: Connections, *, timeout_s: float) -> None:
-        """timeout_s: how long a reply is waited for. Raises MissingKey, InvalidSettings; nothing is opened yet."""
+        """timeout_s: how long a reply is waited for. Raises MissingKey, InvalidSettings; nothing is
+        opened yet."""
         self._model = LazyModel(
-            name, connections, StandaloneQuestion, instructions=_PROMPT.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
+            name,
+            connections,
+            StandaloneQuestion,
+            instructions=_PROMPT.filled(),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         self._timeout_s = timeout_s
         self._pause = FaultPause()
@@ -243,11 +285,15 @@ def open_rewriting_model(settings: Settings, connections: Connections) -> Rewrit
     """
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return None
-    name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
+    name = ModelName.parse(
+        settings.answering.model, setting="answering.model", instead="extractive"
+    )
     return RewritingModel(name, connections, timeout_s=settings.model_access.query_timeout_s)
 
 
-def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | None = None) -> Rewritten:
+def standalone(
+    question: str, turns: Sequence[Turn], model: RewritingModel | None = None
+) -> Rewritten:
     """What to ask of the corpus for a question after `turns` (oldest first).
 
     model: asked where there is one; where it cannot be, and without one, the rules decide.
@@ -271,13 +317,28 @@ def _read(turn: Turn) -> dict[str, Any]:
 def _checked(reply: StandaloneQuestion, question: str, turns: Sequence[Turn]) -> Rewritten | None:
     text = " ".join("".join(char if char.isprintable() else " " for char in reply.question).split())
     cited = {paper for turn in turns for paper in turn.cited_papers}
-    said = " ".join([question, *(f"{turn.asked.question} {turn.answer.get('answer', '')}" for turn in turns), *cited])
+    said = " ".join(
+        [
+            question,
+            *(f"{turn.asked.question} {turn.answer.get('answer', '')}" for turn in turns),
+            *cited,
+        ]
+    )
     known = {name.casefold() for name in _NAME.findall(said)}
     is_known = all(name.casefold() in known for name in _NAME.findall(text))
-    if not text or len(text) > max(_MAX_QUESTION_CHARS, len(question)) or not is_known or set(reply.paper_ids) - cited:
-        logger.warning("A model's wording of a follow-up question is not used: it adds to what was said.")
+    if (
+        not text
+        or len(text) > max(_MAX_QUESTION_CHARS, len(question))
+        or not is_known
+        or set(reply.paper_ids) - cited
+    ):
+        logger.warning(
+            "A model's wording of a follow-up question is not used: it adds to what was said."
+        )
         return None
     papers = tuple(dict.fromkeys(reply.paper_ids))
     if text == " ".join(question.split()) and not papers:
         return Rewritten.as_it_stands(question)
-    return Rewritten(text, is_rewritten=True, reason="Read together with what was said before.", paper_ids=papers)
+    return Rewritten(
+        text, is_rewritten=True, reason="Read together with what was said before.", paper_ids=papers
+    )

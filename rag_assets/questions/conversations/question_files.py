@@ -1,10 +1,16 @@
-"""Questions of a file that come after others: what they mean, once the questions before them are answered."""
+"""Questions of a file that come after others: what they mean, once the questions before them are
+answered."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag_assets.core.domain import EVERYTHING, Filter
-from rag_assets.questions.conversations.follow_ups import RewritingModel, Rewritten, Turn, standalone
+from rag_assets.questions.conversations.follow_ups import (
+    RewritingModel,
+    Rewritten,
+    Turn,
+    standalone,
+)
 from rag_assets.questions.files import Question
 
 
@@ -15,8 +21,8 @@ def after_conversation(
 ) -> Question:
     """The question as it is understood after its `conversation`; without one, the question itself.
 
-    answer: gives the row of qa.jsonl for each earlier question, which are asked in turn. open_model: gives the model
-    that `standalone` asks.
+    answer: gives the row of qa.jsonl for each earlier question, which are asked in turn.
+    open_model: gives the model that `standalone` asks.
     """
     if not question.conversation:
         return question
@@ -30,5 +36,9 @@ def after_conversation(
 
 def _meant(question: Question, meant: Rewritten) -> Question:
     papers = Filter.of_papers(meant.paper_ids) if meant.paper_ids else EVERYTHING
-    changes = {"question": meant.question, "conversation": (), "where": (question.where or EVERYTHING) & papers}
+    changes = {
+        "question": meant.question,
+        "conversation": (),
+        "where": (question.where or EVERYTHING) & papers,
+    }
     return question.model_copy(update=changes)

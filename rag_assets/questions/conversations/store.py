@@ -1,8 +1,9 @@
 """Conversations on disk, in SQLite.
 
-Each change is one transaction in a write-ahead log, flushed to the disk: a process killed at any moment leaves every
-turn that was added and no half of another. Several processes may have the file open. What is kept is bounded: the
-oldest turns of a conversation and the conversations that were left alone longest are deleted.
+Each change is one transaction in a write-ahead log, flushed to the disk: a process killed at any
+moment leaves every turn that was added and no half of another. Several processes may have the file
+open. What is kept is bounded: the oldest turns of a conversation and the conversations that were
+left alone longest are deleted.
 """
 
 import json
@@ -82,10 +83,11 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations of a data folder; safe to use from several threads. To be closed, or a context manager.
+    """The conversations of a data folder; safe to use from several threads. To be closed, or a
+    context manager.
 
-    The database is opened when it is first needed; every method raises ReadOnlyFolder where it cannot be. A damaged
-    file is kept under another name, with a warning, and a new one begun.
+    The database is opened when it is first needed; every method raises ReadOnlyFolder where it
+    cannot be. A damaged file is kept under another name, with a warning, and a new one begun.
     """
 
     def __init__(self, path: Path, limits: ConversationLimits | None = None) -> None:
@@ -108,9 +110,11 @@ class Conversations:
             self._opened = None
 
     def start(self, name: str | None = None) -> str:
-        """Begin a conversation; name: its id, if there is none of that id yet. Returns its id, which cannot be guessed
-        if it was given no name."""
-        conversation_id = name or secrets.token_hex(12)  # no hyphen in front, which a command reads as an option
+        """Begin a conversation; name: its id, if there is none of that id yet. Returns its id,
+        which cannot be guessed if it was given no name."""
+        conversation_id = name or secrets.token_hex(
+            12
+        )  # no hyphen in front, which a command reads as an option
         with self._transaction() as database:
             values = (conversation_id, _now(), _next_change(database))
             database.execute("INSERT OR IGNORE INTO conversations VALUES (?, '', 0, ?, ?)", values)
@@ -122,7 +126,8 @@ class Conversations:
         return conversation_id
 
     def add(self, conversation_id: str, turn: Turn) -> int:
-        """Add a turn. Returns its number, counted from 1. Raises UnknownConversation, TurnTooLarge."""
+        """Add a turn. Returns its number, counted from 1. Raises UnknownConversation,
+        TurnTooLarge."""
         content = json.dumps(asdict(turn))
         max_bytes = int(self._limits.max_turn_mb * _BYTES_PER_MB)
         if len(content) > max_bytes:
@@ -130,7 +135,9 @@ class Conversations:
         with self._transaction() as database:
             before = _demanded(database, conversation_id)
             number = before.n_turns + 1
-            database.execute("INSERT INTO turns VALUES (?, ?, ?)", (conversation_id, number, content))
+            database.execute(
+                "INSERT INTO turns VALUES (?, ?, ?)", (conversation_id, number, content)
+            )
             database.execute(
                 "DELETE FROM turns WHERE conversation_id = ? AND turn <= ?",
                 (conversation_id, number - self._limits.max_turns),
@@ -138,7 +145,13 @@ class Conversations:
             database.execute(
                 "UPDATE conversations SET title = ?, n_turns = ?, changed_at = ?, changes = ? "
                 "WHERE conversation_id = ?",
-                (before.title or _title(turn.question), number, _now(), _next_change(database), conversation_id),
+                (
+                    before.title or _title(turn.question),
+                    number,
+                    _now(),
+                    _next_change(database),
+                    conversation_id,
+                ),
             )
             _shrink(database, conversation_id, int(self._limits.max_mb * _BYTES_PER_MB))
         return number
@@ -150,7 +163,8 @@ class Conversations:
             return Conversation(summary, _turns(database, conversation_id, limit=-1))
 
     def last_turns(self, conversation_id: str, n: int) -> Sequence[Turn]:
-        """The last `n` turns, oldest first: what a follow-up is read after. Raises UnknownConversation."""
+        """The last `n` turns, oldest first: what a follow-up is read after. Raises
+        UnknownConversation."""
         with self._transaction() as database:
             _demanded(database, conversation_id)
             return tuple(numbered.turn for numbered in _turns(database, conversation_id, limit=n))
@@ -168,7 +182,9 @@ class Conversations:
         """Delete a conversation with its turns. Raises UnknownConversation."""
         with self._transaction() as database:
             _demanded(database, conversation_id)
-            database.execute("DELETE FROM conversations WHERE conversation_id = ?", (conversation_id,))
+            database.execute(
+                "DELETE FROM conversations WHERE conversation_id = ?", (conversation_id,)
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -190,7 +206,9 @@ def _opened(path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ReadOnlyFolder.at(path.parent) from error
-    if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if not os.access(path.parent, os.W_OK | os.X_OK) or (
+        path.exists() and not os.access(path, os.W_OK)
+    ):
         raise ReadOnlyFolder.at(path.parent)
     try:
         return _connected(path)
@@ -203,7 +221,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _connected(path: Path) -> sqlite3.Connection:
     """Raises sqlite3.DatabaseError when the file is damaged."""
-    database = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(
+        path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+    )
     try:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
@@ -225,7 +245,9 @@ def _keep_aside(path: Path, error: sqlite3.Error) -> None:
     for suffix in _SIDE_FILES:
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
-    logger.warning("%s is damaged (%s). It is kept as %s, and a new one is begun.", path, error, aside.name)
+    logger.warning(
+        "%s is damaged (%s). It is kept as %s, and a new one is begun.", path, error, aside.name
+    )
 
 
 def _demanded(database: sqlite3.Connection, conversation_id: str) -> ConversationSummary:
@@ -241,22 +263,31 @@ def _demanded(database: sqlite3.Connection, conversation_id: str) -> Conversatio
     return ConversationSummary(*row)
 
 
-def _turns(database: sqlite3.Connection, conversation_id: str, *, limit: int) -> tuple[NumberedTurn, ...]:
+def _turns(
+    database: sqlite3.Connection, conversation_id: str, *, limit: int
+) -> tuple[NumberedTurn, ...]:
     rows = database.execute(
-        "SELECT turn, content FROM turns WHERE conversation_id = ? ORDER BY turn DESC LIMIT ?", (conversation_id, limit)
+        "SELECT turn, content FROM turns WHERE conversation_id = ? ORDER BY turn DESC LIMIT ?",
+        (conversation_id, limit),
     ).fetchall()
-    return tuple(NumberedTurn(number, _turn(json.loads(content))) for number, content in reversed(rows))
+    return tuple(
+        NumberedTurn(number, _turn(json.loads(content))) for number, content in reversed(rows)
+    )
 
 
 def _turn(content: dict[str, Any]) -> Turn:
     asked = content["asked"]
     shown = {name: tuple(content.get(name, ())) for name in ("contexts", "dropped")}
-    return Turn(**content | shown | {"asked": Rewritten(**asked | {"paper_ids": tuple(asked["paper_ids"])})})
+    return Turn(
+        **content | shown | {"asked": Rewritten(**asked | {"paper_ids": tuple(asked["paper_ids"])})}
+    )
 
 
 def _next_change(database: sqlite3.Connection) -> int:
     """A number that grows with every change: seconds of a clock may be equal, or go back."""
-    ((latest,),) = database.execute("SELECT COALESCE(MAX(changes), 0) FROM conversations").fetchall()
+    ((latest,),) = database.execute(
+        "SELECT COALESCE(MAX(changes), 0) FROM conversations"
+    ).fetchall()
     return int(latest) + 1
 
 
@@ -272,7 +303,10 @@ def _shrink(database: sqlite3.Connection, current: str, max_bytes: int) -> None:
 
 
 def _used_bytes(database: sqlite3.Connection) -> int:
-    figures = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count")]
+    figures = [
+        database.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count")
+    ]
     return int(figures[0] - figures[1]) * int(database.execute("PRAGMA page_size").fetchone()[0])
 
 

@@ -1,11 +1,13 @@
 """What an embedding model is to the rest of the project, and the work that all adapters share.
 
-What a model expects before a question and before a passage follows from its training; without it less is found, and
-nothing fails. fastembed puts nothing before a text (0.9.1: only jina-embeddings-v3 distinguishes the two, by a task
-number), so every dense model of its list is decided about here, "none" included; a test walks that list. For Google's
-models pydantic-ai marks which text is a question.
+What a model expects before a question and before a passage follows from its training; without it
+less is found, and nothing fails. fastembed puts nothing before a text (0.9.1: only
+jina-embeddings-v3 distinguishes the two, by a task number), so every dense model of its list is
+decided about here, "none" included; a test walks that list. For Google's models pydantic-ai marks
+which text is a question.
 
-Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `providers` decides which one a setting means.
+Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `providers` decides which
+one a setting means.
 """
 
 import logging
@@ -40,30 +42,39 @@ class Prefixes:
 
     def overridden(self, query: str | None, passage: str | None) -> "Prefixes":
         """A copy in which `query` and `passage` take their place where they are not None."""
-        return Prefixes(self.query if query is None else query, self.passage if passage is None else passage)
+        return Prefixes(
+            self.query if query is None else query, self.passage if passage is None else passage
+        )
 
 
 NO_PREFIXES = Prefixes()
 
 BGE_EN = Prefixes(query="Represent this sentence for searching relevant passages: ")
-"""Model cards of BAAI/bge-*-en and -v1.5 ("query instruction for retrieval"), mixedbread-ai/mxbai-embed-large-v1
-(prompt "query") and Snowflake/snowflake-arctic-embed-* of 1.0 and 1.5 (prompt "query"): the three have it in common."""
+"""Model cards of BAAI/bge-*-en and -v1.5 ("query instruction for retrieval"),
+mixedbread-ai/mxbai-embed-large-v1 (prompt "query") and Snowflake/snowflake-arctic-embed-* of 1.0
+and 1.5 (prompt "query"): the three have it in common."""
 _BGE_ZH = Prefixes(query="为这个句子生成表示以用于检索相关文章：")
 """Model card of BAAI/bge-*-zh-v1.5."""
 ARCTIC_2 = Prefixes(query="query: ")
 """Model cards of Snowflake/snowflake-arctic-embed-*-v2.0: another prompt than the models before."""
 _E5 = Prefixes(query="query: ", passage="passage: ")
-"""Model card of intfloat/multilingual-e5-large: both, "otherwise you will see a performance degradation"."""
+"""Model card of intfloat/multilingual-e5-large: both, "otherwise you will see a performance
+degradation"."""
 NOMIC = Prefixes(query="search_query: ", passage="search_document: ")
 """Model cards of nomic-ai/nomic-embed-text-v1, -v1.5: a task prefix is required."""
 EMBEDDING_GEMMA = Prefixes(query="task: search result | query: ", passage="title: none | text: ")
-"""Model card of google/embeddinggemma-300m, prompts for retrieval; also in fastembed's description."""
-QWEN_3 = Prefixes(query="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:")
-"""Model card of Qwen/Qwen3-Embedding-0.6B (`get_detailed_instruct`): no space after "Query:"; passages plain."""
+"""Model card of google/embeddinggemma-300m, prompts for retrieval; also in fastembed's
+description."""
+QWEN_3 = Prefixes(
+    query="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+)
+"""Model card of Qwen/Qwen3-Embedding-0.6B (`get_detailed_instruct`): no space after "Query:";
+passages plain."""
 _STELLA = Prefixes(
     query="Instruct: Given a web search query, retrieve relevant passages that answer the query.\nQuery: "
 )
-"""Model card of NovaSearch/stella_en_400M_v5, prompt "s2p_query": a full stop and a space that Qwen3 does not have."""
+"""Model card of NovaSearch/stella_en_400M_v5, prompt "s2p_query": a full stop and a space that
+Qwen3 does not have."""
 
 FASTEMBED: dict[str, Prefixes] = {
     "BAAI/bge-base-en": BGE_EN,
@@ -87,7 +98,9 @@ FASTEMBED: dict[str, Prefixes] = {
     "Qwen/Qwen3-Embedding-0.6B-Q": QWEN_3,
     "Qdrant/stella-en-400M-v5-doc-onnx": _STELLA,
     **dict.fromkeys(
-        (  # trained on plain texts, or distinguished inside fastembed (jina-embeddings-v3): their cards name no prefix
+        # trained on plain texts, or distinguished inside fastembed (jina-embeddings-v3): their
+        # cards name no prefix
+        (
             "sentence-transformers/all-MiniLM-L6-v2",
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
             "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
@@ -107,7 +120,8 @@ FASTEMBED: dict[str, Prefixes] = {
             "minishlab/potion-base-8M",
             "minishlab/potion-retrieval-32M",
             "minishlab/potion-multilingual-128M",
-            "Qdrant/constella-zero",  # made for questions alone, to be compared with stella's vectors of passages
+            # made for questions alone, to be compared with stella's vectors of passages
+            "Qdrant/constella-zero",
             "Qdrant/constella-nano",
         ),
         NO_PREFIXES,
@@ -117,7 +131,8 @@ FASTEMBED: dict[str, Prefixes] = {
 
 
 def fastembed_prefixes(name: str) -> Prefixes:
-    """Prefixes of a model of fastembed's list; empty, with a warning, for one that came after this table."""
+    """Prefixes of a model of fastembed's list; empty, with a warning, for one that came after this
+    table."""
     if name not in FASTEMBED:
         logger.warning(
             "It is not known here what %s expects before a question or a passage: nothing is put before them. See its "
@@ -136,19 +151,22 @@ class EmbedderFacts:
     """What must be known of a model before it is loaded."""
 
     identity: str
-    """Part of every cache key and of the index: whatever changes a vector (provider, weights, quantisation, builder,
-    prefixes) changes it. Letters, digits, dots and dashes only, so that it can name a folder."""
+    """Part of every cache key and of the index: whatever changes a vector (provider, weights,
+    quantisation, builder, prefixes) changes it. Letters, digits, dots and dashes only, so that it
+    can name a folder."""
     dimension: int
     """Length of a vector."""
     max_tokens: int
-    """Tokens of a passage that the model reads, special tokens included, the prefix of passages not; what follows
-    them is not in the vector."""
+    """Tokens of a passage that the model reads, special tokens included, the prefix of passages
+    not; what follows them is not in the vector."""
     tokenizer_id: str
-    """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other passages."""
+    """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other
+    passages."""
 
 
 class Embedder(Protocol):
-    """Makes vectors. A vector depends on its own text and the model only, never on what is embedded with it."""
+    """Makes vectors. A vector depends on its own text and the model only, never on what is embedded
+    with it."""
 
     @property
     def identity(self) -> str:
@@ -159,7 +177,8 @@ class Embedder(Protocol):
     def facts(self) -> EmbedderFacts: ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model sees it: special tokens included, nothing cut off. Loads no model."""
+        """Tokens of each text as the model sees it: special tokens included, nothing cut off. Loads
+        no model."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -171,12 +190,14 @@ class Embedder(Protocol):
         ...
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """Sizes of the batches, in order, that `embed_passages` makes of `texts`; callers save after each."""
+        """Sizes of the batches, in order, that `embed_passages` makes of `texts`; callers save
+        after each."""
         ...
 
 
 class ModelEmbedder(ABC):
-    """The Embedder that an adapter completes: prefixes, batches, and questions that were asked before.
+    """The Embedder that an adapter completes: prefixes, batches, and questions that were asked
+    before.
 
     Opening one is free: nothing is loaded, fetched or sent before it is needed.
     """
@@ -196,7 +217,8 @@ class ModelEmbedder(ABC):
 
     @abstractmethod
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """Unit vectors, shape (len(texts), dimension), of one batch; the prefix is part of the texts."""
+        """Unit vectors, shape (len(texts), dimension), of one batch; the prefix is part of the
+        texts."""
 
     @property
     def identity(self) -> str:
@@ -207,7 +229,8 @@ class ModelEmbedder(ABC):
         return [len(texts)]
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`. If a batch fails, the vectors of those before it are lost, see `request_sizes`."""
+        """See `Embedder`. If a batch fails, the vectors of those before it are lost, see
+        `request_sizes`."""
         vectors = np.empty((len(texts), self.facts.dimension), np.float32)
         start = 0
         for size in self.request_sizes(texts):
@@ -227,7 +250,8 @@ class ModelEmbedder(ABC):
 
 
 def unit(vector: NDArray[Any]) -> Vectors:
-    """The vector scaled to length 1 (not all models do); one of length 0 is left for the audit to find."""
+    """The vector scaled to length 1 (not all models do); one of length 0 is left for the audit to
+    find."""
     wide = vector.astype(np.float64)
     length = float(np.linalg.norm(wide))
     return (wide / length if length > 0 else wide).astype(np.float32)
@@ -242,7 +266,8 @@ def side_by_side(work: Callable[[str], Made], texts: Sequence[str], n_threads: i
 
 
 def shared(place: Path, load: Callable[[], Made]) -> Made:
-    """The model of a file or folder: loaded, unless it is in use; then its memory is shared (35 MB for int8)."""
+    """The model of a file or folder: loaded, unless it is in use; then its memory is shared (35 MB
+    for int8)."""
     with _LOADING:
         model: Made | None = _IN_USE.get(place.resolve())
         if model is None:

@@ -1,6 +1,7 @@
 """BERT encoders that are built here: their dimensions, and running them on onnxruntime.
 
-`onnx_graph` writes the graphs; `local_model` and the sentence reader (`reranking`) read weights and keep the files.
+`onnx_graph` writes the graphs; `local_model` and the sentence reader (`reranking`) read weights and
+keep the files.
 """
 
 from dataclasses import dataclass
@@ -16,19 +17,22 @@ if TYPE_CHECKING:
 SEGMENT_IDS = "token_type_ids"
 """Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
 SEGMENTS = "embeddings.segments.weight"
-"""Name of the vectors that are added to the tokens of each segment, shape (n_segments, n_hidden)."""
+"""Name of the vectors that are added to the tokens of each segment, shape (n_segments,
+n_hidden)."""
 
 
 @dataclass(frozen=True)
 class BertShape:
-    """Dimensions of a BERT encoder that its weights do not show; the defaults are all-MiniLM-L6-v2's (config.json)."""
+    """Dimensions of a BERT encoder that its weights do not show; the defaults are
+    all-MiniLM-L6-v2's (config.json)."""
 
     n_layers: int = 6
     n_heads: int = 12
     n_hidden: int = 384
     layer_norm_epsilon: float = 1e-12
     max_tokens: int = 256
-    """Longest input the model was trained for, special tokens included (sentence_bert_config.json)."""
+    """Longest input the model was trained for, special tokens included
+    (sentence_bert_config.json)."""
     n_segments: int = 0
     """Parts of an input that are distinguished, each by a vector of its own."""
 
@@ -47,7 +51,9 @@ def loaded_bert(file: Path) -> "InferenceSession":
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
-        return shared(file, lambda: InferenceSession(str(file), options, providers=["CPUExecutionProvider"]))
+        return shared(
+            file, lambda: InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        )
     except Exception as error:  # onnxruntime's loading errors share no narrower base
         raise MissingModel(
             f"The model in {file.parent} cannot be loaded ({type(error).__name__}: {error}). "

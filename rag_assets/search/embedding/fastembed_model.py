@@ -1,5 +1,5 @@
-"""Models of fastembed's own list, fetched once from their hub and run by it (ONNX) so that every vector is
-reproducible: each text by itself, as in `local_model`."""
+"""Models of fastembed's own list, fetched once from their hub and run by it (ONNX) so that every
+vector is reproducible: each text by itself, as in `local_model`."""
 
 import re
 import warnings
@@ -34,24 +34,34 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 
-def fetched(download: Callable[..., Path], description: object, name: str, models_folder: Path, instead: str) -> Path:
+def fetched(
+    download: Callable[..., Path], description: object, name: str, models_folder: Path, instead: str
+) -> Path:
     """The folder with a model's files, fetched from its hub if necessary. Raises MissingModel.
 
-    download: `download_model` of one of fastembed's classes. instead: the alternative where the hub is out of reach.
+    download: `download_model` of one of fastembed's classes. instead: the alternative where the hub
+    is out of reach.
     """
     models_folder.mkdir(parents=True, exist_ok=True)
     try:
-        return download(description, cache_dir=str(models_folder), retries=1)  # three would pause for 39 s
+        return download(
+            description, cache_dir=str(models_folder), retries=1
+        )  # three would pause for 39 s
     except (OSError, ValueError) as error:
         raise MissingModel(
             f"{name} is not in {models_folder} and cannot be fetched from its hub ({error}). Connect once, {instead}"
         ) from error
 
 
-def loaded(kind: Callable[..., Model], name: str, folder: Path, n_threads: int, what: str, remedy: str) -> Model:
-    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel with the remedy."""
+def loaded(
+    kind: Callable[..., Model], name: str, folder: Path, n_threads: int, what: str, remedy: str
+) -> Model:
+    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel with the
+    remedy."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # some models have no use for threads, and warn
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # some models have no use for threads, and warn
             return kind(
                 name,
                 cache_dir=str(folder.parent),
@@ -59,26 +69,37 @@ def loaded(kind: Callable[..., Model], name: str, folder: Path, n_threads: int, 
                 specific_model_path=str(folder),
                 local_files_only=True,
             )
-    except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
+    except (
+        Exception
+    ) as error:  # onnxruntime's and fastembed's loading errors share no narrower base
         raise MissingModel(
             f"The {what} in {folder} cannot be loaded ({type(error).__name__}: {error}). {remedy}"
         ) from error
 
 
 class HubModel(ModelEmbedder):
-    """A model of fastembed's list; its files are kept below `models_folder`, and loaded for the first vector."""
+    """A model of fastembed's list; its files are kept below `models_folder`, and loaded for the
+    first vector."""
 
-    def __init__(self, name: str, settings: EmbeddingSettings, models_folder: Path, n_threads: int) -> None:
+    def __init__(
+        self, name: str, settings: EmbeddingSettings, models_folder: Path, n_threads: int
+    ) -> None:
         self._name = name
         self._models_folder = models_folder
         self._n_threads = n_threads
         self._loading = Lock()
         self._model: TextEmbedding | None = None
-        self.prefixes = fastembed_prefixes(name).overridden(settings.query_prefix, settings.passage_prefix)
+        self.prefixes = fastembed_prefixes(name).overridden(
+            settings.query_prefix, settings.passage_prefix
+        )
 
     @cached_property
     def facts(self) -> EmbedderFacts:
-        files = [self._description.model_file, *self._description.additional_files, "tokenizer.json"]
+        files = [
+            self._description.model_file,
+            *self._description.additional_files,
+            "tokenizer.json",
+        ]
         content = fingerprint({name: file_sha256(self._folder / name) for name in files})
         identity = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{content[:12]}"
         if self.prefixes != NO_PREFIXES:
@@ -90,7 +111,8 @@ class HubModel(ModelEmbedder):
         return EmbedderFacts(
             identity=identity,
             dimension=int(self._description.dim or 0),
-            max_tokens=max_tokens - len(tokenizer.encode(self.prefixes.passage, add_special_tokens=False).ids),
+            max_tokens=max_tokens
+            - len(tokenizer.encode(self.prefixes.passage, add_special_tokens=False).ids),
             tokenizer_id=f"tokenizer-{file_sha256(self._tokenizer_file)[:12]}",
         )
 
@@ -105,7 +127,9 @@ class HubModel(ModelEmbedder):
             (vector,) = embed([text])
             return unit(vector)
 
-        return np.array(side_by_side(vector_of, texts, self._n_threads)).reshape(-1, self.facts.dimension)
+        return np.array(side_by_side(vector_of, texts, self._n_threads)).reshape(
+            -1, self.facts.dimension
+        )
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
@@ -120,15 +144,21 @@ class HubModel(ModelEmbedder):
 
         with self._loading:
             if self._model is None:
-                what, remedy = "embedding model", "Delete that folder and run again: it will be fetched anew."
+                what, remedy = (
+                    "embedding model",
+                    "Delete that folder and run again: it will be fetched anew.",
+                )
                 self._model = shared(
-                    self._folder, lambda: loaded(TextEmbedding, self._name, self._folder, 1, what, remedy)
+                    self._folder,
+                    lambda: loaded(TextEmbedding, self._name, self._folder, 1, what, remedy),
                 )
         return self._model
 
     def _cutting_tokenizer(self) -> Any:
         """The tokenizer as fastembed loads it: it cuts texts at what the model reads."""
-        if self._description.model_file.endswith(".safetensors"):  # a static model: a table of vectors, no ONNX graph
+        if self._description.model_file.endswith(
+            ".safetensors"
+        ):  # a static model: a table of vectors, no ONNX graph
             from fastembed.text.static_embedding import load_static_tokenizer
 
             return load_static_tokenizer(self._folder)[0]
@@ -144,7 +174,9 @@ class HubModel(ModelEmbedder):
         known = {model["model"]: model for model in TextEmbedding.list_supported_models()}
         if self._name not in known:
             names = ", ".join(sorted(known))
-            raise InvalidSettings(f"embedding.model: fastembed does not know {self._name!r}, only: {names}.")
+            raise InvalidSettings(
+                f"embedding.model: fastembed does not know {self._name!r}, only: {names}."
+            )
         model = known[self._name]
         return DenseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
 
@@ -153,4 +185,10 @@ class HubModel(ModelEmbedder):
         from fastembed import TextEmbedding
 
         instead = 'or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'
-        return fetched(TextEmbedding.download_model, self._description, self._name, self._models_folder, instead)
+        return fetched(
+            TextEmbedding.download_model,
+            self._description,
+            self._name,
+            self._models_folder,
+            instead,
+        )

@@ -1,7 +1,7 @@
 """Vectors from a model behind an API, through pydantic-ai.
 
-Which models there are lives in `hosted_models`; keys, retries, limits and the budget in `rag_assets.hosted`; vectors
-of questions that were asked before in `kept`.
+Which models there are lives in `hosted_models`; keys, retries, limits and the budget in
+`rag_assets.hosted`; vectors of questions that were asked before in `kept`.
 """
 
 import math
@@ -61,7 +61,8 @@ class HostedEmbedder(ModelEmbedder):
         return sizes
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """See `ModelEmbedder`; one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
+        """See `ModelEmbedder`; one request. Raises BudgetExhausted, and a ModelFault when it is not
+        answered."""
         chosen = self._chosen
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
@@ -95,7 +96,8 @@ class HostedEmbedder(ModelEmbedder):
         return np.stack(vectors)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
-        """Google's API reports no tokens for embeddings: they are estimated with the stand-in tokenizer."""
+        """Google's API reports no tokens for embeddings: they are estimated with the stand-in
+        tokenizer."""
         used = result.usage
         if not used.input_tokens:
             from pydantic_ai.usage import RequestUsage
@@ -118,7 +120,9 @@ class HostedEmbedder(ModelEmbedder):
             )
         with np.errstate(over="ignore"):  # a length that overflows shows in the vector
             vectors = [unit(vector) for vector in found]
-        if not np.allclose([np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE):
+        if not np.allclose(
+            [np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE
+        ):
             raise ModelUnavailable(
                 f"{self._chosen.name} answered with a vector that is no direction (zeros, NaN, or numbers too small or "
                 "too large to have a length)."

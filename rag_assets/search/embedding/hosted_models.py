@@ -1,8 +1,10 @@
-"""Embedding models behind an API: what must be known of one before any request, and which one a setting means.
+"""Embedding models behind an API: what must be known of one before any request, and which one a
+setting means.
 
-Their tokens are counted with the packaged WordPiece tokenizer: a provider's count would take one request per text, and
-each tokenizer is a download. Its errors are covered by a margin and, before a text is sent, by a bound that always
-holds (`StandInTokenizer.fitted`). Asking the models is in `hosted_embedder`.
+Their tokens are counted with the packaged WordPiece tokenizer: a provider's count would take one
+request per text, and each tokenizer is a download. Its errors are covered by a margin and, before a
+text is sent, by a bound that always holds (`StandInTokenizer.fitted`). Asking the models is in
+`hosted_embedder`.
 """
 
 import logging
@@ -14,7 +16,13 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.hosted.access import EMBEDDING_REQUESTS, Access, EmbeddingRequest, ModelName, require_access
+from rag_assets.hosted.access import (
+    EMBEDDING_REQUESTS,
+    Access,
+    EmbeddingRequest,
+    ModelName,
+    require_access,
+)
 from rag_assets.search.embedding.base import (
     ARCTIC_2,
     BGE_EN,
@@ -45,7 +53,8 @@ class KnownModel:
     is_wordpiece: bool = False
     """Its tokenizer is the uncased BERT WordPiece, which is packaged here: counts are exact."""
     prefixes: Prefixes = NO_PREFIXES
-    """For a provider that adds none itself: Ollama's endpoint for embeddings applies no template."""
+    """For a provider that adds none itself: Ollama's endpoint for embeddings applies no
+    template."""
 
 
 _GOOGLE = {
@@ -59,8 +68,9 @@ _OPENAI = {
     "text-embedding-ada-002": KnownModel(1536, 8191),
 }
 _OLLAMA_READS = 2048
-"""Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows, and cuts the rest
-off without an error; this is the smallest default it has had. Set `embedding.max_tokens` for a larger one."""
+"""Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows,
+and cuts the rest off without an error; this is the smallest default it has had. Set
+`embedding.max_tokens` for a larger one."""
 _MINILM = KnownModel(384, 256, is_wordpiece=True)
 _BGE_LARGE = KnownModel(1024, 512, is_wordpiece=True, prefixes=BGE_EN)
 _BGE_M3 = KnownModel(1024, _OLLAMA_READS)
@@ -89,7 +99,9 @@ _OLLAMA = {
     "qwen3-embedding:8b": _QWEN_3_LARGE,
     "snowflake-arctic-embed": _BGE_LARGE,
     "snowflake-arctic-embed:335m": _BGE_LARGE,
-    "snowflake-arctic-embed:137m": KnownModel(768, _OLLAMA_READS, is_wordpiece=True, prefixes=BGE_EN),
+    "snowflake-arctic-embed:137m": KnownModel(
+        768, _OLLAMA_READS, is_wordpiece=True, prefixes=BGE_EN
+    ),
     "snowflake-arctic-embed:110m": KnownModel(768, 512, is_wordpiece=True, prefixes=BGE_EN),
     "snowflake-arctic-embed:33m": _ARCTIC_SMALL,
     "snowflake-arctic-embed:22m": _ARCTIC_SMALL,
@@ -101,8 +113,9 @@ KNOWN_MODELS: dict[str, KnownModel] = {
     **{f"openai:{name}": model for name, model in _OPENAI.items()},
     **{f"ollama:{name}": model for name, model in _OLLAMA.items()},
 }
-"""By `provider:name`. Sources: the vendors' model pages, Ollama's library and the model cards behind it (the lengths
-all-MiniLM was trained for). `embedding.dimensions` and `.max_tokens` describe a model that is not listed."""
+"""By `provider:name`. Sources: the vendors' model pages, Ollama's library and the model cards
+behind it (the lengths all-MiniLM was trained for). `embedding.dimensions` and `.max_tokens`
+describe a model that is not listed."""
 _SHUT_DOWN = {"google:text-embedding-004": ("14 January 2026", "google:gemini-embedding-001")}
 
 
@@ -129,12 +142,15 @@ def is_hosted(model: str) -> bool:
 def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
     """The model behind an API that `settings` name; sends nothing.
 
-    Raises InvalidSettings for a name or size that cannot be, MissingKey when the provider's key is not set.
+    Raises InvalidSettings for a name or size that cannot be, MissingKey when the provider's key is
+    not set.
     """
     name = ModelName.parse(settings.model, setting=SETTING, instead="a model that runs here")
     known = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
     if shut_down := _SHUT_DOWN.get(str(name)):
-        logger.warning("%s was announced to be shut down on %s; its successor is %s.", name, *shut_down)
+        logger.warning(
+            "%s was announced to be shut down on %s; its successor is %s.", name, *shut_down
+        )
     access = require_access(name.provider)
     dimension, asked = _dimension(name, known, settings)
     max_tokens = settings.max_tokens or (known.max_tokens if known else 0)
@@ -148,13 +164,20 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
             "embedding.max_tokens (what it reads), and embedding.query_prefix and embedding.passage_prefix if its "
             f"model card asks for them. Known are: {', '.join(KNOWN_MODELS)}."
         )
-    facts = EmbedderFacts(_identity(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID)
+    facts = EmbedderFacts(
+        _identity(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID
+    )
     limit = None if is_exact else max_tokens
-    return ChosenModel(name, access, facts, prefixes, asked, limit, EMBEDDING_REQUESTS[name.provider])
+    return ChosenModel(
+        name, access, facts, prefixes, asked, limit, EMBEDDING_REQUESTS[name.provider]
+    )
 
 
-def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
-    """Length of the vectors, and the length asked for; 0 when neither table nor settings have it."""
+def _dimension(
+    name: ModelName, known: KnownModel | None, settings: EmbeddingSettings
+) -> tuple[int, int | None]:
+    """Length of the vectors, and the length asked for; 0 when neither table nor settings have
+    it."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
         return wanted or (known.dimension if known else 0), None
@@ -180,13 +203,16 @@ def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
 
 def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
     """Contains no key; contains the hash of an address other than the provider's own."""
-    digest = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
+    digest = fingerprint(
+        str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION
+    )[:8]
     return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{digest}"
 
 
 MARGIN = 0.7
-"""Share of a model's limit that passages may fill by this count: a model's own tokenizer may cut a text into 1.4 times
-as many tokens. An allowance, not a measurement: of the vendors' tokenizers none is at hand."""
+"""Share of a model's limit that passages may fill by this count: a model's own tokenizer may cut a
+text into 1.4 times as many tokens. An allowance, not a measurement: of the vendors' tokenizers none
+is at hand."""
 _UNKNOWN = "[UNK]"
 
 
@@ -199,19 +225,24 @@ class StandInTokenizer(ModelTokenizer):
     def most_tokens(self, text: str) -> int:
         """More than any model's own tokenizer is expected to make of `text`.
 
-        WordPiece takes a run of characters it does not know, or one of more than 100 without a space, for a single
-        token: those count one token per byte, the rest with the margin.
+        WordPiece takes a run of characters it does not know, or one of more than 100 without a
+        space, for a single token: those count one token per byte, the rest with the margin.
         """
         encoding = self.encoded(text)
-        unknown = [place for token, place in zip(encoding.tokens, encoding.offsets, strict=True) if token == _UNKNOWN]
+        unknown = [
+            place
+            for token, place in zip(encoding.tokens, encoding.offsets, strict=True)
+            if token == _UNKNOWN
+        ]
         n_unknown_bytes = sum(len(text[start:end].encode()) for start, end in unknown)
         return math.ceil((len(encoding.ids) - len(unknown)) / MARGIN) + n_unknown_bytes
 
     def fitted(self, text: str, max_tokens: int) -> str:
         """`text`, or the beginning of it that no tokenizer can make more than `max_tokens` of.
 
-        No tokenizer makes more tokens than there are bytes. Passages are cut by count to what a model reads, so only
-        one with long runs of unknown characters (encoded data, a picture of characters) loses its end here.
+        No tokenizer makes more tokens than there are bytes. Passages are cut by count to what a
+        model reads, so only one with long runs of unknown characters (encoded data, a picture of
+        characters) loses its end here.
         """
         content = text.encode()
         if len(content) <= max_tokens or self.most_tokens(text) <= max_tokens:

@@ -1,12 +1,14 @@
-"""The packaged all-MiniLM-L6-v2: its files, their checksums, and folders with models that are built from them once.
+"""The packaged all-MiniLM-L6-v2: its files, their checksums, and folders with models that are built
+from them once.
 
-A built folder appears under its final name only when it is complete, and is checked each time it is used: a kill, a
-full disk or a damaged file leads to another build (a few seconds), never to another model. `onnx_graph` writes the
-graph, `bert` runs it.
+A built folder appears under its final name only when it is complete, and is checked each time it is
+used: a kill, a full disk or a damaged file leads to another build (a few seconds), never to another
+model. `onnx_graph` writes the graph, `bert` runs it.
 
-Each text is embedded by itself on one thread, several texts side by side: a quantised model takes its scales from all
-texts of a batch, so in a batch a vector would depend on its neighbours. On two cores this is also as fast as batches
-sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
+Each text is embedded by itself on one thread, several texts side by side: a quantised model takes
+its scales from all texts of a batch, so in a batch a vector would depend on its neighbours. On two
+cores this is also as fast as batches sorted by length, and faster than unsorted ones
+(benchmarks/embedding_speed.py).
 """
 
 import atexit
@@ -28,7 +30,14 @@ from numpy.typing import NDArray
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256, read_sealed, sealed_json
 from rag_assets.core.text.tokens import REINSTALL, ModelTokenizer, packaged_model_folder
-from rag_assets.search.embedding.base import EmbedderFacts, ModelEmbedder, Role, Vectors, side_by_side, unit
+from rag_assets.search.embedding.base import (
+    EmbedderFacts,
+    ModelEmbedder,
+    Role,
+    Vectors,
+    side_by_side,
+    unit,
+)
 from rag_assets.search.embedding.bert import MINILM, loaded_bert
 
 if TYPE_CHECKING:
@@ -42,23 +51,28 @@ PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 
 
 def read_weights() -> dict[str, NDArray[np.float32]]:
-    """Tensor name -> float32 array; raises MissingModel when the folder is not installed or holds other weights."""
+    """Tensor name -> float32 array; raises MissingModel when the folder is not installed or holds
+    other weights."""
     from safetensors.numpy import load_file
 
     return load_file(checked_file(packaged_model_folder() / "model.safetensors", WEIGHTS_SHA256))
 
 
 def packaged_tokenizer() -> Path:
-    """The packaged tokenizer.json; raises MissingModel when the folder is not installed or holds another one."""
+    """The packaged tokenizer.json; raises MissingModel when the folder is not installed or holds
+    another one."""
     return checked_file(packaged_model_folder() / "tokenizer.json", TOKENIZER_SHA256)
 
 
 def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-L6-v2") -> Path:
-    """The path given, if the file there has that SHA-256; raises MissingModel otherwise. model: whose file it is."""
+    """The path given, if the file there has that SHA-256; raises MissingModel otherwise. model:
+    whose file it is."""
     if not path.is_file():
         raise MissingModel(f"{path}, a file of {model}, does not exist. {REINSTALL}")
     if (found := file_sha256(path)) != sha256:
-        raise MissingModel(f"{path} is not the file of {model}: its SHA-256 is {found}, not {sha256}. {REINSTALL}")
+        raise MissingModel(
+            f"{path} is not the file of {model}: its SHA-256 is {found}, not {sha256}. {REINSTALL}"
+        )
     return path
 
 
@@ -70,10 +84,11 @@ _ABANDONED_AFTER_S = 600.0
 
 
 def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
-    """The folder, built first where it is not there or not as it was built. Where it cannot be written, another one is
-    built that lives as long as this process.
+    """The folder, built first where it is not there or not as it was built. Where it cannot be
+    written, another one is built that lives as long as this process.
 
-    write: puts the model's files into an empty folder. Raises OSError if there is no room for that either.
+    write: puts the model's files into an empty folder. Raises OSError if there is no room for that
+    either.
     """
     if folder.exists() and not (damage := damage_of(folder)):
         return folder
@@ -83,7 +98,11 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
             shutil.rmtree(folder)
         _build(folder, write)
     except OSError as error:
-        logger.warning("%s cannot be written (%s); the model is built for this time only.", folder, error.strerror)
+        logger.warning(
+            "%s cannot be written (%s); the model is built for this time only.",
+            folder,
+            error.strerror,
+        )
         folder = Path(_folder_of_process(), folder.name)
         if not folder.exists():
             _build(folder, write)
@@ -100,7 +119,9 @@ def _folder_of_process() -> str:
 def _build(folder: Path, write: Callable[[Path], None]) -> None:
     logger.info("Building the model %s (once).", folder.name)
     started = time.monotonic()
-    for abandoned in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):  # by a killed build, unless it is young
+    for abandoned in folder.parent.glob(
+        f"{folder.name}.*{STAGED_SUFFIX}"
+    ):  # by a killed build, unless it is young
         if time.time() - abandoned.stat().st_mtime > _ABANDONED_AFTER_S:
             shutil.rmtree(abandoned, ignore_errors=True)
     staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
@@ -151,7 +172,8 @@ PRECISIONS = (INT8, FLOAT32)
 
 
 class LocalModel(ModelEmbedder):
-    """One precision of the packaged model, built below `models_folder` and loaded when the first vector is asked for.
+    """One precision of the packaged model, built below `models_folder` and loaded when the first
+    vector is asked for.
 
     onnxruntime runs it without fastembed, whose import takes longer than a question.
     """
@@ -181,18 +203,22 @@ class LocalModel(ModelEmbedder):
         return np.array(made).reshape(-1, self.facts.dimension)
 
     def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
-        """The unit vector of a text, the model's vector of each token before it pools them, and the characters of
-        each token.
+        """The unit vector of a text, the model's vector of each token before it pools them, and the
+        characters of each token.
 
-        Special tokens are left out, and so is what follows the last token that the model reads. Returns shapes
-        (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel.
+        Special tokens are left out, and so is what follows the last token that the model reads.
+        Returns shapes (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises
+        MissingModel.
         """
         encoding = self._tokenizer.encoded(text)
         *ids, end = encoding.ids
         n_read = min(len(ids), MINILM.max_tokens - 1)
         read = np.array([[*ids[:n_read], end]], np.int64)
-        (hidden,) = self._loaded().run(None, {"input_ids": read, "attention_mask": np.ones_like(read)})
-        # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a model from a hub.
+        (hidden,) = self._loaded().run(
+            None, {"input_ids": read, "attention_mask": np.ones_like(read)}
+        )
+        # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a
+        # model from a hub.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
         spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
         return pooled, hidden[0, 1:-1], spans

@@ -1,6 +1,7 @@
 """Embeds what the cache does not have yet, batch by batch.
 
-With the packaged model, token vectors are stored in the same pass. Publishing is the caller's decision.
+With the packaged model, token vectors are stored in the same pass. Publishing is the caller's
+decision.
 """
 
 import logging
@@ -44,7 +45,9 @@ def ignore_progress(done: int, total: int) -> None:
 Batch = list[str]
 Embed = Callable[[Iterable[Batch]], Iterable[tuple[Batch, Vectors | Failure]]]
 """Makes the vectors of batches: each with its vectors, in the order they finish."""
-EncodeTokens = Callable[[Iterable[Batch]], Iterable[tuple[Batch, list[tuple[Vectors, StoredTokens]] | Failure]]]
+EncodeTokens = Callable[
+    [Iterable[Batch]], Iterable[tuple[Batch, list[tuple[Vectors, StoredTokens]] | Failure]]
+]
 """Likewise: for each text its vector and its tokens."""
 
 
@@ -57,13 +60,14 @@ def embed_missing(
     embed: Embed | None = None,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
-    """Embed the texts whose vectors the cache lacks; after each batch, save it and call `report(done, total)`.
+    """Embed the texts whose vectors the cache lacks; after each batch, save it and call
+    `report(done, total)`.
 
-    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. embed: what the vectors are
-    made by; None: the embedder, here, one batch after the other. When none is missing the model is not even loaded.
-    Raises ValueError when cache and embedder are of different models; BudgetExhausted or a
-    ModelFault, saying how much is left, when a model behind an API is not asked any more or does not answer: what is
-    saved is not asked for again.
+    A batch has `batch_size` texts, or fewer where the model's provider takes fewer at once. embed:
+    what the vectors are made by; None: the embedder, here, one batch after the other. When none is
+    missing the model is not even loaded. Raises ValueError when cache and embedder are of different
+    models; BudgetExhausted or a ModelFault, saying how much is left, when a model behind an API is
+    not asked any more or does not answer: what is saved is not asked for again.
     """
     if embedder.identity != cache.identity:
         raise ValueError(f"the cache is for {cache.identity}, the embedder is {embedder.identity}")
@@ -90,8 +94,13 @@ def embed_missing(
 
 
 def _refused(cache: VectorCache, texts: Iterable[str]) -> dict[str, str]:
-    """The reason for each text whose vector was not kept, because it is not of length 1 or not finite."""
-    return {text: f"has a passage whose vector has {why}" for text in texts if (why := cache.refused.get(text))}
+    """The reason for each text whose vector was not kept, because it is not of length 1 or not
+    finite."""
+    return {
+        text: f"has a passage whose vector has {why}"
+        for text in texts
+        if (why := cache.refused.get(text))
+    }
 
 
 def _lost(batch: Batch, failure: Failure) -> dict[str, str]:
@@ -117,8 +126,8 @@ def _batches(texts: Batch, batch_size: int) -> Iterator[Batch]:
 
 
 def stores_tokens(embedding: EmbeddingSettings) -> bool:
-    """Whether token vectors are kept with the index: 102 bytes per token, seven times a passage's vector. With another
-    model than the packaged one they are made for each question."""
+    """Whether token vectors are kept with the index: 102 bytes per token, seven times a passage's
+    vector. With another model than the packaged one they are made for each question."""
     return embedding.model.startswith("local:")
 
 
@@ -131,9 +140,11 @@ def store_missing_tokens(
     batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> EmbeddingRun:
-    """Store the tokens of the texts that have none. Returns the vectors that were added to the cache on the way.
+    """Store the tokens of the texts that have none. Returns the vectors that were added to the
+    cache on the way.
 
-    cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being made.
+    cache: of the same model; it is given the vectors it lacks. A kill loses the batch that is being
+    made.
     """
     missing, n_embedded, n_done, lost = tokens.missing(texts), 0, 0, dict[str, str]()
     started = time.monotonic()

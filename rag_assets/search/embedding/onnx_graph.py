@@ -1,7 +1,9 @@
-"""A BERT encoder as an ONNX graph, with onnxruntime's fused operators where they are faster, and its int8 quantisation.
+"""A BERT encoder as an ONNX graph, with onnxruntime's fused operators where they are faster, and
+its int8 quantisation.
 
-Knows tensors and operators, no folders: `local_model` reads the tensors and keeps the files. Pooling and
-normalisation are not in the graph; fastembed does them. Importing this module imports onnx.
+Knows tensors and operators, no folders: `local_model` reads the tensors and keeps the files.
+Pooling and normalisation are not in the graph; fastembed does them. Importing this module imports
+onnx.
 
 The operators (domain com.microsoft) are described in onnxruntime's docs/ContribOperators.md.
 """
@@ -38,12 +40,19 @@ class _BertGraph:
         self.constants: dict[str, onnx.TensorProto] = {}
 
     def embeddings(self) -> str:
-        """Normalised sum of word, position and segment embeddings; beside it the length of each text (`n_tokens`).
+        """Normalised sum of word, position and segment embeddings; beside it the length of each
+        text (`n_tokens`).
 
         All text has token type 0, so that row is added to the positions once, here.
         """
         for name in self._shape.inputs:
-            self._node("Cast", [name], [f"{name}.int32"], domain=_PLAIN, attributes={"to": TensorProto.INT32})
+            self._node(
+                "Cast",
+                [name],
+                [f"{name}.int32"],
+                domain=_PLAIN,
+                attributes={"to": TensorProto.INT32},
+            )
         types = self._weights["embeddings.token_type_embeddings.weight"]
         positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
         words = self._constant("embeddings.word_embeddings.weight")
@@ -51,7 +60,14 @@ class _BertGraph:
         segments, table = "", ""
         if self._shape.n_segments:
             segments, table = f"{SEGMENT_IDS}.int32", self._constant(SEGMENTS)
-        inputs = ["input_ids.int32", segments, words, typed_positions, table, *self._layer_norm("embeddings")]
+        inputs = [
+            "input_ids.int32",
+            segments,
+            words,
+            typed_positions,
+            table,
+            *self._layer_norm("embeddings"),
+        ]
         self._node(
             "EmbedLayerNormalization",
             [*inputs, "attention_mask.int32"],
@@ -62,7 +78,9 @@ class _BertGraph:
 
     def layer(self, at: str, hidden: str, output: str) -> str:
         """Self-attention, then feed-forward, each added to what it was made from and normalised."""
-        attended = self._normalised_sum(self._attention(at, hidden), hidden, f"{at}.attention.output", f"{at}.attended")
+        attended = self._normalised_sum(
+            self._attention(at, hidden), hidden, f"{at}.attention.output", f"{at}.attended"
+        )
         wide = self._product(attended, f"{at}.intermediate.dense")
         bias = self._constant(f"{at}.intermediate.dense.bias")
         active = self._node("BiasGelu", [wide, bias], [f"{at}.active"])
@@ -78,16 +96,20 @@ class _BertGraph:
             self._made_constant(f"{at}.attention.bias", bias),
             "n_tokens",
         ]
-        return self._node("Attention", inputs, [f"{at}.heads"], attributes={"num_heads": self._shape.n_heads})
+        return self._node(
+            "Attention", inputs, [f"{at}.heads"], attributes={"num_heads": self._shape.n_heads}
+        )
 
     def _normalised_sum(self, values: str, residual: str, dense_at: str, output: str) -> str:
-        """Avoids the fused operator SkipLayerNormalization, which takes seven times as long on a CPU; `Sum` and
-        not `Add`, because onnxruntime would fuse two of those into it."""
+        """Avoids the fused operator SkipLayerNormalization, which takes seven times as long on a
+        CPU; `Sum` and not `Add`, because onnxruntime would fuse two of those into it."""
         product = self._product(values, f"{dense_at}.dense")
         bias = self._constant(f"{dense_at}.dense.bias")
         total = self._node("Sum", [product, bias, residual], [f"{dense_at}.sum"], domain=_PLAIN)
         inputs = [total, *self._layer_norm(dense_at)]
-        return self._node("LayerNormalization", inputs, [output], domain=_PLAIN, attributes=self._epsilon)
+        return self._node(
+            "LayerNormalization", inputs, [output], domain=_PLAIN, attributes=self._epsilon
+        )
 
     def _product(self, values: str, at: str) -> str:
         matrix = self._made_constant(f"{at}.matrix", self._weights[f"{at}.weight"].T)
@@ -100,7 +122,9 @@ class _BertGraph:
         return self._made_constant(name, self._weights[name])
 
     def _made_constant(self, name: str, values: NDArray[np.float32]) -> str:
-        self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(values, dtype=np.float32), name)
+        self.constants[name] = numpy_helper.from_array(
+            np.ascontiguousarray(values, dtype=np.float32), name
+        )
         return name
 
     def _node(
@@ -113,7 +137,9 @@ class _BertGraph:
         attributes: Mapping[str, float | int] | None = None,
     ) -> str:
         node = helper.make_node(operator, inputs, outputs, name=outputs[0], domain=domain)
-        node.attribute.extend(helper.make_attribute(key, value) for key, value in (attributes or {}).items())
+        node.attribute.extend(
+            helper.make_attribute(key, value) for key, value in (attributes or {}).items()
+        )
         self.nodes.append(node)
         return outputs[0]
 
@@ -121,21 +147,27 @@ class _BertGraph:
 def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
     """Write the fp32 encoder to `path`.
 
-    weights: the tensors by their names in a Hugging Face `BertModel`; of a shape with segments, their vectors too,
-    (n_segments, n_hidden). Inputs of the graph: `shape.inputs`, int64 (n_texts, n_tokens), padded at the right. Output:
-    `last_hidden_state`, float32 (n_texts, n_tokens, n_hidden).
+    weights: the tensors by their names in a Hugging Face `BertModel`; of a shape with segments,
+    their vectors too, (n_segments, n_hidden). Inputs of the graph: `shape.inputs`, int64 (n_texts,
+    n_tokens), padded at the right. Output: `last_hidden_state`, float32 (n_texts, n_tokens,
+    n_hidden).
     """
     graph = _BertGraph(weights, shape)
     hidden = graph.embeddings()
     for index in range(shape.n_layers):
         at = f"encoder.layer.{index}"
-        hidden = graph.layer(at, hidden, _OUTPUT if index == shape.n_layers - 1 else f"{at}.normalised")
+        hidden = graph.layer(
+            at, hidden, _OUTPUT if index == shape.n_layers - 1 else f"{at}.normalised"
+        )
     tokens = ["n_texts", "n_tokens_padded"]
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "bert",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, tokens) for name in shape.inputs],
+            [
+                helper.make_tensor_value_info(name, TensorProto.INT64, tokens)
+                for name in shape.inputs
+            ],
             [helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [*tokens, shape.n_hidden])],
             list(graph.constants.values()),
         ),
@@ -148,10 +180,10 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
 def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
     """`write_bert` with int8 weights of seven used bits, one scale an output channel.
 
-    Seven bits, because x86 without VNNI adds pairs of products in 16 bits: two of 255 x 64 fit, two of 255 x 127 are
-    silently cut off, and vectors would depend on the processor. Activations are quantised while the model runs, with
-    one scale per tensor: texts that are run together share it, so a text must be run by itself to have a vector of its
-    own.
+    Seven bits, because x86 without VNNI adds pairs of products in 16 bits: two of 255 x 64 fit, two
+    of 255 x 127 are silently cut off, and vectors would depend on the processor. Activations are
+    quantised while the model runs, with one scale per tensor: texts that are run together share it,
+    so a text must be run by itself to have a vector of its own.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -164,7 +196,8 @@ def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
             per_channel=True,
             reduce_range=True,
             weight_type=QuantType.QInt8,
-            # onnx cannot infer the types of the fused operators' outputs; without this the quantiser stops at them
+            # onnx cannot infer the types of the fused operators' outputs; without this the
+            # quantiser stops at them
             extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
     exact.unlink()
@@ -172,7 +205,8 @@ def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:
 
 @contextmanager
 def _quiet_root_logger() -> Iterator[None]:
-    """Advice about pre-processing that does not fit a graph of fused operators goes to the root logger; drop it."""
+    """Advice about pre-processing that does not fit a graph of fused operators goes to the root
+    logger; drop it."""
     root = logging.getLogger()
     before = root.level
     root.setLevel(logging.ERROR)

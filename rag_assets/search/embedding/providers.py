@@ -1,6 +1,7 @@
 """The table of embedding adapters, and which of them a setting `provider:model` means.
 
-A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in `hosted.access`.
+A new provider of models that run here gets a line in `ADAPTERS`; one behind an API a row in
+`hosted.access`.
 """
 
 from collections.abc import Callable
@@ -41,18 +42,21 @@ def open_embedder(
 ) -> Embedder:
     """The model that `settings` names. Opening it is free: no model is loaded, fetched or asked.
 
-    A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched there from its hub,
-    when the first vector is asked for. A model behind an API is asked through `connections`; the vectors of questions
-    that it was asked before are taken from `kept`, if given.
+    A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched
+    there from its hub, when the first vector is asked for. A model behind an API is asked through
+    `connections`; the vectors of questions that it was asked before are taken from `kept`, if
+    given.
 
-    Raises InvalidSettings for a name that does not exist or a budget in money without a price, and MissingKey for a
-    key that is not set; then and later, MissingModel for files that cannot be had.
+    Raises InvalidSettings for a name that does not exist or a budget in money without a price, and
+    MissingKey for a key that is not set; then and later, MissingModel for files that cannot be had.
     """
     provider, _, name = settings.model.partition(":")
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
     model = ADAPTERS[provider](name, settings, _Resources(models_folder, n_threads, connections))
-    if kept is not None and is_hosted(settings.model):  # a model that runs here is as fast as reading a file
+    if kept is not None and is_hosted(
+        settings.model
+    ):  # a model that runs here is as fast as reading a file
         model.query_vectors = query_vectors(kept)
     return model
 
@@ -67,13 +71,16 @@ def query_vectors(kept: KeptFile) -> Kept[Vectors]:
     )
 
 
-def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:
+def require_embedder(
+    settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings
+) -> None:
     """Raises, before any work, what `open_embedder` raises; sends and fetches nothing."""
     open_embedder(settings, models_folder, connections=Connections(access))
 
 
 def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> EmbedderFacts:
-    """Identity, dimension and reach of the model that `settings` names; loads no model and asks none.
+    """Identity, dimension and reach of the model that `settings` names; loads no model and asks
+    none.
 
     A hub model is fetched when it is not there. Raises as `open_embedder`.
     """

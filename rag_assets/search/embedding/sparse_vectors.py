@@ -1,8 +1,9 @@
-"""Sparse vectors (SPLADE): a weight for each word of a model's vocabulary that a text is about, found in it or not.
+"""Sparse vectors (SPLADE): a weight for each word of a model's vocabulary that a text is about,
+found in it or not.
 
-Models are run by fastembed, one text at a time, so that a vector depends on its own text only, and fetched once from
-their hub. Vectors are kept like dense ones (`vector_cache`). Source: Formal et al. 2021,
-"SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
+Models are run by fastembed, one text at a time, so that a vector depends on its own text only, and
+fetched once from their hub. Vectors are kept like dense ones (`vector_cache`). Source: Formal et
+al. 2021, "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval".
 """
 
 import re
@@ -34,8 +35,8 @@ MOST_TERMS = 512
 class SparseModel:
     """One model of fastembed's list of sparse models. Safe to use from several threads.
 
-    Opening it is free. Raises InvalidSettings for a name that does not exist; then and later, MissingModel for files
-    that cannot be had.
+    Opening it is free. Raises InvalidSettings for a name that does not exist; then and later,
+    MissingModel for files that cannot be had.
     """
 
     def __init__(self, name: str, models_folder: Path, n_threads: int = 1) -> None:
@@ -48,8 +49,14 @@ class SparseModel:
     @cached_property
     def identity(self) -> str:
         """Part of every cache key and of the index: whatever changes a vector changes it."""
-        files = [self._description.model_file, *self._description.additional_files, "tokenizer.json"]
-        content = fingerprint({name: file_sha256(self._folder / name) for name in files}, MOST_TERMS)
+        files = [
+            self._description.model_file,
+            *self._description.additional_files,
+            "tokenizer.json",
+        ]
+        content = fingerprint(
+            {name: file_sha256(self._folder / name) for name in files}, MOST_TERMS
+        )
         return f"sparse-{re.sub(r'[^A-Za-z0-9.]+', '-', self._description.model)}-{content[:12]}"
 
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
@@ -59,7 +66,9 @@ class SparseModel:
     def _vector(self, text: str) -> SparseVector:
         (found,) = self._model().embed([text])
         heaviest = np.sort(np.argsort(-found.values, kind="stable")[:MOST_TERMS])
-        return SparseVector(tuple(found.indices[heaviest].tolist()), tuple(found.values[heaviest].tolist()))
+        return SparseVector(
+            tuple(found.indices[heaviest].tolist()), tuple(found.values[heaviest].tolist())
+        )
 
     def _model(self) -> "SparseTextEmbedding":
         from fastembed import SparseTextEmbedding
@@ -68,7 +77,9 @@ class SparseModel:
             if self._loaded is None:
                 remedy = "Delete that folder and run again: it will be fetched anew."
                 name = self._description.model
-                self._loaded = loaded(SparseTextEmbedding, name, self._folder, 1, "sparse model", remedy)
+                self._loaded = loaded(
+                    SparseTextEmbedding, name, self._folder, 1, "sparse model", remedy
+                )
             return self._loaded
 
     @cached_property
@@ -77,7 +88,11 @@ class SparseModel:
 
         download, name = SparseTextEmbedding.download_model, self._description.model
         return fetched(
-            download, self._description, name, self._models_folder, 'or set embedding.sparse_model = "none".'
+            download,
+            self._description,
+            name,
+            self._models_folder,
+            'or set embedding.sparse_model = "none".',
         )
 
 
@@ -86,13 +101,21 @@ def _described(name: str) -> "SparseModelDescription":
     from fastembed.common.model_description import ModelSource, SparseModelDescription
 
     # the others want statistics of the corpus beside their weights
-    known = {one["model"]: one for one in SparseTextEmbedding.list_supported_models() if not one["requires_idf"]}
+    known = {
+        one["model"]: one
+        for one in SparseTextEmbedding.list_supported_models()
+        if not one["requires_idf"]
+    }
     known.pop("prithvida/Splade_PP_en_v1", None)  # an earlier spelling of the same
     provider, _, model = name.partition(":")
     if provider != "fastembed" or model not in known:
         names = ", ".join(f"fastembed:{one}" for one in sorted(known))
-        raise InvalidSettings(f"embedding.sparse_model = {name!r} does not exist. It can be: none, {names}.")
-    return SparseModelDescription(**(known[model] | {"sources": ModelSource(**known[model]["sources"])}))
+        raise InvalidSettings(
+            f"embedding.sparse_model = {name!r} does not exist. It can be: none, {names}."
+        )
+    return SparseModelDescription(
+        **(known[model] | {"sources": ModelSource(**known[model]["sources"])})
+    )
 
 
 OFF = "none"
@@ -125,7 +148,9 @@ class SparseVectors:
     def of_question(self, text: str) -> SparseVector:
         return self._model.vectors([text])[0]
 
-    def embed(self, texts: Iterable[str], *, batch_size: int, report: Callable[[int, int], None]) -> int:
+    def embed(
+        self, texts: Iterable[str], *, batch_size: int, report: Callable[[int, int], None]
+    ) -> int:
         """Make what is missing, save each batch, and return how many were made."""
         missing = self.cache.missing(texts)
         for start in range(0, len(missing), batch_size):
@@ -138,7 +163,8 @@ class SparseVectors:
 def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
     """The vectors that `settings` ask for, or None. No model is loaded.
 
-    Raises InvalidSettings for a model that does not exist, and where nothing could search the vectors.
+    Raises InvalidSettings for a model that does not exist, and where nothing could search the
+    vectors.
     """
     name = settings.embedding.sparse_model
     if name == OFF:
@@ -149,7 +175,9 @@ def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
             '"qdrant" and retrieval.fusion = "server_rrf", or embedding.sparse_model = "none".'
         )
     paths = settings.paths
-    return SparseVectors(vector_file(paths.vectors), SparseModel(name, paths.models, settings.execution.n_workers))
+    return SparseVectors(
+        vector_file(paths.vectors), SparseModel(name, paths.models, settings.execution.n_workers)
+    )
 
 
 def _packed(vector: SparseVector) -> bytes:

@@ -1,10 +1,11 @@
 """Token vectors of passages, two bits per number, as they are kept (`vector_cache`).
 
-A vector is rotated, so that its content is spread over all its numbers: each is then distributed like a normal one, and
-is rounded to one of four levels (two bits). With every vector goes the factor that makes its products with exact
-vectors right on average. Nothing is trained, and the rotation is the same on every machine. Sources: rotation and
-factor, Gao and Long 2024, "RaBitQ: Quantizing High-Dimensional Vectors with a Theoretical Error Bound for Approximate
-Nearest Neighbor Search"; levels, Max 1960, "Quantizing for Minimum Distortion".
+A vector is rotated, so that its content is spread over all its numbers: each is then distributed
+like a normal one, and is rounded to one of four levels (two bits). With every vector goes the
+factor that makes its products with exact vectors right on average. Nothing is trained, and the
+rotation is the same on every machine. Sources: rotation and factor, Gao and Long 2024, "RaBitQ:
+Quantizing High-Dimensional Vectors with a Theoretical Error Bound for Approximate Nearest Neighbor
+Search"; levels, Max 1960, "Quantizing for Minimum Distortion".
 """
 
 import hashlib
@@ -51,7 +52,9 @@ def rotated(vectors: Vectors) -> Vectors:
 def codes_of(vectors: Vectors) -> TokenCodes:
     """vectors: rotated, unit length, shape (n, 384)."""
     levels = np.zeros(vectors.shape, np.uint8)
-    for boundary in _BOUNDARIES / np.float32(np.sqrt(DIMENSION)):  # np.searchsorted takes several times as long
+    for boundary in _BOUNDARIES / np.float32(
+        np.sqrt(DIMENSION)
+    ):  # np.searchsorted takes several times as long
         levels += vectors > boundary
     codes = np.zeros((len(vectors), N_BYTES), np.uint8)
     for nth, shift in enumerate(_SHIFTS):
@@ -61,9 +64,11 @@ def codes_of(vectors: Vectors) -> TokenCodes:
 
 
 def vectors_of(tokens: TokenCodes) -> Vectors:
-    """Rotated vectors, shape (n, 384): the product with one that was coded is 1, with others about as it was.
+    """Rotated vectors, shape (n, 384): the product with one that was coded is 1, with others about
+    as it was.
 
-    They are a little longer than 1, so they are to be compared with exact vectors, not with each other.
+    They are a little longer than 1, so they are to be compared with exact vectors, not with each
+    other.
     """
     levels = np.take(_LEVELS_OF_BYTE, tokens.codes, axis=0).reshape(len(tokens.codes), DIMENSION)
     return levels * tokens.factors.astype(np.float32)[:, np.newaxis]
@@ -81,8 +86,8 @@ def _rotation() -> Vectors:
 
 
 def _hadamard() -> Vectors:
-    """Entries 1 and -1, rows at right angles, shape (384, 384): that of order 12 by Paley's construction, doubled five
-    times by Sylvester's."""
+    """Entries 1 and -1, rows at right angles, shape (384, 384): that of order 12 by Paley's
+    construction, doubled five times by Sylvester's."""
     prime = 11
     squares = {number * number % prime for number in range(1, prime)}
     matrix = np.ones((prime + 1, prime + 1), np.float32)
@@ -103,7 +108,8 @@ _LAST_PLACE = 2**16 - 1
 
 @dataclass(frozen=True)
 class StoredTokens:
-    """The tokens of one passage. Places in the text behind its 65,535th character count as that one."""
+    """The tokens of one passage. Places in the text behind its 65,535th character count as that
+    one."""
 
     codes: TokenCodes
     spans: npt.NDArray[np.int32]
@@ -122,7 +128,11 @@ class TokenStore(MadeOfTexts[StoredTokens]):
 
 def _packed(tokens: StoredTokens) -> bytes:
     spans = np.minimum(tokens.spans, _LAST_PLACE).astype(_SPAN)
-    return spans.tobytes() + tokens.codes.factors.astype(_FACTOR).tobytes() + tokens.codes.codes.tobytes()
+    return (
+        spans.tobytes()
+        + tokens.codes.factors.astype(_FACTOR).tobytes()
+        + tokens.codes.codes.tobytes()
+    )
 
 
 def _unpacked(content: bytes) -> StoredTokens:

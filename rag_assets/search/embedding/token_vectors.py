@@ -1,8 +1,10 @@
-"""A vector for each token of a text, as the packaged model sees it within the whole text, and the place of the token.
+"""A vector for each token of a text, as the packaged model sees it within the whole text, and the
+place of the token.
 
-A pooled vector is the mean of these. Compared one by one they show more: which passage holds something like each word
-of the question (`reranking`), and which of its sentences does (`answering`). Which passages are compared is decided
-there; the model's files live in `local_model`.
+A pooled vector is the mean of these. Compared one by one they show more: which passage holds
+something like each word of the question (`reranking`), and which of its sentences does
+(`answering`). Which passages are compared is decided there; the model's files live in
+`local_model`.
 """
 
 from collections import OrderedDict
@@ -18,7 +20,14 @@ import numpy.typing as npt
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Vectors, side_by_side
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
-from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
+from rag_assets.search.embedding.token_store import (
+    CODING,
+    StoredTokens,
+    TokenStore,
+    codes_of,
+    rotated,
+    vectors_of,
+)
 
 Spans = npt.NDArray[np.int32]
 
@@ -34,7 +43,8 @@ class TokenVectors:
     vectors: Vectors
     """Shape (n_tokens, dimension), unit length each."""
     spans: Spans
-    """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read has no token."""
+    """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read has
+    no token."""
 
     @property
     def n_bytes(self) -> int:
@@ -42,7 +52,8 @@ class TokenVectors:
 
 
 class TokenEncoder(Protocol):
-    """Makes token vectors. They depend on their own text and the model only. Safe to use from several threads."""
+    """Makes token vectors. They depend on their own text and the model only. Safe to use from
+    several threads."""
 
     @property
     def identity(self) -> str:
@@ -50,12 +61,14 @@ class TokenEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The tokens of each text, in the order given. Raises MissingModel when the model cannot be loaded."""
+        """The tokens of each text, in the order given. Raises MissingModel when the model cannot be
+        loaded."""
         ...
 
 
 class LocalTokenEncoder:
-    """The TokenEncoder over the packaged model; shares its loaded weights with the embedder of passages."""
+    """The TokenEncoder over the packaged model; shares its loaded weights with the embedder of
+    passages."""
 
     def __init__(self, model: LocalModel, n_threads: int) -> None:
         self._model = model
@@ -69,7 +82,8 @@ class LocalTokenEncoder:
         return side_by_side(lambda text: self._encoded(text)[1], texts, self._n_threads)
 
     def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
-        """For each text its vector by the embedder of this model, and its tokens, in one pass of the model."""
+        """For each text its vector by the embedder of this model, and its tokens, in one pass of
+        the model."""
         made = side_by_side(self._encoded, texts, self._n_threads)
         return [(pooled, coded(turned(tokens))) for pooled, tokens in made]
 
@@ -102,7 +116,8 @@ _Value = TypeVar("_Value", bound=_HasSize)
 
 
 class _Kept(Generic[_Value]):
-    """Values kept in memory up to a bound; those not asked for longest go first. Safe to use from several threads."""
+    """Values kept in memory up to a bound; those not asked for longest go first. Safe to use from
+    several threads."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -132,9 +147,12 @@ class PassageTokens:
     One per engine: a passage that is reranked and then read for its sentences is encoded once.
     """
 
-    def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
-        """store: where codes of passages may have been kept, read before anything is encoded; all vectors are rotated
-        then. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+    def __init__(
+        self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB
+    ) -> None:
+        """store: where codes of passages may have been kept, read before anything is encoded; all
+        vectors are rotated then. max_mb: of what is kept in memory, in MB (10^6 bytes); those not
+        asked for longest go first.
         """
         self._encoder = encoder
         self._store = store
@@ -149,8 +167,8 @@ class PassageTokens:
     def of(self, passages: Sequence[HasText]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
 
-        With a store they are restored from codes, whether they were stored or are made now: their products with the
-        vectors of a question are cosines, about, those with each other are not.
+        With a store they are restored from codes, whether they were stored or are made now: their
+        products with the vectors of a question are cosines, about, those with each other are not.
         """
         texts = [passage.text for passage in passages]
         if self._store is None:
@@ -158,7 +176,10 @@ class PassageTokens:
         codes = self._kept_codes.found(texts)
         codes |= self._store.found(text for text in texts if text not in codes)
         missing = [text for text in dict.fromkeys(texts) if text not in codes]
-        codes |= {text: coded(tokens) for text, tokens in zip(missing, self._encoded(missing), strict=True)}
+        codes |= {
+            text: coded(tokens)
+            for text, tokens in zip(missing, self._encoded(missing), strict=True)
+        }
         self._kept_codes.keep(codes)
         return [TokenVectors(vectors_of(codes[text].codes), codes[text].spans) for text in texts]
 
@@ -175,8 +196,11 @@ class PassageTokens:
         return [turned(one) for one in tokens] if self._store else tokens
 
 
-def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:
-    """The packaged model in the precision that `settings` name, or in int8 where they name another model.
+def open_token_encoder(
+    settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1
+) -> LocalTokenEncoder:
+    """The packaged model in the precision that `settings` name, or in int8 where they name another
+    model.
 
     Opening it is free; it is built below `models_folder` and loaded when the first text is encoded.
     """

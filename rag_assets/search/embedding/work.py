@@ -1,4 +1,5 @@
-"""What a worker does with texts: it counts their tokens, or makes vectors with a model that runs there.
+"""What a worker does with texts: it counts their tokens, or makes vectors with a model that runs
+there.
 
 Models behind an API have a budget, which one process keeps: they are never asked from here.
 """
@@ -23,7 +24,9 @@ Result = TypeVar("Result")
 _MOST_LOST = 32
 
 
-def counting(settings: EmbeddingSettings, models_folder: Path) -> Callable[[Sequence[str]], list[int]]:
+def counting(
+    settings: EmbeddingSettings, models_folder: Path
+) -> Callable[[Sequence[str]], list[int]]:
     """`count_tokens` of the model that the settings name, as a function that can be pickled."""
     return partial(_count_tokens, settings=settings.model_dump_json(), models_folder=models_folder)
 
@@ -35,10 +38,13 @@ def embedding_in(
     identity: str,
     paper_of: Mapping[str, str],
 ) -> Embed:
-    """Vectors of passages by the model that the settings name; see `by_paper_if_lost`. own_models: folder of models of
-    this machine. identity: of the model here; a worker that has other files of it raises MissingModel."""
+    """Vectors of passages by the model that the settings name; see `by_paper_if_lost`. own_models:
+    folder of models of this machine. identity: of the model here; a worker that has other files of
+    it raises MissingModel."""
     models = workforce.models_folder(own_models)
-    work = partial(_vectors, settings=settings.model_dump_json(), models_folder=models, identity=identity)
+    work = partial(
+        _vectors, settings=settings.model_dump_json(), models_folder=models, identity=identity
+    )
     return partial(by_paper_if_lost, _unlimited(workforce), work, paper_of)
 
 
@@ -52,12 +58,16 @@ def encoding_in(
 
 
 def by_paper_if_lost(
-    spread: Spread, work: Callable[[Batch], Result], paper_of: Mapping[str, str], batches: Iterable[Batch]
+    spread: Spread,
+    work: Callable[[Batch], Result],
+    paper_of: Mapping[str, str],
+    batches: Iterable[Batch],
 ) -> Generator[tuple[Batch, Result | Failure]]:
-    """`work` of batches of texts. The texts of a batch that is lost are tried once more, paper by paper, so that one
-    paper costs no other its vectors. paper_of: paper by text.
+    """`work` of batches of texts. The texts of a batch that is lost are tried once more, paper by
+    paper, so that one paper costs no other its vectors. paper_of: paper by text.
 
-    Raises WorkLost when `_MOST_LOST` in a row are lost: then the machine is at fault, and not the papers.
+    Raises WorkLost when `_MOST_LOST` in a row are lost: then the machine is at fault, and not the
+    papers.
     """
     again: list[Batch] = []
     n_lost = 0
@@ -70,7 +80,10 @@ def by_paper_if_lost(
                     demanded(made)
                 papers = {paper_of[text] for text in batch}
                 if is_lost and len(papers) > 1:
-                    again += [[text for text in batch if paper_of[text] == paper] for paper in sorted(papers)]
+                    again += [
+                        [text for text in batch if paper_of[text] == paper]
+                        for paper in sorted(papers)
+                    ]
                 else:
                     yield batch, made
 
@@ -94,15 +107,21 @@ def _vectors(texts: list[str], settings: str, models_folder: Path, identity: str
     return embedder.embed_passages(texts)
 
 
-def _tokens(texts: list[str], settings: str, models_folder: Path) -> list[tuple[Vectors, StoredTokens]]:
+def _tokens(
+    texts: list[str], settings: str, models_folder: Path
+) -> list[tuple[Vectors, StoredTokens]]:
     return _encoder(settings, models_folder).embed_and_code(texts)
 
 
 @cache
 def _embedder(settings: str, models_folder: Path) -> Embedder:
-    return open_embedder(EmbeddingSettings.model_validate_json(settings), models_folder.expanduser())
+    return open_embedder(
+        EmbeddingSettings.model_validate_json(settings), models_folder.expanduser()
+    )
 
 
 @cache
 def _encoder(settings: str, models_folder: Path) -> LocalTokenEncoder:
-    return open_token_encoder(EmbeddingSettings.model_validate_json(settings), models_folder.expanduser())
+    return open_token_encoder(
+        EmbeddingSettings.model_validate_json(settings), models_folder.expanduser()
+    )

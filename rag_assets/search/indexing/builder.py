@@ -1,6 +1,7 @@
 """Brings an index in step with the passages: plan by row hash, write, audit, publish.
 
-The version that readers see is never written to: the next one is written into a staged folder, which takes its place.
+The version that readers see is never written to: the next one is written into a staged folder,
+which takes its place.
 """
 
 import logging
@@ -22,7 +23,8 @@ _SAMPLE_SIZE = 64
 
 @dataclass(frozen=True)
 class IndexAudit:
-    """How a staged index differs from what it should hold; every tuple is empty when it is right."""
+    """How a staged index differs from what it should hold; every tuple is empty when it is
+    right."""
 
     missing: tuple[str, ...]
     """Passages that are not inside, or with another fingerprint."""
@@ -37,12 +39,15 @@ class IndexAudit:
 
     def __str__(self) -> str:
         counts = {"missing": self.missing, "orphaned": self.orphans, "faulty": self.faulty}
-        return "; ".join(f"{len(ids)} {name} ({', '.join(ids[:3])})" for name, ids in counts.items() if ids)
+        return "; ".join(
+            f"{len(ids)} {name} ({', '.join(ids[:3])})" for name, ids in counts.items() if ids
+        )
 
 
 @dataclass(frozen=True)
 class StagedIndex:
-    """A written and audited index that readers do not see yet; without files when the published one is current."""
+    """A written and audited index that readers do not see yet; without files when the published one
+    is current."""
 
     plan: UpdatePlan
     """How it differs from the published index."""
@@ -54,7 +59,8 @@ class StagedIndex:
     staged: StagedFiles = field(default_factory=StagedFiles)
 
     def publish(self) -> None:
-        """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not hold."""
+        """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not
+        hold."""
         if self.folder is None or self.audit is None:
             return
         if not self.audit.holds:
@@ -67,7 +73,9 @@ class StagedIndex:
         self.staged.publish()
 
 
-def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+def update_index(
+    target: FolderIndex[Any], rows: Sequence[IndexRow], *, report: Report | None = None
+) -> UpdatePlan:
     """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
     staged = stage_index(target, rows, report=report)
     staged.publish()
@@ -75,12 +83,18 @@ def update_index(target: FolderIndex[Any], rows: Sequence[IndexRow], *, report: 
 
 
 def stage_index(
-    target: FolderIndex[Any], rows: Sequence[IndexRow], *, lost: Collection[str] = (), report: Report | None = None
+    target: FolderIndex[Any],
+    rows: Sequence[IndexRow],
+    *,
+    lost: Collection[str] = (),
+    report: Report | None = None,
 ) -> StagedIndex:
-    """Write a version of the index that holds exactly `rows`, without those of lost papers, and audit it.
+    """Write a version of the index that holds exactly `rows`, without those of lost papers, and
+    audit it.
 
-    Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
-    from nothing (`IndexFiles.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
+    Does nothing when the published index is current. Updates a copy of it when few passages changed
+    since it was built from nothing (`IndexFiles.most_changed`); otherwise, and when the updated
+    copy does not fit, builds from nothing.
     """
     wanted = {row.passage_id: row for row in rows if row.paper_id not in lost}
     fingerprints = {id_: row.fingerprint for id_, row in wanted.items()}
@@ -100,9 +114,13 @@ def stage_index(
         if plan.unchanged and n_changed <= target.files.most_changed * len(rows):
             audit = _updated(target, folder, wanted, report)
             if audit is not None:
-                return StagedIndex(plan, replace(manifest, n_changed=n_changed), audit, folder, staged)
+                return StagedIndex(
+                    plan, replace(manifest, n_changed=n_changed), audit, folder, staged
+                )
         folder.mkdir(parents=True)
-        return StagedIndex(plan, manifest, _written(target.files, folder, wanted, report), folder, staged)
+        return StagedIndex(
+            plan, manifest, _written(target.files, folder, wanted, report), folder, staged
+        )
     except RagAssetsError:
         staged.discard()
         raise
@@ -111,7 +129,8 @@ def stage_index(
 def _updated(
     target: FolderIndex[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report
 ) -> IndexAudit | None:
-    """The audit of an updated copy of the published version; None when it does not fit and was deleted."""
+    """The audit of an updated copy of the published version; None when it does not fit and was
+    deleted."""
     try:
         target.copy_to(folder)
         audit = _written(target.files, folder, wanted, report)
@@ -127,10 +146,14 @@ def _updated(
     return None
 
 
-def _written(files: IndexFiles[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report) -> IndexAudit:
+def _written(
+    files: IndexFiles[Any], folder: Path, wanted: Mapping[str, IndexRow], report: Report
+) -> IndexAudit:
     """Write the rows and audit what the folder holds then."""
     files.write(folder, wanted, report)
-    difference = plan_update(files.fingerprints(folder), {id_: row.fingerprint for id_, row in wanted.items()})
+    difference = plan_update(
+        files.fingerprints(folder), {id_: row.fingerprint for id_, row in wanted.items()}
+    )
     ids = sorted(wanted)
     faulty = files.faulty(folder, [wanted[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
     return IndexAudit(difference.to_build, difference.removed, faulty)
@@ -141,15 +164,23 @@ def _not_in_step(staged: StagedIndex) -> Offenders:
     if audit is None:
         return []
     return [
-        *({"passage_id": id_, "problem": "missing, or of another content"} for id_ in audit.missing),
+        *(
+            {"passage_id": id_, "problem": "missing, or of another content"}
+            for id_ in audit.missing
+        ),
         *({"passage_id": id_, "problem": "orphan: belongs to no passage"} for id_ in audit.orphans),
-        *({"passage_id": id_, "problem": "is not held or found as it should be"} for id_ in audit.faulty),
+        *(
+            {"passage_id": id_, "problem": "is not held or found as it should be"}
+            for id_ in audit.faulty
+        ),
     ]
 
 
 INDEX_PROMISES: list[Promise[StagedIndex]] = [
     Promise(
-        "ids_equal_passages", "The index holds every passage, nothing else, and finds them; no orphans.", _not_in_step
+        "ids_equal_passages",
+        "The index holds every passage, nothing else, and finds them; no orphans.",
+        _not_in_step,
     )
 ]
 META_PROMISES: list[Promise[Mapping[str, Any]]] = [

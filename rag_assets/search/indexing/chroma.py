@@ -1,8 +1,10 @@
-"""The vector index in a local Chroma database: reading it (`ChromaStore`), writing and auditing it (`ChromaFiles`).
+"""The vector index in a local Chroma database: reading it (`ChromaStore`), writing and auditing it
+(`ChromaFiles`).
 
-Vectors are always handed over: the collection has no embedding function, so nothing can be downloaded. Chroma's own
-client cache is not used: it is keyed by path and would go on serving a folder that was replaced. Chroma must never open
-a folder that is not as it was closed, see `folders`. The folder also holds all vectors in one file (`exact_vectors`).
+Vectors are always handed over: the collection has no embedding function, so nothing can be
+downloaded. Chroma's own client cache is not used: it is keyed by path and would go on serving a
+folder that was replaced. Chroma must never open a folder that is not as it was closed, see
+`folders`. The folder also holds all vectors in one file (`exact_vectors`).
 """
 
 import sqlite3
@@ -17,7 +19,15 @@ import numpy as np
 from rag_assets.core.incremental import STAGED_SUFFIX, fingerprint, plan_update
 from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import opened_for_reading
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored, Vectors, VectorStore
+from rag_assets.search.indexing.protocols import (
+    IndexIdentity,
+    IndexRow,
+    Report,
+    Scope,
+    Scored,
+    Vectors,
+    VectorStore,
+)
 
 if TYPE_CHECKING:
     from chromadb.api import ServerAPI
@@ -28,15 +38,17 @@ if TYPE_CHECKING:
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
 EXACT_UP_TO_BYTES = 1_024_000_000
-"""Vectors in a file of up to this size (about 660,000 passages) are compared with a question one by one, so that none
-is missed; above, Chroma's graph is asked."""
+"""Vectors in a file of up to this size (about 660,000 passages) are compared with a question one by
+one, so that none is missed; above, Chroma's graph is asked."""
 
 
 def started(folder: Path) -> "tuple[System, ServerAPI]":
     from chromadb.api.rust import RustBindingsAPI
     from chromadb.config import Settings, System
 
-    system = System(Settings(anonymized_telemetry=False, is_persistent=True, persist_directory=str(folder)))
+    system = System(
+        Settings(anonymized_telemetry=False, is_persistent=True, persist_directory=str(folder))
+    )
     api = system.instance(RustBindingsAPI)
     system.start()
     return system, api
@@ -66,7 +78,8 @@ _GRAPH: "CreateHNSWConfiguration" = {
     "ef_construction": 200,
     "ef_search": _N_LOOKED_AT,
 }
-"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
+"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while
+searching."""
 
 
 class ChromaStore:
@@ -78,8 +91,8 @@ class ChromaStore:
 
     @classmethod
     def open(cls, folder: Path) -> "ChromaStore":
-        """Open an existing store for searching: its graph is loaded and its database copied, so that it goes on
-        answering when the folder is replaced.
+        """Open an existing store for searching: its graph is loaded and its database copied, so
+        that it goes on answering when the folder is replaced.
 
         Raises whatever Chroma raises for a folder it cannot read.
         """
@@ -87,7 +100,8 @@ class ChromaStore:
 
     @classmethod
     def open_in_place(cls, folder: Path) -> "ChromaStore":
-        """Open a store whose folder stays in its place until the store is closed. Raises as `open`."""
+        """Open a store whose folder stays in its place until the store is closed. Raises as
+        `open`."""
         with panics_as_errors():
             system, api = started(folder)
             try:
@@ -99,7 +113,9 @@ class ChromaStore:
         return store
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
-        n_found = min(max(limit, _N_LOOKED_AT), self._collection.count())  # of equally near ones it may give any
+        n_found = min(
+            max(limit, _N_LOOKED_AT), self._collection.count()
+        )  # of equally near ones it may give any
         if n_found == 0 or limit == 0 or (scope is not None and scope.is_empty):
             return []
         allowed: Any = {}
@@ -113,10 +129,12 @@ class ChromaStore:
         nearest = self._collection.query(
             query_embeddings=question[np.newaxis], n_results=n_found, include=[], **allowed
         )
-        # On some processors the last digit of Chroma's own scores differs from `cosines`, because it adds in another
-        # order. Equally near passages would then have no fixed order.
+        # On some processors the last digit of Chroma's own scores differs from `cosines`, because
+        # it adds in another order. Equally near passages would then have no fixed order.
         scores = self.cosines(question, nearest["ids"][0])
-        return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))[:limit]
+        return sorted(
+            (Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id)
+        )[:limit]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         return {id_: float(vector @ question) for id_, vector in self.vectors(passage_ids).items()}
@@ -139,8 +157,8 @@ BATCH = 5000
 # What is not saved to the graph's files would be replayed, and written, by the next reader.
 _OPERATIONS_BETWEEN_SAVES = 1
 
-# Chroma takes its write lock by inserting a row whenever a database is opened, so that mere reading would change the
-# file. With this trigger the lock is taken all the same, and the row left out.
+# Chroma takes its write lock by inserting a row whenever a database is opened, so that mere reading
+# would change the file. With this trigger the lock is taken all the same, and the row left out.
 _READING_LEAVES_NO_TRACE = """
 CREATE TRIGGER IF NOT EXISTS reading_leaves_no_trace BEFORE INSERT ON acquire_write
 BEGIN SELECT RAISE(IGNORE); END
@@ -159,7 +177,8 @@ class ChromaFiles:
 
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
-    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
+    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it
+    likes."""
     most_changed: ClassVar[float] = 0.05
     """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
     only_replaced: ClassVar[str] = VECTORS_FILE
@@ -174,11 +193,15 @@ class ChromaFiles:
         database = folder / DATABASE_FILE
         if not database.exists():
             return {}
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
             return dict(connection.execute(_FINGERPRINTS))
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        plan = plan_update(self.fingerprints(folder), {id_: row.fingerprint for id_, row in rows.items()})
+        plan = plan_update(
+            self.fingerprints(folder), {id_: row.fingerprint for id_, row in rows.items()}
+        )
         to_build = [rows[id_] for id_ in plan.to_build]
         new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
         write_vectors(folder, rows, new)
@@ -195,8 +218,8 @@ class ChromaFiles:
             _without_free_pages(folder / DATABASE_FILE)
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Passages that are not the same in the database and in the file for exact search: by id and fingerprint all of
-        them, by vector those of the sample."""
+        """Passages that are not the same in the database and in the file for exact search: by id
+        and fingerprint all of them, by vector those of the sample."""
         exact = ExactVectors.open(folder)
         held, compared = self.fingerprints(folder), exact.fingerprints()
         if held != compared:
@@ -205,7 +228,9 @@ class ChromaFiles:
         with closing(ChromaStore.open_in_place(folder)) as store:
             stored = store.vectors(ids)
         pairs = zip(ids, exact.vectors(ids), strict=True)
-        return tuple(id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR))
+        return tuple(
+            id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR)
+        )
 
     def is_there(self, folder: Path, n_passages: int) -> bool:  # noqa: ARG002 - the files are all of it
         return True
@@ -233,7 +258,8 @@ class ChromaFiles:
 
 
 def _without_free_pages(database: Path) -> None:
-    """Rewrite the database, since deleted text can be read in its free pages. VACUUM writes three times as much."""
+    """Rewrite the database, since deleted text can be read in its free pages. VACUUM writes three
+    times as much."""
     staged = database.with_name(f"{database.name}{STAGED_SUFFIX}")
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("VACUUM INTO ?", (str(staged),))
@@ -243,16 +269,21 @@ def _without_free_pages(database: Path) -> None:
 class _WritableStore(ChromaStore):
     def upsert(self, rows: Sequence[IndexRow], vectors: Vectors) -> None:
         metadatas: Any = [_metadata(row) for row in rows]
-        self._collection.upsert(ids=[row.passage_id for row in rows], embeddings=vectors, metadatas=metadatas)
+        self._collection.upsert(
+            ids=[row.passage_id for row in rows], embeddings=vectors, metadatas=metadatas
+        )
 
     def delete(self, passage_ids: Sequence[str]) -> None:
         self._collection.delete(ids=list(passage_ids))
 
     def rewrite_one(self) -> None:
-        """Write one row once more as it is: Chroma keeps the last entry of its log, which may name a deleted one."""
+        """Write one row once more as it is: Chroma keeps the last entry of its log, which may name
+        a deleted one."""
         kept = self._collection.get(limit=1, include=["embeddings", "metadatas"])
         if kept["ids"]:
-            self._collection.upsert(ids=kept["ids"], embeddings=kept["embeddings"], metadatas=kept["metadatas"])
+            self._collection.upsert(
+                ids=kept["ids"], embeddings=kept["embeddings"], metadatas=kept["metadatas"]
+            )
 
 
 def _metadata(row: IndexRow) -> dict[str, str | int]:

@@ -1,9 +1,9 @@
 """Indexes in folders: staged beside the published one as links and copies, published by a rename.
 
-The published folder is never written to. A manifest holds the checksum of each of its files, and nothing opens an index
-before `is_intact` has compared them: native code that reads damaged files can crash, hang or write without end. A
-staged folder that a killed run left is deleted unopened for the same reason. Which files there are is decided by
-`chroma`, `tantivy_index` and `qdrant.files`.
+The published folder is never written to. A manifest holds the checksum of each of its files, and
+nothing opens an index before `is_intact` has compared them: native code that reads damaged files
+can crash, hang or write without end. A staged folder that a killed run left is deleted unopened for
+the same reason. Which files there are is decided by `chroma`, `tantivy_index` and `qdrant.files`.
 """
 
 import json
@@ -37,7 +37,9 @@ def read_manifest(folder: Path) -> IndexManifest | None:
     try:
         identity = IndexIdentity(**found["identity"])
         n_passages, n_changed = int(found["n_passages"]), int(found["n_changed"])
-        return IndexManifest(identity, str(found["passages"]), n_passages, n_changed, tuple(found["without"]))
+        return IndexManifest(
+            identity, str(found["passages"]), n_passages, n_changed, tuple(found["without"])
+        )
     except (TypeError, KeyError):
         return None
 
@@ -54,8 +56,8 @@ def is_intact(folder: Path) -> bool:
 
 
 def damaged_files(folder: Path) -> list[Path]:
-    """Files of the index in `folder` that are missing, too many or not as its manifest says, byte for byte; none where
-    there is no manifest of files."""
+    """Files of the index in `folder` that are missing, too many or not as its manifest says, byte
+    for byte; none where there is no manifest of files."""
     wanted = manifest_content(folder).get("files")
     if wanted is None:
         return []
@@ -63,7 +65,11 @@ def damaged_files(folder: Path) -> list[Path]:
         found = _checksums(folder)
     except OSError:
         return [folder]
-    return [folder / name for name in sorted(wanted.keys() | found.keys()) if wanted.get(name) != found.get(name)]
+    return [
+        folder / name
+        for name in sorted(wanted.keys() | found.keys())
+        if wanted.get(name) != found.get(name)
+    ]
 
 
 def manifest_content(folder: Path) -> dict[str, Any]:
@@ -90,7 +96,8 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class FolderIndex(Generic[Opened]):
-    """The index that is published in `folder`. Readers see one whole version while the next is made beside it."""
+    """The index that is published in `folder`. Readers see one whole version while the next is made
+    beside it."""
 
     folder: Path
     files: IndexFiles[Opened]
@@ -104,20 +111,24 @@ class FolderIndex(Generic[Opened]):
         return self.files.place or str(self.folder)
 
     def manifest(self) -> IndexManifest | None:
-        """The manifest of the published version, if any; cheap enough to be read before each question."""
+        """The manifest of the published version, if any; cheap enough to be read before each
+        question."""
         return read_manifest(self.folder)
 
     def is_intact(self) -> bool:
-        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no server answers."""
+        """Whether the published version is unchanged. Raises StoreUnavailable, StoreRefused if no
+        server answers."""
         manifest = self.manifest() if is_intact(self.folder) else None
         return manifest is not None and self.files.is_there(self.folder, manifest.n_held)
 
     def open(self) -> Opened:
-        """Open the published version, whatever is published later. Raises what its library raises."""
+        """Open the published version, whatever is published later. Raises what its library
+        raises."""
         return self.files.open(self.folder)
 
     def published(self) -> IndexManifest | None:
-        """What readers see; None when nothing whole is published. Also removes what a killed run left."""
+        """What readers see; None when nothing whole is published. Also removes what a killed run
+        left."""
         recover_folder(self.folder)
         shutil.rmtree(self.folder.with_name(self.folder.name + STAGED_SUFFIX), ignore_errors=True)
         if self.is_intact():
@@ -134,25 +145,38 @@ class FolderIndex(Generic[Opened]):
         """Put the files of the published version into a new folder, to be updated there."""
 
         def taken_over(file: str, to: str) -> None:
-            (link if fnmatchcase(Path(file).name, self.files.only_replaced) else shutil.copy2)(file, to)
+            (link if fnmatchcase(Path(file).name, self.files.only_replaced) else shutil.copy2)(
+                file, to
+            )
 
-        shutil.copytree(self.folder, staged, ignore=shutil.ignore_patterns(MANIFEST_FILE), copy_function=taken_over)
+        shutil.copytree(
+            self.folder,
+            staged,
+            ignore=shutil.ignore_patterns(MANIFEST_FILE),
+            copy_function=taken_over,
+        )
 
 
-def opened_for_reading(folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()) -> Reader:
-    """`open_index(folder)`; of a temporary folder of links to its files, where the folder cannot be written or `copied`
-    names a file.
+def opened_for_reading(
+    folder: Path, open_index: Callable[[Path], Reader], copied: Collection[str] = ()
+) -> Reader:
+    """`open_index(folder)`; of a temporary folder of links to its files, where the folder cannot be
+    written or `copied` names a file.
 
-    Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search needs either.
+    Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search
+    needs either.
 
-    copied: names of the files that the engine writes, or opens again by their path while it searches. They are copied
-    instead. The temporary folder is removed with the index. Raises what `open_index` raises.
+    copied: names of the files that the engine writes, or opens again by their path while it
+    searches. They are copied instead. The temporary folder is removed with the index. Raises what
+    `open_index` raises.
     """
     if not copied and os.access(folder, os.W_OK):
         return open_index(folder)
     view = Path(mkdtemp(prefix="rag-assets-index-"))
     try:
-        for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != _LOCK):
+        for file in sorted(
+            path for path in folder.rglob("*") if path.is_file() and path.suffix != _LOCK
+        ):
             place = view / file.relative_to(folder)
             place.parent.mkdir(parents=True, exist_ok=True)
             if file.name in copied:

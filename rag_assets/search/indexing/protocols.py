@@ -1,7 +1,8 @@
 """What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
-Indexes are read through `VectorStore` and `LexicalIndex`; `IndexFiles` is how one engine keeps an index in a folder,
-which `builder` stages and publishes. How the two kinds of scores are combined is decided in `retrieval.fusion`.
+Indexes are read through `VectorStore` and `LexicalIndex`; `IndexFiles` is how one engine keeps an
+index in a folder, which `builder` stages and publishes. How the two kinds of scores are combined is
+decided in `retrieval.fusion`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,8 @@ from rag_assets.core.incremental import data_version, fingerprint
 
 Vectors = npt.NDArray[np.float32]
 RRF_K = 60
-"""Constant of reciprocal rank fusion, by a store or by us. Source: Cormack, Clarke and Buettcher 2009."""
+"""Constant of reciprocal rank fusion, by a store or by us. Source: Cormack, Clarke and Buettcher
+2009."""
 
 
 class Scored(NamedTuple):
@@ -26,7 +28,8 @@ class Scored(NamedTuple):
 
     passage_id: str
     score: float
-    """Cosine (-1 to 1) from a vector store, BM25 (above 0) from a lexical index; higher is better."""
+    """Cosine (-1 to 1) from a vector store, BM25 (above 0) from a lexical index; higher is
+    better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class IndexRow:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The passages that a search may return: those of some papers, or an enumeration. Exactly one of both is given."""
+    """The passages that a search may return: those of some papers, or an enumeration. Exactly one
+    of both is given."""
 
     paper_ids: tuple[str, ...] | None = None
     passage_ids: frozenset[str] | None = None
@@ -67,8 +71,13 @@ class Scope:
 
     @classmethod
     def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
-        """The papers that a scope lets through; None if it lets no paper through, or enumerates passages."""
-        allowed = paper_ids if scope is None else [one for one in paper_ids if one in (scope.paper_ids or ())]
+        """The papers that a scope lets through; None if it lets no paper through, or enumerates
+        passages."""
+        allowed = (
+            paper_ids
+            if scope is None
+            else [one for one in paper_ids if one in (scope.paper_ids or ())]
+        )
         return cls(paper_ids=tuple(allowed)) if allowed else None
 
 
@@ -83,7 +92,8 @@ class VectorSource:
 
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
-    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
+    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it
+    likes."""
     sparse_model: str | None = None
     """Identity of a sparse model whose vectors are stored beside them, if any."""
     sparse_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only
@@ -91,17 +101,20 @@ class VectorSource:
 
 
 class VectorStore(Protocol):
-    """Vectors by passage, opened for reading: no byte of the index changes. May be used by several threads."""
+    """Vectors by passage, opened for reading: no byte of the index changes. May be used by several
+    threads."""
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
         """Nearest passages of a unit vector, shape (dim,), best first; ties by passage_id.
 
-        scope: the passages that may be returned, None for all; as many are found as there are, up to `limit`.
+        scope: the passages that may be returned, None for all; as many are found as there are, up
+        to `limit`.
         """
         ...
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
-        """Exact cosine of a unit vector, shape (dim,), with the stored vectors of those passages."""
+        """Exact cosine of a unit vector, shape (dim,), with the stored vectors of those
+        passages."""
         ...
 
     def close(self) -> None: ...
@@ -131,17 +144,21 @@ class HybridHits:
 
 
 class LexicalIndex(Protocol):
-    """Words by passage, opened for reading: no byte of the index changes. May be used by several threads."""
+    """Words by passage, opened for reading: no byte of the index changes. May be used by several
+    threads."""
 
     def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
-        """Passages sharing a word with a question of any characters, best BM25 first; ties by passage_id.
+        """Passages sharing a word with a question of any characters, best BM25 first; ties by
+        passage_id.
 
-        scope: the passages that may be returned, None for all; their scores are those of the whole index.
+        scope: the passages that may be returned, None for all; their scores are those of the whole
+        index.
         """
         ...
 
     def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
-        """How many passages (of those papers, if given) hold the word; None for a stop word, which is not indexed."""
+        """How many passages (of those papers, if given) hold the word; None for a stop word, which
+        is not indexed."""
         ...
 
     def close(self) -> None: ...
@@ -195,17 +212,19 @@ Opened = TypeVar("Opened", bound="VectorStore | LexicalIndex", covariant=True)
 
 
 class IndexFiles(Protocol[Opened]):
-    """How one engine keeps an index in a folder. Everything but what is opened for reading is closed again when a
-    method returns."""
+    """How one engine keeps an index in a folder. Everything but what is opened for reading is
+    closed again when a method returns."""
 
     @property
     def most_changed(self) -> float:
-        """Share of the passages that may change until the index is built from nothing instead of updated."""
+        """Share of the passages that may change until the index is built from nothing instead of
+        updated."""
         ...
 
     @property
     def only_replaced(self) -> str:
-        """Pattern of names of files that are replaced by others, and never written into: a new version links them."""
+        """Pattern of names of files that are replaced by others, and never written into: a new
+        version links them."""
         ...
 
     @property
@@ -219,11 +238,13 @@ class IndexFiles(Protocol[Opened]):
         ...
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
-        """passage_id -> fingerprint of everything that the folder holds; empty for an empty folder."""
+        """passage_id -> fingerprint of everything that the folder holds; empty for an empty
+        folder."""
         ...
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
+        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is
+        left alone."""
         ...
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
@@ -231,8 +252,8 @@ class IndexFiles(Protocol[Opened]):
         ...
 
     def is_there(self, folder: Path, n_passages: int) -> bool:
-        """Whether what the intact files name has so many passages. Raises StoreUnavailable, StoreRefused if a server
-        does not answer."""
+        """Whether what the intact files name has so many passages. Raises StoreUnavailable,
+        StoreRefused if a server does not answer."""
         ...
 
     def open(self, folder: Path) -> Opened:

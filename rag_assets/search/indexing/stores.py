@@ -1,4 +1,5 @@
-"""The stores: where the vectors and the words of the passages are kept, for writing and for reading.
+"""The stores: where the vectors and the words of the passages are kept, for writing and for
+reading.
 
 A new store of vectors is one module with an adapter and one row here.
 """
@@ -40,8 +41,9 @@ def vector_index(
 ) -> FolderIndex[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.
 
-    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only.
-    sparse_model, sparse_of: of a sparse model, for a store that can hold its vectors too.
+    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for
+    writing only. sparse_model, sparse_of: of a sparse model, for a store that can hold its vectors
+    too.
     """
     source = VectorSource(model, vectors_of, sparse_model, sparse_of)
     return VECTOR_STORES[settings.indexing.vector_store](settings, source)
@@ -52,6 +54,8 @@ def word_index(settings: Settings) -> FolderIndex[LexicalIndex]:
     return FolderIndex(settings.paths.bm25, TantivyFiles())
 
 
-def published_indexes(settings: Settings) -> tuple[FolderIndex[VectorStore], FolderIndex[LexicalIndex]]:
+def published_indexes(
+    settings: Settings,
+) -> tuple[FolderIndex[VectorStore], FolderIndex[LexicalIndex]]:
     """Both indexes, to see what is published whatever model it is of."""
     return vector_index(settings, ""), word_index(settings)

@@ -1,11 +1,12 @@
 """Words in a local tantivy index, ranked by BM25 (k1 1.2, b 0.75: fixed in tantivy).
 
-A word keeps the hyphens inside it, so that "BMS-986158" is one rare term; its parts are terms too, so that
-"BMS 986158" finds it. Questions are taken apart by the same analyser and never reach a query parser, whose syntax
-they could break.
+A word keeps the hyphens inside it, so that "BMS-986158" is one rare term; its parts are terms too,
+so that "BMS 986158" finds it. Questions are taken apart by the same analyser and never reach a
+query parser, whose syntax they could break.
 
-Headings are searched in a field that holds their words and those of the passage together: as one text of the passage
-they share its length and its saturation, where a second score to be added would need a weight of its own.
+Headings are searched in a field that holds their words and those of the passage together: as one
+text of the passage they share its length and its saturation, where a second score to be added would
+need a weight of its own.
 """
 
 import json
@@ -45,7 +46,8 @@ _MOST_BUCKETS = 7
 """tantivy merges 8 segments into one, which would then hold the papers of several buckets."""
 _TIE_MARGIN = 16
 _MOST_TERMS = 2_000
-"""Allowed passages that are named in a query: looking up 1,000 among 100,000 takes 20 ms, 10,000 take 100 ms."""
+"""Allowed passages that are named in a query: looking up 1,000 among 100,000 takes 20 ms, 10,000
+take 100 ms."""
 _WIDER = 4
 """Times as many hits are fetched when too few of them are allowed."""
 
@@ -55,8 +57,8 @@ _Held = Mapping[str, Mapping[str, str]]
 
 
 class Analyser:
-    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones, lower-cased, without stop
-    words, stemmed."""
+    """Text into terms: words, the parts of hyphenated words and the pairs of East Asian ones,
+    lower-cased, without stop words, stemmed."""
 
     def __init__(self) -> None:
         self._words = _analyser(WORD)
@@ -98,9 +100,14 @@ class TantivyIndex:
             n_fetched = n_fetched * self._searcher.num_docs // len(passages)
         while True:
             hits = self._searcher.search(query, limit=n_fetched, count=False).hits
-            scored = [Scored(str(self._searcher.doc(at).get_first("passage_id")), score) for score, at in hits]
+            scored = [
+                Scored(str(self._searcher.doc(at).get_first("passage_id")), score)
+                for score, at in hits
+            ]
             found = [hit for hit in scored if passages is None or hit.passage_id in passages]
-            if len(hits) < n_fetched or (len(found) >= n_wanted and scored[-1].score != found[n_wanted - 1].score):
+            if len(hits) < n_fetched or (
+                len(found) >= n_wanted and scored[-1].score != found[n_wanted - 1].score
+            ):
                 return sorted(found, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
             n_fetched *= _WIDER
 
@@ -113,19 +120,26 @@ class TantivyIndex:
         holding = tantivy.Query.term_query(schema, _TEXT, terms[0])
         if paper_ids is not None:
             of_papers = tantivy.Query.term_set_query(schema, "paper_id", list(paper_ids))
-            holding = tantivy.Query.boolean_query([(tantivy.Occur.Must, holding), (tantivy.Occur.Must, of_papers)])
-        found: Any = self._searcher.search(holding, limit=1, count=True)  # tantivy's stub leaves `count` out
+            holding = tantivy.Query.boolean_query(
+                [(tantivy.Occur.Must, holding), (tantivy.Occur.Must, of_papers)]
+            )
+        found: Any = self._searcher.search(
+            holding, limit=1, count=True
+        )  # tantivy's stub leaves `count` out
         return int(found.count)
 
     def documents(self) -> "list[tantivy.Document]":
         """Everything inside, as stored."""
         import tantivy
 
-        everything = self._searcher.search(tantivy.Query.all_query(), limit=max(1, self._searcher.num_docs)).hits
+        everything = self._searcher.search(
+            tantivy.Query.all_query(), limit=max(1, self._searcher.num_docs)
+        ).hits
         return [self._searcher.doc(address) for _, address in everything]
 
     def finds(self, row: IndexRow) -> bool:
-        """Whether a passage is among the hits for all its words within its paper; true for one without words."""
+        """Whether a passage is among the hits for all its words within its paper; true for one
+        without words."""
         if not self._analyser.terms(row.text):
             return True
         hits = self.search(row.text, self._searcher.num_docs, Scope((row.paper_id,)))
@@ -137,7 +151,8 @@ class TantivyIndex:
     def _query(self, question: str, scope: Scope | None) -> "tantivy.Query | None":
         """A disjunction of the question's terms; None when it has none or no passage is allowed.
 
-        More passages than `_MOST_TERMS` are not in it: looking up each would take longer than passing over hits.
+        More passages than `_MOST_TERMS` are not in it: looking up each would take longer than
+        passing over hits.
         """
         import tantivy
 
@@ -147,7 +162,10 @@ class TantivyIndex:
         schema = self._index.schema
         should = tantivy.Query.boolean_query(
             [
-                (tantivy.Occur.Should, tantivy.Query.term_query(schema, _WITH_HEADINGS, term, index_option="freq"))
+                (
+                    tantivy.Occur.Should,
+                    tantivy.Query.term_query(schema, _WITH_HEADINGS, term, index_option="freq"),
+                )
                 for term in terms
             ]
         )
@@ -158,16 +176,18 @@ class TantivyIndex:
         else:
             allowed = tantivy.Query.term_set_query(schema, "passage_id", sorted(scope.passage_ids))
         unscored = tantivy.Query.const_score_query(allowed, 0.0)
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, should), (tantivy.Occur.Must, unscored)])
+        return tantivy.Query.boolean_query(
+            [(tantivy.Occur.Must, should), (tantivy.Occur.Must, unscored)]
+        )
 
 
 class TantivyFiles:
     """The words of the passages in a folder; see `IndexFiles`.
 
-    tantivy counts deleted documents in its statistics until their segment is merged, so scores would depend on the
-    history of the index. Therefore each segment holds the papers of one bucket, and a bucket with a change is written
-    anew as a whole, in the order of the ids: the old segment goes with its last document, and the segments are those of
-    a fresh build.
+    tantivy counts deleted documents in its statistics until their segment is merged, so scores
+    would depend on the history of the index. Therefore each segment holds the papers of one bucket,
+    and a bucket with a change is written anew as a whole, in the order of the ids: the old segment
+    goes with its last document, and the segments are those of a fresh build.
     """
 
     most_changed = float("inf")
@@ -193,7 +213,8 @@ class TantivyFiles:
         outdated = [
             bucket
             for bucket in sorted(held.keys() | wanted.keys())
-            if held.get(bucket) != {row.passage_id: row.fingerprint for row in wanted.get(bucket, [])}
+            if held.get(bucket)
+            != {row.passage_id: row.fingerprint for row in wanted.get(bucket, [])}
         ]
         index = tantivy.Index(_schema(), str(folder))
         writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
@@ -202,7 +223,9 @@ class TantivyFiles:
         for bucket in outdated:
             writer.delete_documents_by_term("bucket", bucket)
             for row in wanted.get(bucket, []):
-                document = tantivy.Document(bucket=bucket, **{name: getattr(row, name) for name in _STORED})
+                document = tantivy.Document(
+                    bucket=bucket, **{name: getattr(row, name) for name in _STORED}
+                )
                 own = analyser.terms(row.text)
                 beside = analyser.terms(f"{row.heading_text}\n{row.summary}")
                 document.add_text(_TEXT, _separated(own))
@@ -214,10 +237,12 @@ class TantivyFiles:
         writer.wait_merging_threads()
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """Passages that have words and are not among the hits for all of them within their paper; all of the sample
-        when the statistics, and with them every score, count deleted passages."""
+        """Passages that have words and are not among the hits for all of them within their paper;
+        all of the sample when the statistics, and with them every score, count deleted passages."""
         segments = json.loads((folder / _META_FILE).read_bytes())["segments"]
-        if any(segment["deletes"] and segment["deletes"]["num_deleted_docs"] for segment in segments):
+        if any(
+            segment["deletes"] and segment["deletes"]["num_deleted_docs"] for segment in segments
+        ):
             return tuple(row.passage_id for row in sample)
         index = TantivyIndex.open(folder)
         return tuple(row.passage_id for row in sample if not index.finds(row))
@@ -229,8 +254,9 @@ class TantivyFiles:
         return TantivyIndex.open(folder)
 
     def _held(self, folder: Path) -> "_Held":
-        """Everything in the folder; empty for an empty folder. A copy of the folder that was read last is not read: its
-        meta file names the same segments, which tantivy never changes once they are written.
+        """Everything in the folder; empty for an empty folder. A copy of the folder that was read
+        last is not read: its meta file names the same segments, which tantivy never changes once
+        they are written.
         """
         try:
             segments = (folder / _META_FILE).read_bytes()
@@ -258,10 +284,13 @@ def _schema() -> "tantivy.Schema":
 
 
 def _buckets(rows: Mapping[str, IndexRow]) -> dict[str, list[IndexRow]]:
-    """The rows by bucket, each bucket in the order of the ids. The papers of a small corpus share one bucket."""
+    """The rows by bucket, each bucket in the order of the ids. The papers of a small corpus share
+    one bucket."""
     n_buckets = _MOST_BUCKETS if len(rows) >= _MANY_PASSAGES else 1
     papers = {row.paper_id for row in rows.values()}
-    bucket_of = {paper: f"{int(fingerprint(paper), 16) % n_buckets} of {n_buckets}" for paper in papers}
+    bucket_of = {
+        paper: f"{int(fingerprint(paper), 16) % n_buckets} of {n_buckets}" for paper in papers
+    }
     buckets: defaultdict[str, list[IndexRow]] = defaultdict(list)
     for id_ in sorted(rows):
         buckets[bucket_of[rows[id_].paper_id]].append(rows[id_])
@@ -281,5 +310,6 @@ def _analyser(pattern: str) -> "tantivy.TextAnalyzer":
 
 
 def _separated(terms: Sequence[str]) -> str:
-    """Terms hold letters, digits and hyphens only, so that white space keeps them apart as they are."""
+    """Terms hold letters, digits and hyphens only, so that white space keeps them apart as they
+    are."""
     return " ".join(terms)

@@ -1,1 +1,2 @@
-"""A closer look at the best candidates of a search: late interaction, cross-encoders, and models behind an API."""
+"""A closer look at the best candidates of a search: late interaction, cross-encoders, and models
+behind an API."""

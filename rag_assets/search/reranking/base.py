@@ -1,7 +1,8 @@
-"""What a reranker is: it looks at a question and a few candidate passages together, and gives them new scores.
+"""What a reranker is: it looks at a question and a few candidate passages together, and gives them
+new scores.
 
-Adapters are in `late_interaction` and `cross_encoder`; `rerankers` decides which one a setting means, and
-`retrieval.ranking` how a search uses the scores.
+Adapters are in `late_interaction` and `cross_encoder`; `rerankers` decides which one a setting
+means, and `retrieval.ranking` how a search uses the scores.
 """
 
 import logging
@@ -30,16 +31,20 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A reranker's judgement of n candidates; every array has shape (n,), in the order of the candidates."""
+    """A reranker's judgement of n candidates; every array has shape (n,), in the order of the
+    candidates."""
 
     scores: Scores
-    """0 to 1, higher is better: the order of the candidates. Comparable within one question only."""
+    """0 to 1, higher is better: the order of the candidates. Comparable within one question
+    only."""
     relevance: Scores
-    """0 to 1: estimate that the passage answers the question. It means the same for every question."""
+    """0 to 1: estimate that the passage answers the question. It means the same for every
+    question."""
 
 
 class Reranker(Protocol):
-    """Scores candidates. The scores depend on question and candidates only. Safe to use from several threads."""
+    """Scores candidates. The scores depend on question and candidates only. Safe to use from
+    several threads."""
 
     @property
     def identity(self) -> str:
@@ -55,7 +60,8 @@ class Reranker(Protocol):
 
 
 def described(passage: Passage) -> str:
-    """A passage as input of a model that scores pairs of texts: titles of the paper and its sections, then the text."""
+    """A passage as input of a model that scores pairs of texts: titles of the paper and its
+    sections, then the text."""
     return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
 
 
@@ -81,8 +87,8 @@ class SkippingReranker:
 
     @property
     def identity(self) -> str:
-        """The identity of the reranker; a different one while its model is missing, so that answers made without it are
-        not taken for answers made with it.
+        """The identity of the reranker; a different one while its model is missing, so that answers
+        made without it are not taken for answers made with it.
         """
         try:
             return self._reranker.identity
@@ -92,7 +98,8 @@ class SkippingReranker:
             return "unavailable"
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement | None:
-        """The reranker's judgement; None when it has none to give. A missing model is not asked for again."""
+        """The reranker's judgement; None when it has none to give. A missing model is not asked for
+        again."""
         if self._is_missing or not candidates:
             return None
         try:

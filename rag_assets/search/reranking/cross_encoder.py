@@ -1,7 +1,8 @@
 """Cross-encoders, run by fastembed on ONNX: the model reads question and passage together.
 
-A model of fastembed's list is fetched once from its hub into the models folder, and so is any other repository of the
-hub that holds `onnx/model.onnx`. A folder on disk needs no hub. The judges of answers use the same files.
+A model of fastembed's list is fetched once from its hub into the models folder, and so is any other
+repository of the hub that holds `onnx/model.onnx`. A folder on disk needs no hub. The judges of
+answers use the same files.
 """
 
 import math
@@ -46,11 +47,14 @@ class CrossEncoderFiles(ABC):
     def content(self) -> str:
         """Hash of the files; raises MissingModel when they cannot be had."""
         files = sorted({path for pattern in _FILES for path in self.folder.rglob(pattern)})
-        return fingerprint({str(path.relative_to(self.folder)): file_sha256(path) for path in files})
+        return fingerprint(
+            {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
+        )
 
 
 class HubFiles(CrossEncoderFiles):
-    """Files of a model of fastembed's list, or of any repository of the hub that holds `onnx/model.onnx`."""
+    """Files of a model of fastembed's list, or of any repository of the hub that holds
+    `onnx/model.onnx`."""
 
     def __init__(self, name: str, models_folder: Path, instead: str) -> None:
         """instead: what else can be done where the hub is out of reach, after "Connect once, "."""
@@ -64,7 +68,13 @@ class HubFiles(CrossEncoderFiles):
 
         description = known_to_fastembed(self.name, self.model_file)
         self.model_file = description.model_file
-        return fetched(TextCrossEncoder.download_model, description, self.name, self._models_folder, self._instead)
+        return fetched(
+            TextCrossEncoder.download_model,
+            description,
+            self.name,
+            self._models_folder,
+            self._instead,
+        )
 
 
 class FolderFiles(CrossEncoderFiles):
@@ -80,7 +90,9 @@ class FolderFiles(CrossEncoderFiles):
     @cached_property
     def folder(self) -> Path:
         if not (self._place / self.model_file).is_file():
-            raise MissingModel(f"{self._setting} names {self._place}, which holds neither model.onnx nor {MODEL_FILE}.")
+            raise MissingModel(
+                f"{self._setting} names {self._place}, which holds neither model.onnx nor {MODEL_FILE}."
+            )
         return self._place
 
 
@@ -90,9 +102,13 @@ def known_to_fastembed(name: str, model_file: str) -> "BaseModelDescription":
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
     with _REGISTERING:
-        known = {model["model"].lower(): model for model in TextCrossEncoder.list_supported_models()}
+        known = {
+            model["model"].lower(): model for model in TextCrossEncoder.list_supported_models()
+        }
         if name.lower() not in known:
-            TextCrossEncoder.add_custom_model(name, sources=ModelSource(hf=name), model_file=model_file)
+            TextCrossEncoder.add_custom_model(
+                name, sources=ModelSource(hf=name), model_file=model_file
+            )
             return BaseModelDescription(name, ModelSource(hf=name), model_file, "", "", 0.0)
     model = known[name.lower()]
     return BaseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
@@ -103,16 +119,20 @@ _REGISTERING = Lock()
 
 
 BATCH = 8
-"""Pairs read at once. A batch is as slow as its longest pair, and the time a question may take is looked at between
-batches."""
-INSTEAD = "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
+"""Pairs read at once. A batch is as slow as its longest pair, and the time a question may take is
+looked at between batches."""
+INSTEAD = (
+    "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
+)
 """The alternative to a reranker whose hub is out of reach."""
 
 
 class CrossEncoder:
     """A Reranker on a model in a folder; it is loaded when the first question is judged."""
 
-    def __init__(self, files: CrossEncoderFiles, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, files: CrossEncoderFiles, n_threads: int, timeout_s: float = TIMEOUT_S
+    ) -> None:
         """timeout_s: most seconds for one question, without loading."""
         self._files = files
         self._name = files.name
@@ -124,7 +144,9 @@ class CrossEncoder:
     @cached_property
     def identity(self) -> str:
         """Names the content of the model's files; raises MissingModel when they cannot be had."""
-        return f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{self._files.content[:12]}"
+        return (
+            f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{self._files.content[:12]}"
+        )
 
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         model = self._loaded()
@@ -138,13 +160,19 @@ class CrossEncoder:
         scores = sigmoid(np.array(logits, np.float64))
         return Judgement(scores, scores)
 
-    def _logits(self, model: "TextCrossEncoder", question: str, texts: Sequence[str]) -> list[float]:
+    def _logits(
+        self, model: "TextCrossEncoder", question: str, texts: Sequence[str]
+    ) -> list[float]:
         try:
             logits = [float(logit) for logit in model.rerank(question, texts, batch_size=BATCH)]
         except Exception as error:  # a graph with other inputs fails when it is run, with any error
-            raise MissingModel(f"{self._name} is no cross-encoder ({type(error).__name__}: {error}).") from error
+            raise MissingModel(
+                f"{self._name} is no cross-encoder ({type(error).__name__}: {error})."
+            ) from error
         if len(logits) != len(texts) or not np.isfinite(logits).all():
-            raise MissingModel(f"{self._name} is no cross-encoder: it gives scores that are no numbers.")
+            raise MissingModel(
+                f"{self._name} is no cross-encoder: it gives scores that are no numbers."
+            )
         return logits
 
     def _loaded(self) -> "TextCrossEncoder":
@@ -155,10 +183,14 @@ class CrossEncoder:
                 folder = self._files.folder
                 known_to_fastembed(self._name, self._files.model_file)
                 remedy = "It needs an ONNX model, tokenizer.json and tokenizer_config.json."
-                self._model = loaded(TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy)
+                self._model = loaded(
+                    TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy
+                )
             return self._model
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:
     """0 to 1. Cross-encoders are trained so that this is a probability of being relevant."""
-    return np.array([1 / (1 + math.exp(-max(-700.0, min(700.0, logit)))) for logit in logits], np.float64)
+    return np.array(
+        [1 / (1 + math.exp(-max(-700.0, min(700.0, logit)))) for logit in logits], np.float64
+    )

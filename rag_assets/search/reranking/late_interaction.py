@@ -1,9 +1,11 @@
-"""Late interaction: the question's words are compared with the passage's words one by one, by meaning.
+"""Late interaction: the question's words are compared with the passage's words one by one, by
+meaning.
 
-The vectors are those of the packaged embedding model before it pools them, so no other model is needed. Source of the
-comparison (MaxSim): Khattab and Zaharia 2020, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
-Interaction over BERT". Two things are added: MaxSim is taken over the best stretch of the passage, because an answer
-is in one place, and the words themselves count beside their meaning.
+The vectors are those of the packaged embedding model before it pools them, so no other model is
+needed. Source of the comparison (MaxSim): Khattab and Zaharia 2020, "ColBERT: Efficient and
+Effective Passage Search via Contextualized Late Interaction over BERT". Two things are added:
+MaxSim is taken over the best stretch of the passage, because an answer is in one place, and the
+words themselves count beside their meaning.
 """
 
 import math
@@ -23,14 +25,16 @@ _WINDOW = 25
 
 
 class SharedWords:
-    """Compares words as the word index reads them: stemmed, without stop words, hyphens kept and taken apart."""
+    """Compares words as the word index reads them: stemmed, without stop words, hyphens kept and
+    taken apart."""
 
     @cached_property
     def _analyser(self) -> Analyser:
         return Analyser()
 
     def shares(self, question: str, texts: Sequence[str]) -> Scores:
-        """For each text the share of the question's terms within 25 terms of each other; shape (n,), 0 to 1.
+        """For each text the share of the question's terms within 25 terms of each other; shape
+        (n,), 0 to 1.
 
         Terms weigh by how rare they are among `texts`; 0 for a question without terms.
         """
@@ -47,7 +51,10 @@ def _rarity(asked: set[str], texts: Sequence[Sequence[str]]) -> dict[str, float]
     """Inverse document frequency over the texts, as BM25 has it (Robertson and Spaerck Jones)."""
     n_texts = len(texts)
     held = Counter(term for terms in texts for term in asked.intersection(terms))
-    return {term: math.log(1 + (n_texts - held[term] + 0.5) / (held[term] + 0.5)) for term in sorted(asked)}
+    return {
+        term: math.log(1 + (n_texts - held[term] + 0.5) / (held[term] + 0.5))
+        for term in sorted(asked)
+    }
 
 
 def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
@@ -63,14 +70,14 @@ def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
 LATE_INTERACTION_VERSION = 1
 """Part of the identity: raise it when the same vectors give other scores."""
 SEARCH_WEIGHT, TOKENS_WEIGHT, WORDS_WEIGHT = 0.4, 0.45, 0.15
-"""Weights of the search score, the tokens and the words. Chosen on the tuning halves of COVID-QA, OHR-Bench,
-FinanceBench and Cranfield together, see benchmarks/README.md."""
+"""Weights of the search score, the tokens and the words. Chosen on the tuning halves of COVID-QA,
+OHR-Bench, FinanceBench and Cranfield together, see benchmarks/README.md."""
 _BLOCK = 8
 _BLOCKS_OF_STRETCH = 3
 _CONSTANT, _OF_LIKENESS, _OF_SHARED_WORDS = -5.55, 7.39, 1.98
-"""A logistic regression of "the passage is in a chunk (an abstract: of a paper) that answers the question" on
-the best 20 candidates of each question, fitted on the tuning halves of COVID-QA, OHR-Bench, FinanceBench and Cranfield,
-each set with the same weight."""
+"""A logistic regression of "the passage is in a chunk (an abstract: of a paper) that answers the
+question" on the best 20 candidates of each question, fitted on the tuning halves of COVID-QA,
+OHR-Bench, FinanceBench and Cranfield, each set with the same weight."""
 
 
 class LateInteraction:
@@ -87,7 +94,9 @@ class LateInteraction:
     def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         (asked,) = self._tokens.of_texts([question])
         passages = [candidate.passage for candidate in candidates]
-        likeness = np.array([best_stretch(asked.vectors, found.vectors) for found in self._tokens.of(passages)])
+        likeness = np.array(
+            [best_stretch(asked.vectors, found.vectors) for found in self._tokens.of(passages)]
+        )
         shares = self._words.shares(question, [passage.text for passage in passages])
         found_by_search = np.array([candidate.score for candidate in candidates], np.float64)
         scores = (
@@ -99,10 +108,11 @@ class LateInteraction:
 
 
 def best_stretch(question: Vectors, passage: Vectors) -> float:
-    """MaxSim of the question and the stretch of about 24 tokens of the passage that is most like it; -1 to 1.
+    """MaxSim of the question and the stretch of about 24 tokens of the passage that is most like
+    it; -1 to 1.
 
-    question: shape (n, dimension), passage: (m, dimension), unit length. For each token of the question the best
-    cosine in the stretch, averaged. 0 where one of the two has no token.
+    question: shape (n, dimension), passage: (m, dimension), unit length. For each token of the
+    question the best cosine in the stretch, averaged. 0 where one of the two has no token.
     """
     if not len(question) or not len(passage):
         return 0.0
@@ -119,5 +129,6 @@ def _relevance(likeness: Scores, shared_words: Scores) -> Scores:
     likeness: `best_stretch`; shared_words: `SharedWords.shares`; shape (n,) each.
     """
     return np.asarray(
-        1 / (1 + np.exp(-(_CONSTANT + _OF_LIKENESS * likeness + _OF_SHARED_WORDS * shared_words))), np.float64
+        1 / (1 + np.exp(-(_CONSTANT + _OF_LIKENESS * likeness + _OF_SHARED_WORDS * shared_words))),
+        np.float64,
     )

@@ -23,7 +23,8 @@ class Means:
 
 
 def open_reranker(name: str, means: Means) -> Reranker | None:
-    """The reranker that the setting names, None for "none". Opening it is free: no model is loaded or asked.
+    """The reranker that the setting names, None for "none". Opening it is free: no model is loaded
+    or asked.
 
     Raises InvalidSettings for a name that does not exist.
     """
@@ -32,13 +33,17 @@ def open_reranker(name: str, means: Means) -> Reranker | None:
     provider, _, model = name.partition(":")
     if provider not in RERANKERS or not model:
         known = ", ".join(f"{provider}:{names}" for provider, (names, _) in RERANKERS.items())
-        raise InvalidSettings(f"retrieval.reranker = {name!r} does not exist. It can be: none, {known}.")
+        raise InvalidSettings(
+            f"retrieval.reranker = {name!r} does not exist. It can be: none, {known}."
+        )
     return RERANKERS[provider][1](model, means)
 
 
 def _local(model: str, means: Means) -> Reranker:
     if model != "late-interaction":
-        raise InvalidSettings(f"retrieval.reranker = 'local:{model}' does not exist. It can be local:late-interaction.")
+        raise InvalidSettings(
+            f"retrieval.reranker = 'local:{model}' does not exist. It can be local:late-interaction."
+        )
     return LateInteraction(means.tokens)
 
 
@@ -46,11 +51,15 @@ RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "local": ("late-interaction", _local),
     "fastembed": (
         "<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>",
-        lambda model, means: CrossEncoder(HubFiles(model, means.models_folder, INSTEAD), means.n_threads),
+        lambda model, means: CrossEncoder(
+            HubFiles(model, means.models_folder, INSTEAD), means.n_threads
+        ),
     ),
     "folder": (
         "<a folder with model.onnx and tokenizer.json>",
-        lambda place, means: CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads),
+        lambda place, means: CrossEncoder(
+            FolderFiles(Path(place), "retrieval.reranker"), means.n_threads
+        ),
     ),
 }
 """By provider: its models, for messages, and the function that opens one."""

@@ -1,10 +1,12 @@
-"""Reads a question and a sentence together and estimates how surely the sentence answers the question.
+"""Reads a question and a sentence together and estimates how surely the sentence answers the
+question.
 
-Vectors that were made apart show whether two texts have the same subject. Which of ten sentences on that subject
-answers is found only by reading each with the question (a cross-encoder, Nogueira and Cho 2019, "Passage Re-ranking
-with BERT"). The model is the packaged one with weights added to it that were trained on questions of readers
-(docs/adr/0046). Each addition to a matrix is a product of two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank
-Adaptation of Large Language Models"), so the file is a fiftieth of the model.
+Vectors that were made apart show whether two texts have the same subject. Which of ten sentences on
+that subject answers is found only by reading each with the question (a cross-encoder, Nogueira and
+Cho 2019, "Passage Re-ranking with BERT"). The model is the packaged one with weights added to it
+that were trained on questions of readers (docs/adr/0046). Each addition to a matrix is a product of
+two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models"), so the
+file is a fiftieth of the model.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +57,8 @@ class Head:
 
 
 def trained(file: Path = FILE, sha256: str = SHA256) -> Mapping[str, Matrix]:
-    """The file's tensors by name. Raises MissingModel when it is not there or not the one that was trained."""
+    """The file's tensors by name. Raises MissingModel when it is not there or not the one that was
+    trained."""
     from safetensors.numpy import load_file
 
     checked = checked_file(file, sha256, "the sentence reader")
@@ -71,7 +74,9 @@ def merged(tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """The packaged weights with what was trained added to them, and the vectors of the segments."""
     weights = dict(read_weights())
     for name in [name.removesuffix(DOWN) for name in tensors if name.endswith(DOWN)]:
-        weights[f"{name}.weight"] = weights[f"{name}.weight"] + tensors[name + UP] @ tensors[name + DOWN]
+        weights[f"{name}.weight"] = (
+            weights[f"{name}.weight"] + tensors[name + UP] @ tensors[name + DOWN]
+        )
     return weights | {SEGMENTS: tensors[SEGMENTS]}
 
 
@@ -80,13 +85,15 @@ READER_VERSION = 2
 MAX_QUESTION, MAX_BEFORE, MAX_SENTENCE = 32, 20, 64
 """Tokens that are read of each; of the text before the sentence the last ones."""
 QUESTION, BEFORE, SENTENCE = 0, 1, 2
-"""Numbers of the segments. The token behind the question belongs to the question, the last one to the sentence."""
+"""Numbers of the segments. The token behind the question belongs to the question, the last one to
+the sentence."""
 SHAPE = replace(MINILM, n_segments=3)
 _START, _END = 101, 102
 """[CLS] and [SEP] in BERT's vocabulary."""
 _MODEL = "model.onnx"
 _KEPT_SCORES = 20_000
-"""When too few papers answer, a question is asked of more contexts; what was read is not read again."""
+"""When too few papers answer, a question is asked of more contexts; what was read is not read
+again."""
 Scores = NDArray[np.float32]
 _Ids = NDArray[np.int64]
 
@@ -109,7 +116,8 @@ class _Loaded:
 
 
 class TrainedReader:
-    """Built below `models_folder` and loaded when the first question is read. Safe to use from several threads."""
+    """Built below `models_folder` and loaded when the first question is read. Safe to use from
+    several threads."""
 
     def __init__(self, models_folder: Path, n_threads: int) -> None:
         self._models_folder = models_folder
@@ -124,9 +132,11 @@ class TrainedReader:
         return f"sentence-reader-{WEIGHTS_SHA256[:8]}-{SHA256[:8]}-v{READER_VERSION}"
 
     def scores(self, question: str, sentences: Sequence[Sentence]) -> Scores:
-        """For each sentence the logarithm of the odds that it answers the question, shape (len(sentences),).
+        """For each sentence the logarithm of the odds that it answers the question, shape
+        (len(sentences),).
 
-        A score depends on the question and its own sentence only. Raises MissingModel when the model cannot be loaded.
+        A score depends on the question and its own sentence only. Raises MissingModel when the
+        model cannot be loaded.
         """
 
         def score(sentence: Sentence) -> float:
@@ -138,7 +148,11 @@ class TrainedReader:
     def _read(self, question: str, before: str, text: str) -> float:
         model = self._loaded()
         ids, segments = joined(model.ids(question), model.ids(before), model.ids(text))
-        fed = {"input_ids": ids[None], "attention_mask": np.ones_like(ids)[None], SEGMENT_IDS: segments[None]}
+        fed = {
+            "input_ids": ids[None],
+            "attention_mask": np.ones_like(ids)[None],
+            SEGMENT_IDS: segments[None],
+        }
         (hidden,) = model.session.run(None, fed)
         return _scored(hidden[0], segments, model.head)
 
@@ -146,7 +160,9 @@ class TrainedReader:
         with self._loading:
             if self._model is None:
                 folder = ready_folder(self._models_folder / self.identity, _write)
-                self._model = _Loaded(loaded_bert(folder / _MODEL), head_of(trained()), open_tokenizer())
+                self._model = _Loaded(
+                    loaded_bert(folder / _MODEL), head_of(trained()), open_tokenizer()
+                )
             return self._model
 
 
@@ -161,11 +177,23 @@ def open_tokenizer() -> Callable[[str], list[int]]:
     return lambda text: list(tokenizer.encoded(text).ids[1:-1])
 
 
-def joined(question: Sequence[int], before: Sequence[int], sentence: Sequence[int]) -> tuple[_Ids, _Ids]:
+def joined(
+    question: Sequence[int], before: Sequence[int], sentence: Sequence[int]
+) -> tuple[_Ids, _Ids]:
     """Token ids of what is read together, and the segment of each, both of shape (n_tokens,)."""
-    parts = [[_START, *question[:MAX_QUESTION], _END], list(before[-MAX_BEFORE:]), [*sentence[:MAX_SENTENCE], _END]]
-    segments = [segment for segment, part in zip((QUESTION, BEFORE, SENTENCE), parts, strict=True) for _ in part]
-    return np.array([token for part in parts for token in part], np.int64), np.array(segments, np.int64)
+    parts = [
+        [_START, *question[:MAX_QUESTION], _END],
+        list(before[-MAX_BEFORE:]),
+        [*sentence[:MAX_SENTENCE], _END],
+    ]
+    segments = [
+        segment
+        for segment, part in zip((QUESTION, BEFORE, SENTENCE), parts, strict=True)
+        for _ in part
+    ]
+    return np.array([token for part in parts for token in part], np.int64), np.array(
+        segments, np.int64
+    )
 
 
 def _scored(hidden: NDArray[np.float32], segments: _Ids, head: Head) -> float:
@@ -173,7 +201,12 @@ def _scored(hidden: NDArray[np.float32], segments: _Ids, head: Head) -> float:
     unit = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
     asked, own = (segments == QUESTION)[1:], segments == SENTENCE
     nearness = (unit[1:][asked] @ unit[own].T).max(axis=1).mean()
-    score = head.start @ hidden[0] + head.mean @ hidden[own].mean(axis=0) + head.nearness * nearness + head.constant
+    score = (
+        head.start @ hidden[0]
+        + head.mean @ hidden[own].mean(axis=0)
+        + head.nearness * nearness
+        + head.constant
+    )
     return float(score)
 
 

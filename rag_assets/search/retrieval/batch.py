@@ -1,7 +1,8 @@
 """Many questions from a file, their hits and contexts into a file.
 
-One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` and `where` (search only there);
-other keys are ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`, `queries`.
+One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` and `where`
+(search only there); other keys are ignored, so that a file of expectations serves too. Out: `id`,
+`hits`, `context`, `queries`.
 """
 
 import json
@@ -24,8 +25,8 @@ def retrieve_batch(
 ) -> int:
     """Write hits and contexts of every line of `questions_file`; returns their number.
 
-    The results appear whole or not at all. Raises MissingInput for an absent file and InvalidQuestions, before
-    anything is searched, for a line that cannot be used.
+    The results appear whole or not at all. Raises MissingInput for an absent file and
+    InvalidQuestions, before anything is searched, for a line that cannot be used.
     """
     if results_file.is_dir():
         raise MissingInput(f"{results_file} is a folder. Name the file that the results go into.")

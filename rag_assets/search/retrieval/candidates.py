@@ -1,4 +1,5 @@
-"""The candidate passages of a question: what both indexes find for its queries, and one score for each.
+"""The candidate passages of a question: what both indexes find for its queries, and one score for
+each.
 
 What is searched for is decided in `queries`, how scores become one in `fusion`.
 """
@@ -13,10 +14,22 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
-from rag_assets.search.indexing.protocols import HybridQuestion, LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.search.indexing.protocols import (
+    HybridQuestion,
+    LexicalIndex,
+    Scope,
+    Scored,
+    VectorStore,
+)
 from rag_assets.search.indexing.qdrant.store import QdrantStore
 from rag_assets.search.retrieval.filtering import Mask
-from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, with_other_wordings
+from rag_assets.search.retrieval.fusion import (
+    CandidateScores,
+    Scores,
+    fused,
+    index_weights,
+    with_other_wordings,
+)
 from rag_assets.search.retrieval.library import Library, Numbers
 from rag_assets.search.retrieval.question_names import NOTHING_NAMED, Named
 
@@ -47,8 +60,8 @@ class Within:
 
     @property
     def scopes(self) -> list[Scope | None]:
-        """What is searched, each by itself: everything in scope, and the papers and sections that are clearly named.
-        Their best passages need not be among the best of a large corpus."""
+        """What is searched, each by itself: everything in scope, and the papers and sections that
+        are clearly named. Their best passages need not be among the best of a large corpus."""
         papers = Scope.within(self.scope, self.named.papers.clearly)
         return [self.scope, *(one for one in (papers, self.named.sections) if one is not None)]
 
@@ -78,11 +91,16 @@ class Candidates:
 class CandidateSearch:
     """Asks both indexes; safe to use from several threads.
 
-    An index without weight in the fusion is not asked, and no vector is made for it, unless it is the only one.
+    An index without weight in the fusion is not asked, and no vector is made for it, unless it is
+    the only one.
     """
 
     def __init__(
-        self, library: Library, dense: DenseSearch | None, words: LexicalIndex | None, settings: RetrievalSettings
+        self,
+        library: Library,
+        dense: DenseSearch | None,
+        words: LexicalIndex | None,
+        settings: RetrievalSettings,
     ) -> None:
         dense_weight, lexical_weight = index_weights(settings)
         self._library = library
@@ -93,10 +111,13 @@ class CandidateSearch:
     def found(self, queries: Sequence[Query], within: Within) -> Candidates:
         """The candidates for a question, which comes first, and its other wordings.
 
-        Where there are several, each scores what it finds, and those that were asked weigh more (`fusion`).
+        Where there are several, each scores what it finds, and those that were asked weigh more
+        (`fusion`).
         """
         each = [self._found_by_one(query, within) for query in queries]
-        by_id = [dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each]
+        by_id = [
+            dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each
+        ]
         scores = by_id[0] if len(by_id) == 1 else with_other_wordings(by_id)
         ids, first = sorted(scores), each[0]
         return Candidates(
@@ -104,8 +125,12 @@ class CandidateSearch:
             places=self._library.places(ids),
             scores=np.array([scores[id_] for id_ in ids], np.float64),
             dense=_in_order(ids, dict(zip(first.ids, first.scores.dense.tolist(), strict=True))),
-            lexical=_in_order(ids, dict(zip(first.ids, first.scores.lexical.tolist(), strict=True))),
-            found_by=[tuple(number for number, found in enumerate(by_id) if id_ in found) for id_ in ids],
+            lexical=_in_order(
+                ids, dict(zip(first.ids, first.scores.lexical.tolist(), strict=True))
+            ),
+            found_by=[
+                tuple(number for number, found in enumerate(by_id) if id_ in found) for id_ in ids
+            ],
         )
 
     def _found_by_one(self, query: Query, within: Within) -> "_QueryHits":
@@ -114,12 +139,18 @@ class CandidateSearch:
         if self._dense and self._settings.is_fused_by_server:
             return self._found_by_server(query.text, within, self._dense)
         words = self._words
-        by_words = _merged([words.search(query.text, CANDIDATES, scope) for scope in within.scopes]) if words else []
+        by_words = (
+            _merged([words.search(query.text, CANDIDATES, scope) for scope in within.scopes])
+            if words
+            else []
+        )
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
             vector = self._dense.embedder.embed_query(query.text)
-            nearest = _merged([self._dense.store.search(vector, CANDIDATES, scope) for scope in within.scopes])
+            nearest = _merged(
+                [self._dense.store.search(vector, CANDIDATES, scope) for scope in within.scopes]
+            )
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
@@ -131,12 +162,15 @@ class CandidateSearch:
         asked = HybridQuestion(question, vector, sparse)
         found = _hybrid_store(dense.store).hybrid(asked, CANDIDATES, within.scope)
         cosines = dict(found.nearest)
-        cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
+        cosines |= dense.store.cosines(
+            vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines]
+        )
         return self._scored(within, cosines, found.nearest, found.by_words, dict(found.fused))
 
     def _like(self, passage: str, within: Within) -> "_QueryHits":
-        """What is nearest to a passage that is in no paper. It is embedded as passages are, because models may put
-        something else before a question. Its words are not searched: they are a guess."""
+        """What is nearest to a passage that is in no paper. It is embedded as passages are, because
+        models may put something else before a question. Its words are not searched: they are a
+        guess."""
         nearest: list[Scored] = []
         if self._dense:
             (vector,) = self._dense.embedder.embed_passages([passage])
@@ -152,8 +186,11 @@ class CandidateSearch:
         by_words: Sequence[Scored],
         fused: Mapping[str, float] | None = None,
     ) -> "_QueryHits":
-        """The hits that may be found. fused: scores by passage_id where they need no fusion here."""
-        found = sorted({hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused)
+        """The hits that may be found. fused: scores by passage_id where they need no fusion
+        here."""
+        found = sorted(
+            {hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused
+        )
         are_left_out = within.left_out[self._library.places(found)]
         ids = [id_ for id_, is_left_out in zip(found, are_left_out, strict=True) if not is_left_out]
         scores = CandidateScores(
@@ -186,10 +223,13 @@ def _hybrid_store(store: VectorStore) -> QdrantStore:
 
 
 def _merged(searches: Sequence[list[Scored]]) -> list[Scored]:
-    """The hits of several searches of one index for one question, each once, best first; ties by passage_id."""
+    """The hits of several searches of one index for one question, each once, best first; ties by
+    passage_id."""
     if len(searches) == 1:
         return searches[0]
-    return sorted({hit for hits in searches for hit in hits}, key=lambda hit: (-hit.score, hit.passage_id))
+    return sorted(
+        {hit for hits in searches for hit in hits}, key=lambda hit: (-hit.score, hit.passage_id)
+    )
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:

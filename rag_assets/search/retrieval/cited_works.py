@@ -1,4 +1,5 @@
-"""The sentences of chunks that report other works, with the entries of the reference lists that they refer to."""
+"""The sentences of chunks that report other works, with the entries of the reference lists that
+they refer to."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +26,12 @@ _PAPERS_KEPT = 100
 
 
 class CitedWorks:
-    """Reads the rows of a paper when one of its chunks is asked for. May be used by several threads."""
+    """Reads the rows of a paper when one of its chunks is asked for. May be used by several
+    threads."""
 
-    def __init__(self, references: OpenTable | None = None, papers: KnownPapers | None = None) -> None:
+    def __init__(
+        self, references: OpenTable | None = None, papers: KnownPapers | None = None
+    ) -> None:
         """references: the table of that name; None: no sentence is known to report.
 
         Raises MissingInput when the table is damaged, as the methods do.
@@ -36,12 +40,17 @@ class CitedWorks:
         self._papers = papers or KnownPapers({})
         self._papers_of_rows = pa.nulls(0, pa.string()).dictionary_encode()
         if references is not None:
-            self._papers_of_rows = references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
+            self._papers_of_rows = (
+                references.columns(["paper_id"])["paper_id"].combine_chunks().dictionary_encode()
+            )
         self._of = lru_cache(_PAPERS_KEPT)(self._read)
 
     @cached_property
     def _numbers_of_papers(self) -> dict[str, int]:
-        return {paper: number for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())}
+        return {
+            paper: number
+            for number, paper in enumerate(self._papers_of_rows.dictionary.to_pylist())
+        }
 
     def reports_in(self, chunks: Mapping[str, Chunk]) -> dict[str, tuple[Report, ...]]:
         """Reports by chunk id, for the chunks that report other works."""
@@ -49,34 +58,46 @@ class CitedWorks:
         return {id_: reports for id_, reports in found.items() if reports}
 
     def entries_naming(self, title: str) -> dict[str, str]:
-        """The first entries of reference lists that hold a title, each with a paper that has it in its list."""
+        """The first entries of reference lists that hold a title, each with a paper that has it in
+        its list."""
         return {row["text"]: row["paper_id"] for row in self._holding(title, _MOST_ENTRIES)}
 
     def entries_by(self, person: str) -> dict[str, str]:
-        """The first entries that name a person among their authors, each with a paper that has it in its list."""
+        """The first entries that name a person among their authors, each with a paper that has it
+        in its list."""
         *given, family = person.split()
-        rows = (row for row in self._holding(family, _MOST_READ) if _is_author(given[:1], family, row["text"]))
+        rows = (
+            row
+            for row in self._holding(family, _MOST_READ)
+            if _is_author(given[:1], family, row["text"])
+        )
         return {row["text"]: row["paper_id"] for row in islice(rows, _MOST_ENTRIES)}
 
     def _holding(self, words: str, most: int) -> list[dict[str, Any]]:
         """The first rows whose entry holds these words."""
         if self._references is None:
             return []
-        holds = pc.match_substring(self._references.columns(["text"])["text"], words, ignore_case=True)
+        holds = pc.match_substring(
+            self._references.columns(["text"])["text"], words, ignore_case=True
+        )
         return self._rows(np.from_dlpack(pc.indices_nonzero(holds.combine_chunks()))[:most])
 
     def _reports(self, chunk: Chunk) -> Iterator[Report]:
         for (start, end), works in self._of(chunk.paper_id).items():
             for unit in chunk.units:
                 if unit.char_start < end and unit.char_end > start:
-                    own_start, own_end = (unit.start + place - unit.char_start for place in (start, end))
+                    own_start, own_end = (
+                        unit.start + place - unit.char_start for place in (start, end)
+                    )
                     yield Report(max(unit.start, own_start), min(unit.end, own_end), tuple(works))
 
     def _read(self, paper_id: str) -> dict[tuple[int, int], list[CitedWork]]:
         """The works that each reporting sentence refers to, by its place in the paper's text."""
         number = self._numbers_of_papers.get(paper_id, -1)
         found: dict[tuple[int, int], list[CitedWork]] = {}
-        for row in self._rows(np.flatnonzero(np.from_dlpack(self._papers_of_rows.indices) == number)):
+        for row in self._rows(
+            np.flatnonzero(np.from_dlpack(self._papers_of_rows.indices) == number)
+        ):
             for start, end in _reporting(row):
                 found.setdefault((start, end), []).append(self._work(paper_id, row["text"]))
         return dict(sorted(found.items()))
@@ -89,7 +110,8 @@ class CitedWorks:
 
 
 def _is_author(given: Sequence[str], family: str, entry: str) -> bool:
-    """Whether an entry has a family name before its first year, beside a name with the initial of the given one."""
+    """Whether an entry has a family name before its first year, beside a name with the initial of
+    the given one."""
     words = _WORD.findall(_YEAR.split(entry, maxsplit=1)[0])
     initials = {name[0].upper() for name in given}
     beside = (

@@ -1,7 +1,8 @@
 """A filter becomes the passages that a search may return.
 
-Papers are handed to the indexes by id, those found by their records too. What an index does not keep (format, kind of
-section, pages) is looked up in the published tables, once per library, and handed over as a set of passages.
+Papers are handed to the indexes by id, those found by their records too. What an index does not
+keep (format, kind of section, pages) is looked up in the published tables, once per library, and
+handed over as a set of passages.
 """
 
 import logging
@@ -12,7 +13,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, PaperFacts, SectionKind, Value
+from rag_assets.core.domain import (
+    Condition,
+    Filter,
+    FilterField,
+    NumberRange,
+    PaperFacts,
+    SectionKind,
+    Value,
+)
 from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.section_names import section_kinds
 from rag_assets.questions import Kind, read
@@ -41,7 +50,9 @@ class PassageFilters:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._masks: Mapping[FilterField, Callable[[Condition], Mask]] = {
-            FilterField.SOURCE: lambda one: _is_one_of(self._sources, lambda source: source in one.values),
+            FilterField.SOURCE: lambda one: _is_one_of(
+                self._sources, lambda source: source in one.values
+            ),
             FilterField.SECTION: lambda one: self.of_kinds(
                 frozenset(kind for kind in one.values if isinstance(kind, SectionKind))
             ),
@@ -54,7 +65,8 @@ class PassageFilters:
         self._kept_kinds = lru_cache(_FILTERS_KEPT)(self._of_kinds)
 
     def scope(self, where: Filter) -> Scope | None:
-        """The passages that meet all conditions; None for a filter without any. Warns of names that no paper has."""
+        """The passages that meet all conditions; None for a filter without any. Warns of names that
+        no paper has."""
         for field, unknown in self._unknown_names(where):
             alike = get_close_matches(unknown, self._names(field), n=1)
             meant = f"; is {alike[0]} meant?" if alike else ""
@@ -82,9 +94,17 @@ class PassageFilters:
         if all(one.field in _OF_PAPERS for one in where.conditions):
             papers = self._library.papers
             for one in where.conditions:
-                papers = papers - self._kept_papers(one) if one.is_excluded else papers & self._kept_papers(one)
+                papers = (
+                    papers - self._kept_papers(one)
+                    if one.is_excluded
+                    else papers & self._kept_papers(one)
+                )
             return Scope(paper_ids=tuple(sorted(papers)))
-        return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())))
+        return Scope(
+            passage_ids=frozenset(
+                self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())
+            )
+        )
 
     def _unknown_names(self, where: Filter) -> list[tuple[FilterField, str]]:
         named = {
@@ -94,27 +114,36 @@ class PassageFilters:
             for value in one.values
             if isinstance(value, str)
         }
-        return sorted((field, name) for field, name in named if not self._kept_papers(Condition(field, (name,))))
+        return sorted(
+            (field, name)
+            for field, name in named
+            if not self._kept_papers(Condition(field, (name,)))
+        )
 
     def _names(self, field: FilterField) -> set[str]:
         """All names that papers have, those of authors without forenames too."""
         if field is FilterField.PAPER:
             return set(self._library.papers)
         whole = {name for paper in self._library.papers for name in self._said_of(paper, field)}
-        return whole | {name.split()[-1] for name in whole} if field is FilterField.AUTHOR else whole
+        return (
+            whole | {name.split()[-1] for name in whole} if field is FilterField.AUTHOR else whole
+        )
 
     def _said_of(self, paper: str, field: FilterField) -> list[str]:
         return [said for said in _OF_RECORDS[field](self._library.facts_of(paper)) if said.strip()]
 
     def _papers_named(self, one: Condition) -> frozenset[str]:
-        """The papers that one of the values names; what their records do not say is named by none."""
+        """The papers that one of the values names; what their records do not say is named by
+        none."""
         if one.field is FilterField.PAPER:
             return self._library.papers & set(map(str, one.values))
         return frozenset(
             paper
             for paper in self._library.papers
             if any(
-                _is_meant(one.field, value, said) for said in self._said_of(paper, one.field) for value in one.values
+                _is_meant(one.field, value, said)
+                for said in self._said_of(paper, one.field)
+                for value in one.values
             )
         )
 
@@ -123,15 +152,20 @@ class PassageFilters:
         return _is_one_of(self._papers, lambda paper: paper in papers)
 
     def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
-        return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(section_kinds(path.split(" > "))))
+        return _is_one_of(
+            self._section_paths, lambda path: not kinds.isdisjoint(section_kinds(path.split(" > ")))
+        )
 
     def _of_pages(self, condition: Condition) -> Mask:
-        """Passages that are, in part at least, on one of the pages; those without a known page do not."""
+        """Passages that are, in part at least, on one of the pages; those without a known page do
+        not."""
         first, last = self._pages
         passing = np.zeros(len(first), np.bool_)
         for pages in condition.values:
             if isinstance(pages, NumberRange):
-                passing |= (last >= pages.first) & (first <= (pages.last or np.inf)) & (first != _NO_PAGE)
+                passing |= (
+                    (last >= pages.first) & (first <= (pages.last or np.inf)) & (first != _NO_PAGE)
+                )
         return passing
 
     @cached_property
@@ -148,7 +182,9 @@ class PassageFilters:
 
     @cached_property
     def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        first, last = (self._library.passage_numbers(name, _NO_PAGE) for name in ("page_start", "page_end"))
+        first, last = (
+            self._library.passage_numbers(name, _NO_PAGE) for name in ("page_start", "page_end")
+        )
         return first, last
 
 
@@ -163,7 +199,8 @@ def _is_meant(field: FilterField, value: Value, said: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """The words with a blank around each; a text without letters and digits is a word that nothing has."""
+    """The words with a blank around each; a text without letters and digits is a word that nothing
+    has."""
     return f" {' '.join(filter(None, map(letters_of, text.split()))) or text} "
 
 
@@ -175,8 +212,14 @@ def _is_one_of(column: CodedTexts, is_wanted: Callable[[str], bool]) -> Mask:
 
 
 def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
-    """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
-    the words of every paper on a subject, statements those of many questions about money or data."""
+    """The kinds of sections that are searched only where something asks for them, and nothing does:
+    title pages hold the words of every paper on a subject, statements those of many questions about
+    money or data."""
     kinds = read(question).kinds
-    asked = {SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds, SectionKind.STATEMENTS: Kind.STATEMENTS in kinds}
-    return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))
+    asked = {
+        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
+        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
+    }
+    return frozenset(
+        kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind)
+    )

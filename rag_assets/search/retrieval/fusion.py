@@ -45,8 +45,8 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
 
 
 def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
-    """Weight of the vectors and of the words in the fusion that `settings` name; what an index without any finds
-    cannot be among the first. A store that fuses by itself has the words too."""
+    """Weight of the vectors and of the words in the fusion that `settings` name; what an index
+    without any finds cannot be among the first. A store that fuses by itself has the words too."""
     if settings.is_fused_by_server:
         return 1.0, 0.0
     if settings.fusion == "rrf":
@@ -59,39 +59,49 @@ def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
 def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Scores:
     """Blend two score arrays after stretching each to 0-1 over its own candidates.
 
-    dense: cosine, shape (n,), -1 to 1; NaN (not known) counts as the lowest that is. lexical: BM25, shape (n,), 0 or
-    more; NaN (not found by words) counts as 0. Candidates that all score alike all get 1,
-    or 0 if none was found. Returns shape (n,), 0 to 1, higher is better. Raises ValueError when the shapes differ.
-    Source: Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval".
+    dense: cosine, shape (n,), -1 to 1; NaN (not known) counts as the lowest that is. lexical: BM25,
+    shape (n,), 0 or more; NaN (not found by words) counts as 0. Candidates that all score alike all
+    get 1, or 0 if none was found. Returns shape (n,), 0 to 1, higher is better. Raises ValueError
+    when the shapes differ. Source: Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for
+    Hybrid Retrieval".
     """
     _demand_same_shape(dense, lexical)
     known = dense[~np.isnan(dense)]
-    stretched_dense = _stretched(np.nan_to_num(dense, nan=known.min())) if known.size else np.zeros_like(dense)
+    stretched_dense = (
+        _stretched(np.nan_to_num(dense, nan=known.min())) if known.size else np.zeros_like(dense)
+    )
     stretched_lexical = _stretched(np.nan_to_num(lexical, nan=0.0))
     return dense_weight * stretched_dense + (1.0 - dense_weight) * stretched_lexical
 
 
 def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
-    """Sum of 1 / (RRF_K + rank) over the lists, ranks counted from 1; a list without the passage adds nothing.
+    """Sum of 1 / (RRF_K + rank) over the lists, ranks counted from 1; a list without the passage
+    adds nothing.
 
-    Ranks as given are 0-based, shape (n,). Returns shape (n,), above 0. Raises ValueError when the shapes differ.
-    Source: Cormack, Clarke and Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-    Learning Methods".
+    Ranks as given are 0-based, shape (n,). Returns shape (n,), above 0. Raises ValueError when the
+    shapes differ. Source: Cormack, Clarke and Buettcher 2009, "Reciprocal Rank Fusion outperforms
+    Condorcet and individual Rank Learning Methods".
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    return np.nan_to_num(1.0 / (RRF_K + 1 + dense_rank)) + np.nan_to_num(1.0 / (RRF_K + 1 + lexical_rank))
+    return np.nan_to_num(1.0 / (RRF_K + 1 + dense_rank)) + np.nan_to_num(
+        1.0 / (RRF_K + 1 + lexical_rank)
+    )
 
 
 def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """One score by id, 0 to 1, of what a question found, which comes first, and what its other wordings found.
+    """One score by id, 0 to 1, of what a question found, which comes first, and what its other
+    wordings found.
 
-    The best hit of another wording counts half as much as that of the question, however weak both are: it
-    comes below the question's own strong hits, and above its weak ones. Ids keep their best score.
+    The best hit of another wording counts half as much as that of the question, however weak both
+    are: it comes below the question's own strong hits, and above its weak ones. Ids keep their best
+    score.
     """
     best: dict[str, float] = {}
     for number, scores in enumerate(found):
         weight = _OF_OTHER_WORDINGS if number else 1.0
-        for id_, score in zip(scores, _stretched(np.array(list(scores.values()), np.float64)).tolist(), strict=True):
+        for id_, score in zip(
+            scores, _stretched(np.array(list(scores.values()), np.float64)).tolist(), strict=True
+        ):
             best[id_] = max(best.get(id_, 0.0), weight * score)
     return best
 
@@ -99,11 +109,13 @@ def with_other_wordings(found: Sequence[Mapping[str, float]]) -> dict[str, float
 def rank_blend(dense_rank: Scores, lexical_rank: Scores) -> Scores:
     """`-dense_rank - lexical_rank / 2` with 0-based ranks (ADR 0004).
 
-    A passage that a list does not have is ranked just behind the last one it has. Returns shape (n,), 0 or less.
-    Raises ValueError when the shapes differ.
+    A passage that a list does not have is ranked just behind the last one it has. Returns shape
+    (n,), 0 or less. Raises ValueError when the shapes differ.
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    return -_DENSE_RANK_WEIGHT * _behind_last(dense_rank) - _LEXICAL_RANK_WEIGHT * _behind_last(lexical_rank)
+    return -_DENSE_RANK_WEIGHT * _behind_last(dense_rank) - _LEXICAL_RANK_WEIGHT * _behind_last(
+        lexical_rank
+    )
 
 
 def raised(scores: Scores, shares: Scores) -> Scores:
@@ -120,7 +132,8 @@ def raised(scores: Scores, shares: Scores) -> Scores:
 def weighted_down(scores: Scores, factors: Scores) -> Scores:
     """Multiply each score's height above the floor with its factor (0-1); shape (n,).
 
-    The floor is 0, or the lowest score where scores are negative: there, a factor on the score itself would raise it.
+    The floor is 0, or the lowest score where scores are negative: there, a factor on the score
+    itself would raise it.
     """
     if scores.size == 0:
         return scores

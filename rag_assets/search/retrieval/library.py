@@ -1,7 +1,7 @@
 """The published chunks and passages, and the facts of papers that their readers need.
 
-A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk. In memory
-is what ranking needs of each; texts and all else are looked up in the tables.
+A passage is known by its place: its number in reading order, which is by paper, chunk and place in
+the chunk. In memory is what ranking needs of each; texts and all else are looked up in the tables.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,21 +33,29 @@ class CodedTexts(NamedTuple):
 class Library:
     """All published chunks and passages; may be used by several threads."""
 
-    def __init__(self, chunks_file: Path, passages_file: Path, facts: Mapping[str, PaperFacts] | None = None) -> None:
+    def __init__(
+        self, chunks_file: Path, passages_file: Path, facts: Mapping[str, PaperFacts] | None = None
+    ) -> None:
         """Open the published tables. facts: what is known of the papers, by paper_id.
 
-        Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
+        Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit
+        each other.
         """
-        # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000 passages
+        # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000
+        # passages
         pa.set_memory_pool(pa.system_memory_pool())
         self._chunks, self._passages = OpenTable(chunks_file), OpenTable(passages_file)
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
         self.version = passages_version(passages)
         """Data version of passage_id -> row hash; an index that fits has the same."""
-        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
+        chunks = self._chunks.columns(
+            ["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"]
+        )
         self.n_passages, self.n_chunks = len(passages), len(chunks)
         self._chunk_rows = _Ids(chunks["chunk_id"])
-        of_chunk = np.concatenate([_NONE, *map(self._chunk_rows.numbers, in_parts(passages["chunk_id"]))])
+        of_chunk = np.concatenate(
+            [_NONE, *map(self._chunk_rows.numbers, in_parts(passages["chunk_id"]))]
+        )
         if lost := np.flatnonzero(of_chunk < 0).tolist():
             raise StaleIndex(
                 f"{passages_file} has passages of chunk {passages['chunk_id'][lost[0]].as_py()!r}, which {chunks_file} "
@@ -64,7 +72,9 @@ class Library:
         self._chunk_row_of: Numbers = of_chunk[order]
         """Row of the chunk by place."""
         sections = zip(paper_ids, chunks["section_id"].to_pylist(), strict=True)
-        self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
+        self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[
+            self._chunk_row_of
+        ]
         self._paper_of = papers[self._chunk_row_of]
         """Number of the paper by place."""
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
@@ -109,8 +119,14 @@ class Library:
 
     def neighbours(self, place: int, reach: int) -> list[int]:
         """Places of the same section up to `reach` away, the nearest first."""
-        near = [at for distance in range(1, reach + 1) for at in (place - distance, place + distance)]
-        return [at for at in near if 0 <= at < self.n_passages and self._section_of[at] == self._section_of[place]]
+        near = [
+            at for distance in range(1, reach + 1) for at in (place - distance, place + distance)
+        ]
+        return [
+            at
+            for at in near
+            if 0 <= at < self.n_passages and self._section_of[at] == self._section_of[place]
+        ]
 
     def passages(self, places: Sequence[int]) -> list[Passage]:
         """The passages at those places. Raises MissingInput when the table is damaged."""
@@ -119,7 +135,9 @@ class Library:
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
         """The chunks of those ids that exist. Raises MissingInput when the table is damaged."""
         rows = self._chunk_rows.numbers(list(chunk_ids))
-        return {chunk.chunk_id: chunk for chunk in self._chunks.values(rows[rows >= 0], chunks_from)}
+        return {
+            chunk.chunk_id: chunk for chunk in self._chunks.values(rows[rows >= 0], chunks_from)
+        }
 
     def passage_texts(self, name: str) -> CodedTexts:
         """A column of the passages."""
@@ -162,7 +180,8 @@ class _Ids:
 def _coded(table: OpenTable, name: str, rows: Numbers) -> CodedTexts:
     column = table.columns([name])[name].combine_chunks().dictionary_encode()
     codes = _numbers(column.indices)[rows]  # a `take` would import pandas
-    pa.default_memory_pool().release_unused()  # the first question reads whole columns: a fifth of a large process
+    # the first question reads whole columns: a fifth of a large process
+    pa.default_memory_pool().release_unused()
     return CodedTexts(column.dictionary, codes)
 
 

@@ -1,9 +1,10 @@
-"""Tells which papers a question about works means: by id, title or DOI, or by authors, year and subject.
+"""Tells which papers a question about works means: by id, title or DOI, or by authors, year and
+subject.
 
-A paper that only mentions a work is not meant: papers cite many works of others. A work is named by a run of words
-of its title: more than half of them, or all before the first colon. One more word that the title does not have names
-another work. Only a question that describes a paper, "the study of X", or asks for papers of somebody, may use some
-words of the title.
+A paper that only mentions a work is not meant: papers cite many works of others. A work is named by
+a run of words of its title: more than half of them, or all before the first colon. One more word
+that the title does not have names another work. Only a question that describes a paper, "the study
+of X", or asks for papers of somebody, may use some words of the title.
 """
 
 import re
@@ -34,7 +35,9 @@ _HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
 """A title up to its first colon or the like: the work may be called by that alone."""
 _JOINS = r"(?:,|\b(?:and|or|with|to|than|from|versus|vs)\b)"
 _WORD = re.compile(r"[^\W_]+")
-_LISTS = re.compile(rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE)
+_LISTS = re.compile(
+    rf"\b(?:which|what|list|name|all|any)\b[^?;:]{{0,30}}?\b{STUDY}\b", re.IGNORECASE
+)
 _WORK = re.compile(
     r"^\W*(?:who (?:wrote|authored|published)|who (?:is|are|was|were) (?:the authors? of|behind)"
     rf"|(?:when|where|in (?:which|what) (?:journal|year)) (?:was|were|did))\s+(?:the {STUDY}\s+)?(?P<work>.{{8,300}}?)"
@@ -42,11 +45,16 @@ _WORK = re.compile(
     re.IGNORECASE,
 )
 _TITLES_KEPT = 100_000
-"""Titles whose words are kept from one question to the next: reading those of 10,000 papers takes seconds."""
-_MADE_BY = re.compile(r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE)
-"""Answered by the authors of the paper whose title names the thing; else by what papers say of it."""
+"""Titles whose words are kept from one question to the next: reading those of 10,000 papers takes
+seconds."""
+_MADE_BY = re.compile(
+    r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE
+)
+"""Answered by the authors of the paper whose title names the thing; else by what papers say of
+it."""
 _DESCRIBED_FROM, _BESIDE_BEST = 0.6, 0.9
-"""Share of the telling words of a description that a title must have, and of the best title's share."""
+"""Share of the telling words of a description that a title must have, and of the best title's
+share."""
 _END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
 _NAME = r"(?:(?:d[aeiu]|del|della|van|von|der|den|la|le|ten|ter|bin) )*[^\W\d_a-z][\w.'’-]*"
 _BY = re.compile(
@@ -56,36 +64,48 @@ _BY = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN_PERSONS = re.compile(r",|;|&|\band\b|\bor\b", re.IGNORECASE)
-_DESCRIBES = re.compile(rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE)
+_DESCRIBES = re.compile(
+    rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE
+)
 _CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 
 
 @lru_cache(_TITLES_KEPT)
 def telling(text: str) -> tuple[str, ...]:
-    """Stems of the words that may tell a work from another, in order; a hyphenated word in its parts."""
+    """Stems of the words that may tell a work from another, in order; a hyphenated word in its
+    parts."""
     stems = (stem_of(word) for word in _small_words(text) if word not in QUESTION_WORDS)
     return tuple(stem for stem in stems if stem not in _ABOUT_WORKS)
 
 
 def papers_meant(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """How surely each paper is meant by a question about works, up to 1; empty where it means a work that is not here.
+    """How surely each paper is meant by a question about works, up to 1; empty where it means a
+    work that is not here.
 
     papers: those that may be meant, by id.
     """
     if stated := dois_in(question.replace("?", " ")):
         return {paper: 1.0 for paper, facts in papers.items() if facts.doi in stated}
-    if (writers := writers_asked_for(question)) or (_LISTS.search(question) and any(years_asked_for(question))):
+    if (writers := writers_asked_for(question)) or (
+        _LISTS.search(question) and any(years_asked_for(question))
+    ):
         return _papers_listed(question, writers, papers)
     is_made = _MADE_BY.search(question) is not None
-    if named := papers_named(question, papers, in_full=is_made) or works_compared(question, papers).keys():
+    if (
+        named := papers_named(question, papers, in_full=is_made)
+        or works_compared(question, papers).keys()
+    ):
         return dict.fromkeys(sorted(named), 1.0)
     if is_made or not (describes_a_paper(question) or calls_a_study(question)):
         return {}
     return _papers_described(question, papers)
 
 
-def _papers_listed(question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers by all of the writers, of the years, and whose titles have the words of the subject."""
+def _papers_listed(
+    question: str, writers: Sequence[str], papers: Mapping[str, PaperFacts]
+) -> Mapping[str, float]:
+    """Papers by all of the writers, of the years, and whose titles have the words of the
+    subject."""
     years = list(years_asked_for(question))
     about = question
     for said in (*writers, *(question[one.start : one.end] for one in years)):
@@ -101,7 +121,8 @@ def _papers_listed(question: str, writers: Sequence[str], papers: Mapping[str, P
 
 
 def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, float]:
-    """Papers with most words of the description in their titles; names in it must be in title or authors."""
+    """Papers with most words of the description in their titles; names in it must be in title or
+    authors."""
     wanted = frozenset(telling(question))
     if not wanted:
         return {}
@@ -111,7 +132,10 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
         for paper, facts in papers.items()
         if names <= frozenset(telling(" ".join((facts.title, *facts.authors))))
     }
-    shares = {paper: len(wanted & frozenset(telling(facts.title))) / len(wanted) for paper, facts in papers.items()}
+    shares = {
+        paper: len(wanted & frozenset(telling(facts.title))) / len(wanted)
+        for paper, facts in papers.items()
+    }
     best = max(shares.values(), default=0.0)
     if best < (_DESCRIBED_FROM if describes_a_paper(question) else 1.0):
         return {}
@@ -119,17 +143,23 @@ def _papers_described(question: str, papers: Mapping[str, PaperFacts]) -> Mappin
 
 
 def work_asked_for(question: str) -> str:
-    """The title by which a question names a work: in quotation marks, or all that follows its wording; "" for none."""
+    """The title by which a question names a work: in quotation marks, or all that follows its
+    wording; "" for none."""
     quoted, named = _QUOTED.search(question), _WORK.match(question)
     return (quoted[1] if quoted else named["work"] if named else "").strip(" .,")
 
 
-def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False) -> frozenset[str]:
-    """Ids of the papers that bear the name of a work in the question: what stands in quotation marks, or all of it.
+def papers_named(
+    question: str, papers: Mapping[str, PaperFacts], *, in_full: bool = False
+) -> frozenset[str]:
+    """Ids of the papers that bear the name of a work in the question: what stands in quotation
+    marks, or all of it.
 
     in_full: more than half of a title is no name; all before the first colon is one.
     """
-    works = [telling(work) for work in (*_QUOTED.findall(question), question)]  # a title may have some in it
+    works = [
+        telling(work) for work in (*_QUOTED.findall(question), question)
+    ]  # a title may have some in it
     return frozenset(
         paper
         for paper, facts in papers.items()
@@ -138,12 +168,14 @@ def papers_named(question: str, papers: Mapping[str, PaperFacts], *, in_full: bo
 
 
 def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[str, str]:
-    """The papers whose id or title, or title up to its first colon, stands in the question, by id with their words in
-    it; none unless they are several works: a single one may be a subject, "hypertension" of hypertension.pdf."""
+    """The papers whose id or title, or title up to its first colon, stands in the question, by id
+    with their words in it; none unless they are several works: a single one may be a subject,
+    "hypertension" of hypertension.pdf."""
     placed = [
         (stem_of(word), match.start())
         for match in _WORD.finditer(question)
-        if (word := plain_lower(match[0])) not in QUESTION_WORDS and stem_of(word) not in _ABOUT_WORKS
+        if (word := plain_lower(match[0])) not in QUESTION_WORDS
+        and stem_of(word) not in _ABOUT_WORKS
     ]
     asked = [stem for stem, _ in placed]
     places: dict[str, tuple[int, int]] = {}
@@ -164,8 +196,8 @@ def works_compared(question: str, papers: Mapping[str, PaperFacts]) -> Mapping[s
 
 
 def asked_of_one(question: str, compared: Mapping[str, str], paper_id: str) -> str:
-    """What a question that compares papers asks of one of them: the question without the names of the others, and with
-    "the paper" for the name of a file."""
+    """What a question that compares papers asks of one of them: the question without the names of
+    the others, and with "the paper" for the name of a file."""
     for paper, name in compared.items():
         if paper != paper_id and name != compared[paper_id]:
             said = re.escape(name)
@@ -180,18 +212,29 @@ def is_quoted(question: str) -> bool:
 
 
 def asks_what_a_quoted_work_says(question: str) -> bool:
-    """Whether only a work named in quotation marks can answer: 'What does "Iron in winter" conclude?'."""
+    """Whether only a work named in quotation marks can answer: 'What does "Iron in winter"
+    conclude?'."""
     return is_quoted(question) and _ASKS_WHAT_IT_SAYS.search(question) is not None
 
 
 def describes_a_paper(question: str) -> bool:
-    """Whether a question describes a paper, "the study of sheep": not in nothing but names, "the paper on BERT"."""
-    return not is_quoted(question) and _DESCRIBES.search(question) is not None and _has_ordinary_words(question)
+    """Whether a question describes a paper, "the study of sheep": not in nothing but names, "the
+    paper on BERT"."""
+    return (
+        not is_quoted(question)
+        and _DESCRIBES.search(question) is not None
+        and _has_ordinary_words(question)
+    )
 
 
 def calls_a_study(question: str) -> bool:
-    """Whether a question calls a paper by words in front of it: "the sheep study"; not by nothing but names."""
-    return not is_quoted(question) and _CALLS_A_STUDY.search(question) is not None and _has_ordinary_words(question)
+    """Whether a question calls a paper by words in front of it: "the sheep study"; not by nothing
+    but names."""
+    return (
+        not is_quoted(question)
+        and _CALLS_A_STUDY.search(question) is not None
+        and _has_ordinary_words(question)
+    )
 
 
 def writers_asked_for(question: str) -> tuple[str, ...]:
@@ -202,21 +245,28 @@ def writers_asked_for(question: str) -> tuple[str, ...]:
 
 
 def is_among(person: str, authors: Sequence[str]) -> bool:
-    """Whether the words of a name stand side by side in one of the names, in either order; initials do not count."""
-    wanted, *named = ([word for word in _small_words(text) if len(word) > 1] for text in (person, *authors))
+    """Whether the words of a name stand side by side in one of the names, in either order; initials
+    do not count."""
+    wanted, *named = (
+        [word for word in _small_words(text) if len(word) > 1] for text in (person, *authors)
+    )
     return any(_is_run(wanted, one) or _is_run(wanted[::-1], one) for one in named)
 
 
 def _is_name(work: Sequence[str], title: str, in_full: bool) -> bool:
     words, head = telling(title), _HEAD.match(title)
     has_head = head is not None and _is_run(telling(head[0]), work)
-    return _is_run(work, words) and (has_head or (not in_full and 2 * len(set(work)) > len(set(words))))
+    return _is_run(work, words) and (
+        has_head or (not in_full and 2 * len(set(work)) > len(set(words)))
+    )
 
 
 def _place_of(run: Sequence[str], of: Sequence[str]) -> int | None:
     """Where the words follow each other in others; None where they do not, or there are none."""
     n = len(run)
-    return next((at for at in range(len(of) - n + 1) if n and list(of[at : at + n]) == list(run)), None)
+    return next(
+        (at for at in range(len(of) - n + 1) if n and list(of[at : at + n]) == list(run)), None
+    )
 
 
 def _has_ordinary_words(text: str) -> bool:

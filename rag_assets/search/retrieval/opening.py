@@ -1,7 +1,7 @@
 """Opening what a search needs from the data folder, once, and deciding what can be done without.
 
-An index that is missing, damaged or describes other passages or another model is left out with a warning; the other
-one answers alone. Nothing on disk is changed.
+An index that is missing, damaged or describes other passages or another model is left out with a
+warning; the other one answers alone. Nothing on disk is changed.
 """
 
 import logging
@@ -13,7 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import PaperFacts, Record
-from rag_assets.core.errors import MissingInput, MissingModel, StaleIndex, StoreRefused, StoreUnavailable
+from rag_assets.core.errors import (
+    MissingInput,
+    MissingModel,
+    StaleIndex,
+    StoreRefused,
+    StoreUnavailable,
+)
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
 from rag_assets.core.open_table import OpenTable
@@ -50,14 +56,17 @@ def open_searcher(
     reranker: SkippingReranker | None = None,
     planner: QueryPlanner | None = None,
 ) -> Searcher:
-    """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
+    """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first
+    question.
 
-    connections: to an embedding model behind an API. embedder: that of the settings, if it is open already. reranker:
-    None leaves the order that the indexes give. planner: None searches by rules alone.
+    connections: to an embedding model behind an API. embedder: that of the settings, if it is open
+    already. reranker: None leaves the order that the indexes give. planner: None searches by rules
+    alone.
 
-    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
-    each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
-    the vectors are on a server that does not answer: an answer by words alone would take the place of a better one.
+    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the
+    tables do not fit each other, MissingKey when the embedding model needs a key that is not set,
+    StoreUnavailable or StoreRefused when the vectors are on a server that does not answer: an
+    answer by words alone would take the place of a better one.
     """
     try:
         return _opened_searcher(settings, connections, embedder, reranker, planner)
@@ -95,14 +104,19 @@ def _opened_searcher(
         raise MissingInput.index(paths.data)
     counter = token_counter(
         resolve_tokenizer(
-            settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+            settings.chunking.tokenizer,
+            paths.tokenizer_pin,
+            in_use=read_provenance(paths.chunks).get("tokenizer"),
         ).name
     )
     names = _paper_names(settings, words)
     known = KnownPapers(facts, {paper: record.arxiv for paper, record in records.items()})
     cited = _cited_works(paths, known)
-    pa.default_memory_pool().release_unused()  # what was read to open them; of a large corpus a tenth of the process
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known)
+    # what was read to open them; of a large corpus a tenth of the process
+    pa.default_memory_pool().release_unused()
+    return Searcher(
+        library, dense, words, settings.retrieval, counter, reranker, planner, names, cited, known
+    )
 
 
 def _cited_works(paths: Paths, known: KnownPapers) -> CitedWorks:
@@ -168,7 +182,9 @@ def _dense_search(
     if store is None:
         return None
     if embedder is None:
-        embedder = open_embedder(settings.embedding, paths.models, connections=connections, kept=kept_file(settings))
+        embedder = open_embedder(
+            settings.embedding, paths.models, connections=connections, kept=kept_file(settings)
+        )
     return DenseSearch(store, embedder, sparse)
 
 
@@ -176,11 +192,19 @@ def published_files(settings: Settings) -> list[Path]:
     """One file for everything that is searched, each replaced whenever its content is published."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
     paths = settings.paths
-    return [paths.chunks, paths.passages, paths.profiles, paths.references, paths.records, *manifests]
+    return [
+        paths.chunks,
+        paths.passages,
+        paths.profiles,
+        paths.references,
+        paths.records,
+        *manifests,
+    ]
 
 
 def fit_together(settings: Settings) -> bool:
-    """Whether tables and indexes describe the same passages: not so while a run publishes one after the other."""
+    """Whether tables and indexes describe the same passages: not so while a run publishes one after
+    the other."""
     paths = settings.paths
     try:
         chunks = read_columns(paths.chunks, ["chunk_id"])
@@ -195,9 +219,9 @@ def fit_together(settings: Settings) -> bool:
 
 
 def corpus_version(settings: Settings) -> str:
-    """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
-    what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
-    StoreRefused when a server does not answer."""
+    """Changes with anything on disk that a search result follows from, and with an index that is
+    missing or damaged: what was answered with one index must be answered again when both are there.
+    Raises StoreUnavailable or StoreRefused when a server does not answer."""
     return fingerprint(
         _version_of(settings.paths.chunks),
         _version_if_any(settings.paths.profiles),
@@ -210,12 +234,15 @@ def corpus_version(settings: Settings) -> str:
 
 
 def _version_of(table: Path) -> str:
-    """Data version of a table, which is read again only when its file changed. Raises MissingInput."""
+    """Data version of a table, which is read again only when its file changed. Raises
+    MissingInput."""
     return found_in(table, _read_version) if table.exists() else _read_version(table)
 
 
 def _read_version(table: Path) -> str:
-    return data_version(fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id"))
+    return data_version(
+        fingerprints_by(read_columns(table, ["paper_id", "fingerprint"]), "paper_id")
+    )
 
 
 def _version_if_any(table: Path) -> str | None:
@@ -231,7 +258,11 @@ def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Ope
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():
-        remedy = "A run is writing it" if is_being_written(data_dir) else "Make it again: rag-assets index build"
+        remedy = (
+            "A run is writing it"
+            if is_being_written(data_dir)
+            else "Make it again: rag-assets index build"
+        )
         logger.warning("%s is not used: it %s. %s", index, _misfit(found, wanted), remedy)
         return None
     try:
@@ -239,7 +270,11 @@ def _opened(index: FolderIndex[Opened], library: Library, data_dir: Path) -> Ope
     except (StoreUnavailable, StoreRefused):
         raise
     except Exception as error:
-        logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", index, error)
+        logger.warning(
+            "%s is not used: it cannot be opened (%s). Make it again: rag-assets index build",
+            index,
+            error,
+        )
         return None
 
 

@@ -1,7 +1,8 @@
 """Ranked passages become the contexts an answerer reads, within a budget of tokens.
 
-Passages are taken whole. The best few bring their neighbours along, because an answer often runs over the edge of
-what was found; further down, a new passage is worth more than a neighbour of an old one.
+Passages are taken whole. The best few bring their neighbours along, because an answer often runs
+over the edge of what was found; further down, a new passage is worth more than a neighbour of an
+old one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,8 @@ _REACH = 1
 
 
 class PassageSizes:
-    """Tokens of passages by the counter of a budget; each is counted once, however many questions find it."""
+    """Tokens of passages by the counter of a budget; each is counted once, however many questions
+    find it."""
 
     def __init__(self, counter: TokenCounter, n_passages: int) -> None:
         self.counter = counter
@@ -41,14 +43,16 @@ def pack_contexts(
     expanded_hits: int,
     passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
-    """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and their chunks by id.
+    """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and
+    their chunks by id.
 
-    ranking: places of passages and their scores, best first. The best one is packed whatever the budget: without it
-    there is nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so
-    that a shorter one may; one of which more than half is packed already is left out. Passages that follow each other
-    in a chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
-    expanded_hits: top hits that bring their neighbours along. passing: places that a filter lets through, None for all;
-    no other neighbour is added.
+    ranking: places of passages and their scores, best first. The best one is packed whatever the
+    budget: without it there is nothing to answer from, and a refusal would blame the corpus.
+    Another that does not fit is passed over, so that a shorter one may; one of which more than half
+    is packed already is left out. Passages that follow each other in a chunk become one context,
+    scored as its best passage; a neighbour has the score of the hit that brought it. expanded_hits:
+    top hits that bring their neighbours along. passing: places that a filter lets through, None for
+    all; no other neighbour is added.
     """
     scores: dict[int, float] = {}
     for place, score in _with_neighbours(ranking, library, expanded_hits, passing):
@@ -83,8 +87,8 @@ def _with_neighbours(
 
 
 def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
-    """Whether more than half of the passage's stretch of the paper is packed already, out of other chunks: passages of
-    one chunk do not overlap."""
+    """Whether more than half of the passage's stretch of the paper is packed already, out of other
+    chunks: passages of one chunk do not overlap."""
     length = passage.char_end - passage.char_start
     n_repeated = sum(
         max(0, min(passage.char_end, other.char_end) - max(passage.char_start, other.char_start))
@@ -95,13 +99,20 @@ def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
 
 
 def _contexts(
-    chosen: Mapping[int, Passage], scores: Mapping[int, float], chunks: Mapping[str, Chunk], counter: TokenCounter
+    chosen: Mapping[int, Passage],
+    scores: Mapping[int, float],
+    chunks: Mapping[str, Chunk],
+    counter: TokenCounter,
 ) -> list[Context]:
     """chosen: passages by place, best first."""
     order = {place: nth for nth, place in enumerate(chosen)}
     ranked = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
     runs = [
-        _PassageRun([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
+        _PassageRun(
+            [chosen[place] for place in run],
+            [scores[place] for place in run],
+            chunks[chosen[run[0]].chunk_id],
+        )
         for run in ranked
     ]
     sizes = counter.count_all([run.text for run in runs])
@@ -118,9 +129,12 @@ class _PassageRun:
 
     @property
     def text(self) -> str:
-        """The chunk's own text from the first passage to the last, so that quotes from it are found there again; above
-        it the title that the first one repeats."""
-        return self._title_line + self.chunk.text[self.passages[0].chunk_start : self.passages[-1].chunk_end]
+        """The chunk's own text from the first passage to the last, so that quotes from it are found
+        there again; above it the title that the first one repeats."""
+        return (
+            self._title_line
+            + self.chunk.text[self.passages[0].chunk_start : self.passages[-1].chunk_end]
+        )
 
     def context(self, n_tokens: int) -> Context:
         first, last = self.passages[0], self.passages[-1]
@@ -157,7 +171,9 @@ class _PassageRun:
     def _units(self) -> Iterator[ContextUnit]:
         start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end
         inside = [unit for unit in self.chunk.units if start < unit.end and unit.start < end]
-        blocks = {block: nth for nth, block in enumerate(dict.fromkeys(unit.block for unit in inside))}
+        blocks = {
+            block: nth for nth, block in enumerate(dict.fromkeys(unit.block for unit in inside))
+        }
         for unit in inside:
             span = max(unit.start, start) + self._shift, min(unit.end, end) + self._shift
             yield ContextUnit(*span, unit.kind, blocks[unit.block])
@@ -173,7 +189,11 @@ def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:
     """The places in runs that follow each other in one chunk."""
     runs: list[list[int]] = []
     for place in sorted(chosen):
-        if runs and place == runs[-1][-1] + 1 and chosen[place].chunk_id == chosen[runs[-1][-1]].chunk_id:
+        if (
+            runs
+            and place == runs[-1][-1] + 1
+            and chosen[place].chunk_id == chosen[runs[-1][-1]].chunk_id
+        ):
             runs[-1].append(place)
         else:
             runs.append([place])

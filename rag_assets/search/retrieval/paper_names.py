@@ -1,13 +1,15 @@
 """The papers that a question names: "Activision 2019", "the AMCOR 10-Q of Q2 2023", "smith2020".
 
-A word of the question names papers when it occurs in their profiles and hardly anywhere else: nearly all passages that
-hold it are of these papers. So "Boeing" names a report, while "coronavirus" in the title of one of many papers about it
-names nothing. In a file's name any word of the question counts; in a title or on a first page only one that the
-question writes as a name. Years and quarters distinguish the named papers; by themselves they name none.
+A word of the question names papers when it occurs in their profiles and hardly anywhere else:
+nearly all passages that hold it are of these papers. So "Boeing" names a report, while
+"coronavirus" in the title of one of many papers about it names nothing. In a file's name any word
+of the question counts; in a title or on a first page only one that the question writes as a name.
+Years and quarters distinguish the named papers; by themselves they name none.
 
-A key is the name of a paper's file: "smith2020", "raptor". A question that holds it means the paper, though others
-mention it too. Written in another way ("step-back prompting" for step_back_prompting), a key may as well be a subject,
-and so may a title up to its colon: these count where a question names several papers.
+A key is the name of a paper's file: "smith2020", "raptor". A question that holds it means the
+paper, though others mention it too. Written in another way ("step-back prompting" for
+step_back_prompting), a key may as well be a subject, and so may a title up to its colon: these
+count where a question names several papers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,19 +22,27 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.text.names import joined_pairs, periods_in, pieces_of, words_of, words_written_as_names
+from rag_assets.core.text.names import (
+    joined_pairs,
+    periods_in,
+    pieces_of,
+    words_of,
+    words_written_as_names,
+)
 from rag_assets.search.indexing.protocols import LexicalIndex
 
 _LEAST_CONCENTRATION = 0.9
-"""Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses and countries in
-titles cost COVID-QA 9 of 1,000 answers in the first chunk."""
+"""Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses
+and countries in titles cost COVID-QA 9 of 1,000 answers in the first chunk."""
 _FEW, _MOST_NAMED = 4, 0.25
 """Papers, or share of all papers, that a word may name; one in the names of more is too common."""
 _CLEAR = 0.5
-"""Share of log(1 + papers) from which on the words' idf is a clear name. One word of one paper has nearly all of it."""
+"""Share of log(1 + papers) from which on the words' idf is a clear name. One word of one paper has
+nearly all of it."""
 _LEAST_OF_KEY = 0.1
-"""Share of the passages with a word of a key that must be of its paper: surveys mention "raptor" more often than the
-paper itself, while "virus" is in the text of all papers and says nothing of virus.pdf."""
+"""Share of the passages with a word of a key that must be of its paper: surveys mention "raptor"
+more often than the paper itself, while "virus" is in the text of all papers and says nothing of
+virus.pdf."""
 _MOST_PIECES = 6
 """Words of a key or of a title up to its colon; a longer one is written out by nobody."""
 _NEAR_BEST = 0.8
@@ -64,25 +74,32 @@ class PaperNames:
     """Names of all published papers; may be used by several threads."""
 
     def __init__(self, profiles: pa.Table, words: LexicalIndex | None) -> None:
-        """profiles: schema PROFILES. words: counts where else a word occurs; None: only file names are compared."""
+        """profiles: schema PROFILES. words: counts where else a word occurs; None: only file names
+        are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()
         self._words = words
         self._by_file = _papers_by_word(profiles["file_words"])
         self._by_page = _papers_by_word(profiles["page_words"])
         self._by_period = _papers_by_word(profiles["periods"])
         self._by_key: dict[tuple[str, ...], list[int]] = {}
-        for number, (paper_id, title) in enumerate(zip(self._ids, profiles["title"].to_pylist(), strict=True)):
+        for number, (paper_id, title) in enumerate(
+            zip(self._ids, profiles["title"].to_pylist(), strict=True)
+        ):
             for name in {pieces_of(_key_of(paper_id)), pieces_of((title or "").partition(":")[0])}:
                 if 0 < len(name) <= _MOST_PIECES:
                     self._by_key.setdefault(name, []).append(number)
-        self._n_periods = np.maximum(1, np.from_dlpack(pc.list_value_length(profiles["periods"].combine_chunks())))
+        self._n_periods = np.maximum(
+            1, np.from_dlpack(pc.list_value_length(profiles["periods"].combine_chunks()))
+        )
 
     def named_by(self, question: str) -> NamedPapers:
         """The papers that a question names, and how clearly."""
         named, alone = np.zeros(len(self._ids)), set[str]()
         names, joined = words_written_as_names(question), set(joined_pairs(question))
         for word in sorted({*words_of(question), *joined}):
-            papers = _NONE if periods_in(word) else self._papers_of(word, word in names, word in joined)
+            papers = (
+                _NONE if periods_in(word) else self._papers_of(word, word in names, word in joined)
+            )
             named[papers] += self._idf(len(papers))
             if len(papers) == 1:
                 alone.add(self._ids[papers[0]])
@@ -97,11 +114,13 @@ class PaperNames:
         best = max(found.values())
         clearly = sorted(paper for paper, score in found.items() if score >= _NEAR_BEST * best)
         is_clear = clear.max() >= _CLEAR and len(clearly) <= _FEW
-        return NamedPapers(found, tuple(clearly) if is_clear else by_key, tuple(sorted({*alone, *by_key})))
+        return NamedPapers(
+            found, tuple(clearly) if is_clear else by_key, tuple(sorted({*alone, *by_key}))
+        )
 
     def _named_by_key(self, question: str, alone: set[str]) -> tuple[str, ...]:
-        """The papers whose key the question holds, sorted; with those that it names in a looser way, if it names
-        several. alone: what its words name."""
+        """The papers whose key the question holds, sorted; with those that it names in a looser
+        way, if it names several. alone: what its words name."""
         pieces, written = pieces_of(question), question.casefold()
         found: dict[str, bool] = {}
         for start, n in product(range(len(pieces)), range(1, _MOST_PIECES + 1)):
@@ -109,12 +128,15 @@ class PaperNames:
             for number in self._by_key.get(name, ()) if len(name) == n else ():
                 key = _key_of(paper_id := self._ids[number])
                 if self._tells(name, paper_id):
-                    found[paper_id] = found.get(paper_id, False) or (pieces_of(key) == name and key in written)
+                    found[paper_id] = found.get(paper_id, False) or (
+                        pieces_of(key) == name and key in written
+                    )
         is_several = len({*found, *alone}) > 1
         return tuple(sorted(paper for paper, is_key in found.items() if is_key or is_several))
 
     def _tells(self, name: tuple[str, ...], paper_id: str) -> bool:
-        """Whether one of the words stands in the paper often enough, or in none at all, to tell it from the others."""
+        """Whether one of the words stands in the paper often enough, or in none at all, to tell it
+        from the others."""
         if self._words is None:
             return True
         for word in name:
@@ -140,8 +162,8 @@ class PaperNames:
         return papers if n_own >= _LEAST_CONCENTRATION * n_passages else _NONE
 
     def _period_scores(self, question: str) -> npt.NDArray[np.float64]:
-        """The idf of the periods that question and paper share, times the share they are of the paper's own: the report
-        of a quarter is not meant by a question about the year."""
+        """The idf of the periods that question and paper share, times the share they are of the
+        paper's own: the report of a quarter is not meant by a question about the year."""
         shared, n_shared = np.zeros(len(self._ids)), np.zeros(len(self._ids))
         for period in sorted(periods_in(question)):
             papers = self._by_period.get(period, _NONE)

@@ -1,8 +1,10 @@
-"""What is searched for on behalf of a question: its parts, and for each part other wordings where they are set.
+"""What is searched for on behalf of a question: its parts, and for each part other wordings where
+they are set.
 
-A passage keeps its best score among the parts; what is found for the wordings of one part is fused (`fusion`). A model
-that writes queries costs a request and may fail: then the question is searched as it is, with a warning. What it writes
-is only searched for; nothing of it is quoted or shown to an answerer.
+A passage keeps its best score among the parts; what is found for the wordings of one part is fused
+(`fusion`). A model that writes queries costs a request and may fail: then the question is searched
+as it is, with a warning. What it writes is only searched for; nothing of it is quoted or shown to
+an answerer.
 """
 
 import json
@@ -28,7 +30,8 @@ WRITER_VERSION = 1
 MAX_PARTS, MAX_QUERY_CHARS, MAX_PASSAGE_CHARS = 5, 500, 2_000
 """A reply that has more is cut: each query costs a search."""
 _LEAST_OWN_TERMS = 2
-"""Content words of a part that points back and is searched by its own words too: "how was it chosen?" has one."""
+"""Content words of a part that points back and is searched by its own words too: "how was it
+chosen?" has one."""
 _MAX_OUTPUT_TOKENS = 2_048
 _PACKAGE = "rag_assets.search.retrieval"
 _PARTS = load_prompt(_PACKAGE, "parts", frozenset())
@@ -40,7 +43,9 @@ _PASSAGE = load_prompt(_PACKAGE, "passage", frozenset())
 class Parts(BaseModel):
     """The questions inside a question."""
 
-    questions: list[str] = Field(description="Each can be understood alone; empty if only one thing is asked.")
+    questions: list[str] = Field(
+        description="Each can be understood alone; empty if only one thing is asked."
+    )
 
 
 class Wordings(BaseModel):
@@ -54,7 +59,13 @@ class QueryWriter:
     """Asks one model; what it wrote is kept on disk. Safe to use from several threads."""
 
     def __init__(
-        self, name: ModelName, connections: Connections, settings: QuerySettings, kept: KeptFile, *, timeout_s: float
+        self,
+        name: ModelName,
+        connections: Connections,
+        settings: QuerySettings,
+        kept: KeptFile,
+        *,
+        timeout_s: float,
     ) -> None:
         """kept: keeps the replies. timeout_s: how long one is waited for.
 
@@ -62,20 +73,34 @@ class QueryWriter:
         """
         self._settings = settings
         of_parts = LazyModel(
-            name, connections, Parts, instructions=_PARTS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
+            name,
+            connections,
+            Parts,
+            instructions=_PARTS.filled(),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         of_wordings = LazyModel(
-            name, connections, Wordings, instructions=_instructions(settings), max_output_tokens=_MAX_OUTPUT_TOKENS
+            name,
+            connections,
+            Wordings,
+            instructions=_instructions(settings),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         version = fingerprint(_PARTS.text, _instructions(settings), WRITER_VERSION)[:8]
         self.identity = f"{of_parts.model_id} queries-{version}"
         """The model, readably, and a hash of the prompts."""
-        kept_parts, kept_wordings = kept.replies("queries/parts", Parts), kept.replies("queries/wordings", Wordings)
+        kept_parts, kept_wordings = (
+            kept.replies("queries/parts", Parts),
+            kept.replies("queries/wordings", Wordings),
+        )
         self._parts = KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
-        self._wordings = KeptReplies(of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s)
+        self._wordings = KeptReplies(
+            of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s
+        )
 
     def parts(self, question: str) -> tuple[list[str], Usage]:
-        """The questions inside a question, at most MAX_PARTS, none where it asks one thing; and what they cost now.
+        """The questions inside a question, at most MAX_PARTS, none where it asks one thing; and
+        what they cost now.
 
         Raises what `Connection.guarded` raises.
         """
@@ -84,11 +109,15 @@ class QueryWriter:
         return (parts if len(parts) > 1 else []), usage
 
     def wordings(self, question: str) -> tuple[list[str], str, Usage]:
-        """Other wordings, as many as are set; a passage that might answer, empty where none is set or written; and what
-        they cost now. Raises as `parts`."""
+        """Other wordings, as many as are set; a passage that might answer, empty where none is set
+        or written; and what they cost now. Raises as `parts`."""
         reply, usage = self._wordings.to(_quoted(question))
         variants = _different(reply.variants, question)[: self._settings.variants]
-        passage = _cleaned(reply.passage, MAX_PASSAGE_CHARS) if self._settings.hypothetical_passage else ""
+        passage = (
+            _cleaned(reply.passage, MAX_PASSAGE_CHARS)
+            if self._settings.hypothetical_passage
+            else ""
+        )
         return variants, passage, usage
 
 
@@ -159,21 +188,31 @@ class QueryPlanner:
     def plan(self, question: str) -> QueryPlan:
         """The queries of a question; none for one without words.
 
-        Where a model cannot be asked, those that need none. After a fault that is not this question's own, the model is
-        left alone for a while.
+        Where a model cannot be asked, those that need none. After a fault that is not this
+        question's own, the model is left alone for a while.
         """
         if not has_words(question):
             return QueryPlan(())
         try:
-            return self._with_model(question, self._writer) if self._writer else self._without_model(question)
+            return (
+                self._with_model(question, self._writer)
+                if self._writer
+                else self._without_model(question)
+            )
         except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
-                logger.warning("%r is searched as it is, without queries by a model: %s", question, fault)
+                logger.warning(
+                    "%r is searched as it is, without queries by a model: %s", question, fault
+                )
             return self._without_model(question)
 
     def _without_model(self, question: str) -> QueryPlan:
         is_one = self._settings.decomposition == "none"
-        parts = [question] if is_one else [text for part in read(question).parts for text in _texts_of(part)]
+        parts = (
+            [question]
+            if is_one
+            else [text for part in read(question).parts for text in _texts_of(part)]
+        )
         return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
 
     def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
@@ -205,12 +244,16 @@ def open_query_planner(settings: Settings, connections: Connections) -> QueryPla
         return QueryPlanner(wanted, None)
     timeout_s = settings.model_access.query_timeout_s
     return QueryPlanner(
-        wanted, QueryWriter(_model(settings), connections, wanted, kept_file(settings), timeout_s=timeout_s)
+        wanted,
+        QueryWriter(
+            _model(settings), connections, wanted, kept_file(settings), timeout_s=timeout_s
+        ),
     )
 
 
 def require_query_model(settings: Settings) -> None:
-    """Check, before any work is done, that the model that writes queries exists and can be asked, if one is to.
+    """Check, before any work is done, that the model that writes queries exists and can be asked,
+    if one is to.
 
     Raises InvalidSettings, MissingKey.
     """
@@ -234,12 +277,16 @@ def _model(settings: Settings) -> ModelName:
 
 
 def _texts_of(part: QuestionPart) -> list[str]:
-    """What is searched for a part; one that points back, but has a subject of its own, by its own words too: of "Which
-    viruses cause colds, and does zinc shorten them?" the whole finds viruses only."""
+    """What is searched for a part; one that points back, but has a subject of its own, by its own
+    words too: of "Which viruses cause colds, and does zinc shorten them?" the whole finds viruses
+    only."""
     has_subject = part.text != part.searched and len(terms_of(part.text)) >= _LEAST_OWN_TERMS
     return [part.searched, part.text] if has_subject else [part.searched]
 
 
 def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:
     """Each text once; a single one is the question itself."""
-    return tuple(Query(text, QueryOrigin.QUESTION if text == question else origin) for text in dict.fromkeys(texts))
+    return tuple(
+        Query(text, QueryOrigin.QUESTION if text == question else origin)
+        for text in dict.fromkeys(texts)
+    )

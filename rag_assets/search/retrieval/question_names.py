@@ -1,8 +1,8 @@
 """What a question names: papers (`paper_names`) and sections of them.
 
-A section ("in the cash flow statement") is named by a noun for parts of documents with the words around it. It is
-looked for in the headings above a passage, not in its text: many passages of a report mention the balance sheet, and
-one table is it.
+A section ("in the cash flow statement") is named by a noun for parts of documents with the words
+around it. It is looked for in the headings above a passage, not in its text: many passages of a
+report mention the balance sheet, and one table is it.
 """
 
 import re
@@ -25,7 +25,9 @@ _NAMED = re.compile(
     r"background|discussion|conclusion|limitation)s?\b(?: of (?:the )?[\w-]+(?: flows?\b)?)?)",
     re.IGNORECASE,
 )
-_ALONE = frozenset({"abstract", "introduction", "background", "discussion", "conclusion", "limitation"})
+_ALONE = frozenset(
+    {"abstract", "introduction", "background", "discussion", "conclusion", "limitation"}
+)
 """Nouns that name a section by themselves."""
 _NAME_NOTHING = frozenset({"the", "and", "last", "first", "next", "same", "section", "chapter"})
 _LEAST_CHARS = 3
@@ -55,7 +57,8 @@ class SectionNames:
 
 
 def sections_named(question: str) -> list[frozenset[str]]:
-    """The words of each section that a question names, in small letters and without plural endings."""
+    """The words of each section that a question names, in small letters and without plural
+    endings."""
     found: list[frozenset[str]] = []
     for match in _NAMED.finditer(question):
         words = [_singular(word) for word in pieces_of(match["name"]) if len(word) >= _LEAST_CHARS]
@@ -66,7 +69,8 @@ def sections_named(question: str) -> list[frozenset[str]]:
 
 
 def _is_below(path: list[str], words: frozenset[str]) -> bool:
-    """Whether one heading holds all the words. Headings have no spaces here: PDF files put some inside words."""
+    """Whether one heading holds all the words. Headings have no spaces here: PDF files put some
+    inside words."""
     return any(all(word in title for word in words) for title in path)
 
 
@@ -75,8 +79,8 @@ def _singular(word: str) -> str:
 
 
 _WEIGHT = 0.6
-"""Share of the span of all scores that passages of named papers and sections get more. Too high: they hide better ones
-of other papers."""
+"""Share of the span of all scores that passages of named papers and sections get more. Too high:
+they hide better ones of other papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,8 @@ class Named:
 
     papers: NamedPapers = NO_PAPERS
     in_sections: Mask | None = None
-    """Which passages are in a named section, of a clearly named paper where there is one; None without any."""
+    """Which passages are in a named section, of a clearly named paper where there is one; None
+    without any."""
     sections: Scope | None = None
     """The ones of clearly named papers, which are searched by themselves."""
 
@@ -103,7 +108,8 @@ class QuestionNames:
         self._sections = SectionNames(library)
 
     def named_by(self, part: str, question: str, passing: Mask | None) -> Named:
-        """What a part of a question names; what the whole question names, where the part names no paper.
+        """What a part of a question names; what the whole question names, where the part names no
+        paper.
 
         passing: the passages that may be found; None for all.
         """
@@ -124,7 +130,8 @@ class QuestionNames:
         return self._papers.named_by(question).alone if self._papers else ()
 
     def raise_named(self, scores: Scores, places: Numbers, named: Named) -> Scores:
-        """The scores of passages, with what those of named papers and sections get more; shape (n,)."""
+        """The scores of passages, with what those of named papers and sections get more; shape
+        (n,)."""
         shares = named.papers.shares(self._library.paper_ids(places))
         if named.in_sections is not None:
             shares += named.in_sections[places]

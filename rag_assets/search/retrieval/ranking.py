@@ -1,7 +1,8 @@
 """A question becomes ranked passages.
 
-What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers and
-sections that the question names (`question_names`) are raised, and a reranker scores the best anew.
+What is searched for is planned in `queries`; `candidates` are found in both indexes and fused,
+those of papers and sections that the question names (`question_names`) are raised, and a reranker
+scores the best anew.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +22,8 @@ from rag_assets.search.retrieval.queries import QueryPlan
 from rag_assets.search.retrieval.question_names import QuestionNames
 
 RERANKED = 20
-"""Candidates that the reranker looks at. 10 lose a little, 40 gain nothing on COVID-QA and Cranfield; each costs about
-10 ms with the packaged model."""
+"""Candidates that the reranker looks at. 10 lose a little, 40 gain nothing on COVID-QA and
+Cranfield; each costs about 10 ms with the packaged model."""
 _LEAST_OF_SEEN, _MOST_OF_UNSEEN = 0.1, 0.099
 """Bounds of the scores that keep whatever the reranker looked at before what it did not."""
 GENERATED_WEIGHT = 0.7
@@ -87,7 +88,8 @@ class Ranker:
         return Ranking(_ordered(best.values()), of_parts)
 
     def _part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
-        """queries: a question and its other wordings. n_before: queries of the parts before this one."""
+        """queries: a question and its other wordings. n_before: queries of the parts before this
+        one."""
         candidates = self.candidates.found(queries, within)
         raised = self.names.raise_named(candidates.scores, candidates.places, within.named)
         scores, relevance, are_kept = self._reranked(queries[0].text, candidates.places, raised)
@@ -106,19 +108,26 @@ class Ranker:
             for at in np.flatnonzero(are_kept).tolist()
         ]
 
-    def _reranked(self, question: str, places: Numbers, scores: Scores) -> tuple[Scores, Scores, npt.NDArray[np.bool_]]:
+    def _reranked(
+        self, question: str, places: Numbers, scores: Scores
+    ) -> tuple[Scores, Scores, npt.NDArray[np.bool_]]:
         """Gives the best candidates new scores; the others keep their order after them.
 
-        Three arrays of shape (n,): scores, 0 to 1 where a reranker looked at the best, else as they were; relevance,
-        NaN where it did not look; which candidates reach the floor of relevance, all where nothing was reranked.
+        Three arrays of shape (n,): scores, 0 to 1 where a reranker looked at the best, else as they
+        were; relevance, NaN where it did not look; which candidates reach the floor of relevance,
+        all where nothing was reranked.
         """
         order = np.argsort(-scores, kind="stable")
         best, rest = order[:RERANKED], order[RERANKED:]
         relevance = np.full(len(places), np.nan)
         judgement = None
         if self.reranker is not None and len(best):
-            found = zip(self.library.passages(places[best].tolist()), scores[best].tolist(), strict=True)
-            judgement = self.reranker.judge(question, [FoundPassage(passage, score) for passage, score in found])
+            found = zip(
+                self.library.passages(places[best].tolist()), scores[best].tolist(), strict=True
+            )
+            judgement = self.reranker.judge(
+                question, [FoundPassage(passage, score) for passage, score in found]
+            )
         if judgement is None:
             return scores, relevance, np.ones(len(places), np.bool_)
         final = np.empty(len(places))

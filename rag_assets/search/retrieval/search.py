@@ -1,4 +1,5 @@
-"""A question becomes hits and contexts: its passages are ranked (`ranking`), and a chunk scores as its best passage.
+"""A question becomes hits and contexts: its passages are ranked (`ranking`), and a chunk scores as
+its best passage.
 
 Opening what is searched is in `opening`, packing what an answerer gets to read in `packing`.
 """
@@ -12,7 +13,16 @@ from typing import Self
 import numpy as np
 from opentelemetry import trace
 
-from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
+from rag_assets.core.domain import (
+    EVERYTHING,
+    Chunk,
+    Evidence,
+    Filter,
+    Hit,
+    Query,
+    QueryOrigin,
+    SectionKind,
+)
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
@@ -37,20 +47,21 @@ _tracer = trace.get_tracer("rag_assets")
 SEARCH_VERSION = 28
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
-"""Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
-other hits."""
+"""Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage,
+too many crowd out other hits."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
 _MOST_MEANT = 20
-"""Title pages that are given to a question about works, and papers of which one asked of all of them gets a passage."""
+"""Title pages that are given to a question about works, and papers of which one asked of all of
+them gets a passage."""
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY}
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
-"""Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
-of each."""
+"""Papers whose beginning, statements or conclusions are given to a question that asks for these,
+and how many passages of each."""
 
 
 Rankings = dict[tuple[tuple[Query, ...], ...], Ranking]
@@ -73,9 +84,10 @@ class Searcher:
         cited: CitedWorks | None = None,
         known: KnownPapers | None = None,
     ) -> None:
-        """reranker: None leaves the order that the indexes give. planner: None searches by rules alone. names: None
-        compares no question with the names of papers. cited: None knows no sentence that reports other works. known:
-        None reads no DOI, title or file name in a question."""
+        """reranker: None leaves the order that the indexes give. planner: None searches by rules
+        alone. names: None compares no question with the names of papers. cited: None knows no
+        sentence that reports other works. known: None reads no DOI, title or file name in a
+        question."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
@@ -87,13 +99,18 @@ class Searcher:
         self._cited = cited or CitedWorks()
         self._known = known or KnownPapers({})
         self._planner = planner or QueryPlanner(settings.queries, None)
-        self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
+        self._ranker = Ranker(
+            library, self._candidates, self._filters, self._names, reranker, settings
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -105,12 +122,14 @@ class Searcher:
         """The ids of the papers with a passage that `where` lets through, sorted."""
         passing = self._filters.passing(where)
         return sorted(
-            self.library.papers if passing is None else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
+            self.library.papers
+            if passing is None
+            else set(self.library.paper_ids(np.flatnonzero(passing).tolist()))
         )
 
     def as_read(self, question: Question) -> Question:
-        """What is asked of the corpus: the question without what only stands around it, and, where it names a paper,
-        asked of that paper alone, without the name."""
+        """What is asked of the corpus: the question without what only stands around it, and, where
+        it names a paper, asked of that paper alone, without the name."""
         asked = question.model_copy(update={"question": asked_text(question.question)})
         named = self._known.named_in(asked.question, self._words)
         if named is None:
@@ -118,22 +137,33 @@ class Searcher:
         where = Filter.of_papers(named[0])
         if not self.papers(question.filter & where):
             return asked
-        return asked.model_copy(update={"question": named[1], "where": (question.where or EVERYTHING) & where})
+        return asked.model_copy(
+            update={"question": named[1], "where": (question.where or EVERYTHING) & where}
+        )
 
-    @_tracer.start_as_current_span("rag_assets.search", record_exception=False, set_status_on_exception=False)
+    @_tracer.start_as_current_span(
+        "rag_assets.search", record_exception=False, set_status_on_exception=False
+    )
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
-        """All candidate passages that `where` and the floor of relevance let through, best first."""
+        """All candidate passages that `where` and the floor of relevance let through, best
+        first."""
         return self._ranker.ranking(self._planner.plan(question), where).passages
 
     def evidence(
-        self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
+        self,
+        question: Question,
+        k: int,
+        budget_tokens: int | None = None,
+        rankings: Rankings | None = None,
     ) -> Evidence:
         """The best `k` chunks, and the contexts made of what was found in them.
 
-        Of a question with two parts in the best `k` of each; of one with more in fewer of each, at least half as many.
+        Of a question with two parts in the best `k` of each; of one with more in fewer of each, at
+        least half as many.
 
-        budget_tokens: pack so many tokens out of everything that was found instead. rankings: made for this question
-        before, and added to: an answer that asks for more chunks of its question ranks nothing again.
+        budget_tokens: pack so many tokens out of everything that was found instead. rankings: made
+        for this question before, and added to: an answer that asks for more chunks of its question
+        ranks nothing again.
         """
         plan = self._planner.plan(question.question)
         rankings = {} if rankings is None else rankings
@@ -170,7 +200,11 @@ class Searcher:
                 if asked := asked_for(queries[0].text):
                     elements, absent_ones = self._elements(asked, part)
                     packed, notes = [*elements, *packed], [*notes, *absent_ones]
-            packed = [*self._title_pages(question, meant), *self._of_each_named(question, named), *packed]
+            packed = [
+                *self._title_pages(question, meant),
+                *self._of_each_named(question, named),
+                *packed,
+            ]
         contexts, given = pack_contexts(
             [(one.place, one.score) for one in packed],
             self.library,
@@ -179,10 +213,17 @@ class Searcher:
             expanded_hits=EXPANDED_HITS,
             passing=self._filters.passing(question.filter),
         )
-        known = tuple(replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts)
+        known = tuple(
+            replace(context, paper=self.library.facts_of(context.paper_id)) for context in contexts
+        )
         reports = self._cited.reports_in(given)
-        hits, only_cited = tuple(self.hits(ranking, k, given)), self._only_cited(question.question, meant)
-        return Evidence(known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes))
+        hits, only_cited = (
+            tuple(self.hits(ranking, k, given)),
+            self._only_cited(question.question, meant),
+        )
+        return Evidence(
+            known, given, hits, plan.queries, plan.usage, only_cited, named, reports, tuple(notes)
+        )
 
     def _meant(self, question: str) -> list[str]:
         """The papers that a question about works means; none for other questions."""
@@ -190,7 +231,11 @@ class Searcher:
         if Kind.PUBLICATION not in reading.kinds:
             return []
         asked = [question, *(part.searched for part in reading.parts)]
-        return list(dict.fromkeys(paper for text in asked for paper in papers_meant(text, self.library.facts)))
+        return list(
+            dict.fromkeys(
+                paper for text in asked for paper in papers_meant(text, self.library.facts)
+            )
+        )
 
     def _only_cited(self, question: str, meant: Sequence[str]) -> tuple[tuple[str, str], ...]:
         if meant or Kind.PUBLICATION not in read(question).kinds:
@@ -200,7 +245,9 @@ class Searcher:
             found = self._cited.entries_by(persons[0])
         elif work := work_asked_for(question):
             found = self._cited.entries_naming(work)
-        return tuple((self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items())
+        return tuple(
+            (self.library.facts_of(paper).cited_as, entry) for entry, paper in found.items()
+        )
 
     def _title_pages(self, question: Question, meant: Sequence[str]) -> list[RankedPassage]:
         """The title pages of the papers that are meant, wherever a search would rank them."""
@@ -215,8 +262,8 @@ class Searcher:
         return [RankedPassage(self.library.passage_ids([place])[0], place, 0.0) for place in places]
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
-        """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
-        is named more clearly leave no room for the other."""
+        """Where a question names several papers, the best passages of each in turn: among all,
+        those of the paper that is named more clearly leave no room for the other."""
         if len(named) < 2 or self._settings.min_score:  # no reranker looks at these passages
             return []
         scope = self._filters.scope(question.filter)
@@ -229,11 +276,14 @@ class Searcher:
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _of_best_papers(
-        self, ranking: Sequence[RankedPassage], named: Sequence[str], places_of: Callable[[str], Sequence[int]]
+        self,
+        ranking: Sequence[RankedPassage],
+        named: Sequence[str],
+        places_of: Callable[[str], Sequence[int]],
     ) -> list[RankedPassage]:
-        """Passages of the papers that are named, or else were found first, in what a question asks for by its kind:
-        title page, abstract and statements share few words with a question that describes the paper in its own
-        words."""
+        """Passages of the papers that are named, or else were found first, in what a question asks
+        for by its kind: title page, abstract and statements share few words with a question that
+        describes the paper in its own words."""
         best = self._best_of_papers(ranking)
         papers = sorted(best, key=lambda paper: paper not in named)[: max(_BEST_PAPERS, len(named))]
         return [self._moved(best[paper], place) for paper in papers for place in places_of(paper)]
@@ -241,7 +291,9 @@ class Searcher:
     def _best_of_papers(self, ranking: Sequence[RankedPassage]) -> dict[str, RankedPassage]:
         """The best passage of each paper, best first."""
         best: dict[str, RankedPassage] = {}
-        for one, paper in zip(ranking, self.library.paper_ids([one.place for one in ranking]), strict=True):
+        for one, paper in zip(
+            ranking, self.library.paper_ids([one.place for one in ranking]), strict=True
+        ):
             best.setdefault(paper, one)
         return best
 
@@ -249,35 +301,51 @@ class Searcher:
         """The passage at a place, with the rank of another one."""
         return replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
 
-    def _elements(self, asked: Asked, ranking: Sequence[RankedPassage]) -> tuple[list[RankedPassage], list[str]]:
-        """The passages with the elements that are asked for, of the papers that the question has words of, else of
-        those found first; and notes on labels that none of these has."""
+    def _elements(
+        self, asked: Asked, ranking: Sequence[RankedPassage]
+    ) -> tuple[list[RankedPassage], list[str]]:
+        """The passages with the elements that are asked for, of the papers that the question has
+        words of, else of those found first; and notes on labels that none of these has."""
         best, found, notes = self._best_of_papers(ranking), [], []
-        for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[:_BEST_PAPERS]:
+        for paper in papers_asked(asked, {paper: self.library.facts_of(paper) for paper in best})[
+            :_BEST_PAPERS
+        ]:
             places = self.library.places_of(paper)
             passages = self.library.passages(places)
             how = dict(zip(places, map(asked.is_in, passages), strict=True))
-            held = sorted(filter(how.get, places), key=lambda place: -how[place])[:_MOST_OF_SECTIONS]
+            held = sorted(filter(how.get, places), key=lambda place: -how[place])[
+                :_MOST_OF_SECTIONS
+            ]
             found += [self._moved(best[paper], place) for place in held]
             notes += absent(asked, self.library.title_of(paper) or paper, passages)
         return found, [] if found else notes[:1]
 
     def _conclusions_of(self, paper_id: str) -> list[int]:
-        return self._below(paper_id, SectionKind.CONCLUSION) or self._below(paper_id, SectionKind.DISCUSSION)
+        return self._below(paper_id, SectionKind.CONCLUSION) or self._below(
+            paper_id, SectionKind.DISCUSSION
+        )
 
     def _below(self, paper_id: str, kind: SectionKind) -> list[int]:
         """The first passages of a paper below headings of one kind."""
         are_of_kind = self._filters.of_kinds(frozenset({kind}))
-        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]][:_MOST_OF_SECTIONS]
+        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]][
+            :_MOST_OF_SECTIONS
+        ]
 
     def hits(
-        self, ranking: Sequence[RankedPassage], k: int, known: Mapping[str, Chunk] = MappingProxyType({})
+        self,
+        ranking: Sequence[RankedPassage],
+        k: int,
+        known: Mapping[str, Chunk] = MappingProxyType({}),
     ) -> list[Hit]:
-        """The best `k` chunks of a ranking, each scored by its best passage. known: chunks that were looked up already,
-        by id; to look them up takes a third of a question's time."""
+        """The best `k` chunks of a ranking, each scored by its best passage. known: chunks that
+        were looked up already, by id; to look them up takes a third of a question's time."""
         best = self._best_of_chunks(ranking)[:k]
         passages = self.library.passages([one.place for one in best])
-        chunks = {**known, **self.library.chunks({passage.chunk_id for passage in passages} - known.keys())}
+        chunks = {
+            **known,
+            **self.library.chunks({passage.chunk_id for passage in passages} - known.keys()),
+        }
         return [
             Hit(
                 rank=rank,
@@ -303,7 +371,9 @@ class Searcher:
                 "rag-assets index build"
             )
         found = self._words.search(text, k * _PASSAGES_A_CHUNK, self._filters.scope(where))
-        passages = self.library.passages(self.library.places([one.passage_id for one in found]).tolist())
+        passages = self.library.passages(
+            self.library.places([one.passage_id for one in found]).tolist()
+        )
         chunk_ids = list(dict.fromkeys(passage.chunk_id for passage in passages))[:k]
         chunks = self.library.chunks(chunk_ids)
         return [chunks[chunk_id] for chunk_id in chunk_ids]
@@ -311,6 +381,8 @@ class Searcher:
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
         """The best passage of each chunk, best first."""
         best: dict[int, RankedPassage] = {}
-        for one, chunk in zip(ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True):
+        for one, chunk in zip(
+            ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True
+        ):
             best.setdefault(int(chunk), one)
         return list(best.values())

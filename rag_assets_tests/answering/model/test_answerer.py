@@ -6,7 +6,12 @@ from contextlib import contextmanager
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
-from rag_assets.answering.model.answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
+from rag_assets.answering.model.answerer import (
+    MAX_CITATIONS,
+    MAX_CLAIMS,
+    MAX_QUOTE_CHARS,
+    HostedAnswerer,
+)
 from rag_assets.answering.wording import not_found_notes
 from rag_assets.core.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
 from rag_assets.core.settings import AnsweringSettings
@@ -31,13 +36,18 @@ from rag_assets_tests.answering.builders import chunk, context
 from rag_assets_tests.hosted.models import HURRIED
 
 QUESTION = "How much did ferritin fall?"
-CHUNKS = [chunk(f"paper{number}", f"In trial {number} ferritin fell by 1{number}% in a month.") for number in range(8)]
+CHUNKS = [
+    chunk(f"paper{number}", f"In trial {number} ferritin fell by 1{number}% in a month.")
+    for number in range(8)
+]
 CONTEXTS = [context(item) for item in CHUNKS]
 MODEL = ModelName("openai", "gpt-5-mini")
 
 
 @contextmanager
-def answerer(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> Iterator[tuple[HostedAnswerer, WireServer]]:
+def answerer(
+    monkeypatch: pytest.MonkeyPatch, *steps: Step
+) -> Iterator[tuple[HostedAnswerer, WireServer]]:
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_with(*steps)
@@ -52,16 +62,24 @@ def draft_of(monkeypatch: pytest.MonkeyPatch, *steps: Step, n_contexts: int = 2)
 
 def test_source_numbers_become_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model knows numbers, a citation needs the chunk."""
-    draft = draft_of(monkeypatch, reply([("It fell.", [(2, "ferritin fell by 11%"), (1, "ferritin fell by 10%")])]))
+    draft = draft_of(
+        monkeypatch,
+        reply([("It fell.", [(2, "ferritin fell by 11%"), (1, "ferritin fell by 10%")])]),
+    )
 
     [claim] = draft.claims
-    assert [citation.chunk_id for citation in claim.citations] == [CHUNKS[1].chunk_id, CHUNKS[0].chunk_id]
+    assert [citation.chunk_id for citation in claim.citations] == [
+        CHUNKS[1].chunk_id,
+        CHUNKS[0].chunk_id,
+    ]
     assert (draft.reading, draft.n_hallucinated, draft.raw_reply) == (Reading.STRUCTURED, 0, "")
     assert draft.seconds > 0
 
 
 @pytest.mark.parametrize("number", [0, 3, -1, 10**12])
-def test_a_source_that_was_not_given_is_dropped_and_counted(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_was_not_given_is_dropped_and_counted(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The most frequent invention of all."""
     draft = draft_of(monkeypatch, reply([("It fell.", [(number, "ferritin fell by 10%")])]))
 
@@ -89,13 +107,21 @@ def test_the_refusal_sentence_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> No
     assert draft.claims == ()
 
 
-def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gap that disappears looks like an answer, and a gap cannot be verified: a claim must not hide in it."""
+def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A gap that disappears looks like an answer, and a gap cannot be verified: a claim must not
+    hide in it."""
     cited = [(1, "ferritin fell by 10%")]
     question = "How much did ferritin fall, and did iron rise in Oslo?"
     step = reply(
         [("Ferritin fell by 10%.", cited), ("[INSUFFICIENT DATA] iron rise.", cited)],
-        missing=["iron in Oslo", "All papers report that iron is safe", "Mallory sells pills", "iron in Oslo"],
+        missing=[
+            "iron in Oslo",
+            "All papers report that iron is safe",
+            "Mallory sells pills",
+            "iron in Oslo",
+        ],
     )
     with answerer(monkeypatch, step) as (model, _):
         draft = model.draft(question, CONTEXTS[:2])
@@ -108,7 +134,9 @@ def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(monke
     ]
 
 
-@pytest.mark.parametrize(("fault", "error"), [(BadKey(), AccessDenied), (LongPrompt(), RequestRejected)])
+@pytest.mark.parametrize(
+    ("fault", "error"), [(BadKey(), AccessDenied), (LongPrompt(), RequestRejected)]
+)
 def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(
     fault: Step, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,16 +146,22 @@ def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(
 
 
 @pytest.mark.parametrize("fault", [BadKey(), Status(400)])
-def test_what_can_be_read_does_not_wait_for_its_repair(fault: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_be_read_does_not_wait_for_its_repair(
+    fault: Step, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It was paid for; thrown away it would be paid for again every night."""
     draft = draft_of(monkeypatch, Reply("Ferritin fell by 10% in a month [1]."), fault)
 
     assert (draft.reading, len(draft.claims)) == (Reading.TOLERANT, 1)
 
 
-def test_a_malformed_reply_is_repaired_and_its_cost_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_reply_is_repaired_and_its_cost_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Both requests were paid for."""
-    draft = draft_of(monkeypatch, Reply("It fell."), reply([("It fell.", [(1, "ferritin fell by 10%")])]))
+    draft = draft_of(
+        monkeypatch, Reply("It fell."), reply([("It fell.", [(1, "ferritin fell by 10%")])])
+    )
 
     assert draft.reading is Reading.REPAIRED
     assert draft.usage.n_requests == 2
@@ -135,10 +169,13 @@ def test_a_malformed_reply_is_repaired_and_its_cost_counted(monkeypatch: pytest.
 
 
 def test_a_claim_looks_like_nothing_but_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Square brackets are where an answer names paper and page, and our own sentences are ours to say."""
+    """Square brackets are where an answer names paper and page, and our own sentences are ours to
+    say."""
     cited = [(1, "ferritin fell by 10%")]
 
-    draft = draft_of(monkeypatch, reply([("It fell [smith2020, p. 3].", cited), (SINGLE_SOURCE_NOTE, cited)]))
+    draft = draft_of(
+        monkeypatch, reply([("It fell [smith2020, p. 3].", cited), (SINGLE_SOURCE_NOTE, cited)])
+    )
 
     assert [claim.text for claim in draft.claims] == ["It fell (smith2020, p. 3)."]
 
@@ -168,7 +205,9 @@ def test_half_a_character_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) 
     """A cut emoji escape came from every provider; no file can hold it."""
     written = Reply(MALFORMED["prose"] + " \ud83d")
 
-    assert draft_of(monkeypatch, written, written).raw_reply == "\n\n".join([MALFORMED["prose"] + " ?"] * 2)
+    assert draft_of(monkeypatch, written, written).raw_reply == "\n\n".join(
+        [MALFORMED["prose"] + " ?"] * 2
+    )
 
 
 MALFORMED = {
@@ -181,19 +220,26 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("kind", list(MALFORMED))
-def test_a_reply_that_stays_malformed_is_read_tolerantly(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was paid for, and most of it can be read; what the model wrote last is what it stands by."""
+def test_a_reply_that_stays_malformed_is_read_tolerantly(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was paid for, and most of it can be read; what the model wrote last is what it stands
+    by."""
     first = "In one trial “ferritin fell by 11%” [2]."
 
     draft = draft_of(monkeypatch, Reply(first), Reply(MALFORMED[kind]))
 
     assert draft.reading is Reading.TOLERANT
     [claim] = draft.claims
-    assert [(c.chunk_id, c.quote) for c in claim.citations] == [(CHUNKS[0].chunk_id, "ferritin fell by 10%")]
+    assert [(c.chunk_id, c.quote) for c in claim.citations] == [
+        (CHUNKS[0].chunk_id, "ferritin fell by 10%")
+    ]
     assert draft.raw_reply == f"{first}\n\n{MALFORMED[kind]}"
 
 
-def test_a_reply_cut_by_the_output_limit_keeps_its_complete_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_cut_by_the_output_limit_keeps_its_complete_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Asking again would meet the same limit."""
     draft = draft_of(monkeypatch, Reply(MALFORMED["cut"], finish="length"))
 
@@ -206,8 +252,12 @@ SAYS_NOTHING: dict[str, Step] = {
     "blanks": Reply("  \n\t "),
     "empty object": Reply("{}"),
     "prose without marks": Reply("Ferritin fell by 10% in a month."),
-    "no claims beside an answer": Reply('{"answer": "Ferritin fell by 10% in a month.", "claims": []}'),
-    "cut off before the first claim": Reply('{"claims": [{"text": "Ferritin fell", "cita', finish="length"),
+    "no claims beside an answer": Reply(
+        '{"answer": "Ferritin fell by 10% in a month.", "claims": []}'
+    ),
+    "cut off before the first claim": Reply(
+        '{"claims": [{"text": "Ferritin fell", "cita', finish="length"
+    ),
     "reasoning only": Reply("<think>Ferritin fell by 10%, says source 1.</think>"),
     "withheld": ProviderRefusal(),
     "marks and no claim": Reply("[1] [2]"),
@@ -215,8 +265,11 @@ SAYS_NOTHING: dict[str, Step] = {
 
 
 @pytest.mark.parametrize("kind", list(SAYS_NOTHING))
-def test_a_reply_that_says_nothing_is_no_refusal(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Published as a refusal, it would say of the papers what is true of the model only, and never be asked again."""
+def test_a_reply_that_says_nothing_is_no_refusal(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Published as a refusal, it would say of the papers what is true of the model only, and never
+    be asked again."""
     with pytest.raises(UnreadableReply):
         draft_of(monkeypatch, *[SAYS_NOTHING[kind]] * 2)
 
@@ -229,7 +282,12 @@ def test_a_provider_that_declines_is_told_as_such(monkeypatch: pytest.MonkeyPatc
 
 def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer from the better half is better than none."""
-    with answerer(monkeypatch, LongPrompt(), LongPrompt(), reply([("It fell.", [(1, "ferritin fell by 10%")])])) as (
+    with answerer(
+        monkeypatch,
+        LongPrompt(),
+        LongPrompt(),
+        reply([("It fell.", [(1, "ferritin fell by 10%")])]),
+    ) as (
         model,
         server,
     ):
@@ -272,7 +330,9 @@ def test_an_older_model_gets_the_schema_in_its_prompt(monkeypatch: pytest.Monkey
         server.answer_by(older_model)
         with Connections(HURRIED) as connections:
             name = ModelName("anthropic", "claude-house-model")
-            draft = HostedAnswerer(name, connections, AnsweringSettings()).draft(QUESTION, CONTEXTS[:1])
+            draft = HostedAnswerer(name, connections, AnsweringSettings()).draft(
+                QUESTION, CONTEXTS[:1]
+            )
 
     assert len(draft.claims) == 1
     assert "Number of the source the quote stands in." in seen[0].system

@@ -29,7 +29,9 @@ TABLE = "Group; Ferritin fall\nRunners; 12%\nSwimmers; 0%\nRowers; 3%"
 
 
 def of_sentences(text: str, paper_id: str = "trial") -> Context:
-    units = tuple(ContextUnit(start, end, UnitKind.SENTENCE, 0) for start, end in sentence_spans(text))
+    units = tuple(
+        ContextUnit(start, end, UnitKind.SENTENCE, 0) for start, end in sentence_spans(text)
+    )
     return of_units(text, paper_id, units)
 
 
@@ -42,7 +44,9 @@ def of_rows(text: str) -> Context:
     """A table: its first row carries the header line."""
     ends = [match.end() for match in re.finditer(r"[^\n]+", text)][1:]
     starts = [0, *(end + 1 for end in ends[:-1])]
-    units = tuple(ContextUnit(start, end, UnitKind.ROW, 0) for start, end in zip(starts, ends, strict=True))
+    units = tuple(
+        ContextUnit(start, end, UnitKind.ROW, 0) for start, end in zip(starts, ends, strict=True)
+    )
     return of_units(text, "table", units)
 
 
@@ -51,7 +55,8 @@ def shown(share: float, *contexts: Context) -> list[str]:
 
 
 def test_the_sentences_nearest_to_the_question_stay_whole_and_in_order() -> None:
-    """A quote is copied from what is shown: a sentence that is cut, or moved, could not be quoted."""
+    """A quote is copied from what is shown: a sentence that is cut, or moved, could not be
+    quoted."""
     texts = shown(0.5, of_sentences(TRIAL), of_sentences(OTHER, "other"))
 
     assert "The fall of ferritin was 12% in a month." in texts[0]
@@ -59,7 +64,9 @@ def test_the_sentences_nearest_to_the_question_stay_whole_and_in_order() -> None
     for text, whole in zip(texts, (TRIAL, OTHER), strict=True):
         pieces = [piece.strip() for piece in text.split(LEFT_OUT) if piece.strip()]
         assert all(piece in whole for piece in pieces)
-        assert [whole.index(piece) for piece in pieces] == sorted(whole.index(piece) for piece in pieces)
+        assert [whole.index(piece) for piece in pieces] == sorted(
+            whole.index(piece) for piece in pieces
+        )
 
 
 def test_no_more_than_the_share_is_shown_beyond_one_sentence_of_each_context() -> None:
@@ -69,11 +76,14 @@ def test_no_more_than_the_share_is_shown_beyond_one_sentence_of_each_context() -
 
     for share in (0.4, 0.6, 0.8):
         texts = shown(share, *contexts)
-        assert sum(len(text.replace(LEFT_OUT, "").strip()) for text in texts) <= share * n_chars + 10
+        assert (
+            sum(len(text.replace(LEFT_OUT, "").strip()) for text in texts) <= share * n_chars + 10
+        )
 
 
 def test_every_context_keeps_its_best_sentence_however_small_the_share() -> None:
-    """Sources are numbered by their place: were one to vanish, the numbers of the others would point elsewhere."""
+    """Sources are numbered by their place: were one to vanish, the numbers of the others would
+    point elsewhere."""
     texts = shown(0.01, of_sentences(TRIAL), of_sentences(OTHER, "other"))
 
     assert texts == [
@@ -103,11 +113,16 @@ def test_a_title_that_the_passage_repeats_stays() -> None:
     """It says what the text below it is about, and costs a few words."""
     whole = f"Methods\n{TRIAL}"
     shift = len("Methods\n")
-    units = tuple(ContextUnit(start + shift, end + shift, UnitKind.SENTENCE, 0) for start, end in sentence_spans(TRIAL))
+    units = tuple(
+        ContextUnit(start + shift, end + shift, UnitKind.SENTENCE, 0)
+        for start, end in sentence_spans(TRIAL)
+    )
     passage = ContextPassage("trial.1", shift, len(whole), whole)
     titled = replace(context(chunk("trial", whole)), passages=(passage,), units=units)
 
-    assert shown(0.1, titled) == [f"Methods\n{LEFT_OUT}\nThe fall of ferritin was 12% in a month.\n{LEFT_OUT}"]
+    assert shown(0.1, titled) == [
+        f"Methods\n{LEFT_OUT}\nThe fall of ferritin was 12% in a month.\n{LEFT_OUT}"
+    ]
 
 
 def test_contexts_without_units_and_no_contexts_are_left_alone() -> None:
@@ -159,7 +174,8 @@ def test_the_answerer_inside_sees_only_what_is_left() -> None:
 
 
 def test_another_share_is_another_draft_and_moved_scores_are_the_same_one() -> None:
-    """Drafts are cached by what they follow from: the share does change them, scores of the search do not."""
+    """Drafts are cached by what they follow from: the share does change them, scores of the search
+    do not."""
     one = CompressedAnswerer(Remembering(), WordReader(), 0.5)
     whole = of_sentences(TRIAL)
     moved = replace(whole, score=0.3, passages=(replace(whole.passages[0], score=0.3),))
@@ -177,7 +193,9 @@ def test_the_setting_wraps_models_behind_an_api(
     """Off, nothing changes: no other prompt, no other identity, no draft asked for again."""
     with WireServer("openai") as server, Connections(HURRIED) as connections:
         use_wire_environment(monkeypatch, server)
-        settings = Settings(answering=AnsweringSettings(model="openai:gpt-5-mini", compress_to=share))
+        settings = Settings(
+            answering=AnsweringSettings(model="openai:gpt-5-mini", compress_to=share)
+        )
         assert type(open_answerer(settings, readers(), connections)) is kind
 
 

@@ -29,7 +29,9 @@ from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_en
 
 
 def outcome(claim: str, quote: str) -> Outcome:
-    return Outcome(DraftClaim(claim, ()), None, quotes=(QuotedText(quote, 0, len(quote), "Results"),))
+    return Outcome(
+        DraftClaim(claim, ()), None, quotes=(QuotedText(quote, 0, len(quote), "Results"),)
+    )
 
 
 TOLD = outcome("Ferritin fell in\nall groups.", "Ferritin fell in all groups.")
@@ -37,7 +39,8 @@ INVENTED = outcome("Bridges carry heavy loads.", "Iron was not measured.")
 
 
 def write_classifier(folder: Path, n_labels: int, id2label: dict[str, str]) -> Path:
-    """The small cross-encoder, whose one logit is given to the last of its labels; the others have 0."""
+    """The small cross-encoder, whose one logit is given to the last of its labels; the others have
+    0."""
     write_cross_encoder(folder)
     model = onnx.load(str(folder / "model.onnx"))
     weights = np.zeros((1, n_labels), np.float32)
@@ -45,7 +48,9 @@ def write_classifier(folder: Path, n_labels: int, id2label: dict[str, str]) -> P
     model.graph.initializer.append(numpy_helper.from_array(weights, "to_labels"))
     model.graph.node.append(helper.make_node("MatMul", ["logits", "to_labels"], ["by_label"]))
     del model.graph.output[:]
-    model.graph.output.append(helper.make_tensor_value_info("by_label", TensorProto.FLOAT, ["n", n_labels]))
+    model.graph.output.append(
+        helper.make_tensor_value_info("by_label", TensorProto.FLOAT, ["n", n_labels])
+    )
     onnx.save(model, str(folder / "model.onnx"))
     (folder / "config.json").write_text(json.dumps({"id2label": id2label}))
     return folder
@@ -55,7 +60,10 @@ def replied(request: WireRequest) -> Reply:
     """A judge of its provider that supports what is said of ferritin."""
     if request.schema is None:
         return Reply("Yes" if "Ferritin fell" in request.prompt else " No.\n")
-    verdicts = [{"statement": 2, "verdict": "unsupported"}, {"statement": 1, "verdict": "supported"}]
+    verdicts = [
+        {"statement": 2, "verdict": "unsupported"},
+        {"statement": 1, "verdict": "supported"},
+    ]
     return Reply(json.dumps({"verdicts": verdicts}))
 
 
@@ -67,8 +75,12 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
         yield server
 
 
-@pytest.fixture(params=["ollama:llama3.2", "ollama:bespoke-minicheck", "ollama:bespoke-minicheck:7b", "folder:"])
-def judge(request: pytest.FixtureRequest, ollama: WireServer, tmp_path: Path) -> Iterator[ClaimJudge]:
+@pytest.fixture(
+    params=["ollama:llama3.2", "ollama:bespoke-minicheck", "ollama:bespoke-minicheck:7b", "folder:"]
+)
+def judge(
+    request: pytest.FixtureRequest, ollama: WireServer, tmp_path: Path
+) -> Iterator[ClaimJudge]:
     named = request.param
     if named == "folder:":
         labels = {"0": "contradiction", "1": "neutral", "2": "ENTAILMENT"}
@@ -91,9 +103,12 @@ def test_a_judge_tells_what_is_said_from_what_is_not(judge: ClaimJudge) -> None:
 
 
 def test_minicheck_is_asked_in_the_form_it_was_trained_in(ollama: WireServer) -> None:
-    """Its template brings the instructions; others in their place, or a schema, would make it another model."""
+    """Its template brings the instructions; others in their place, or a schema, would make it
+    another model."""
     with Connections(HURRIED) as connections:
-        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts([TOLD, INVENTED])
+        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts(
+            [TOLD, INVENTED]
+        )
 
     assert [request.prompt for request in ollama.requests] == [
         "Document: Results: Ferritin fell in all groups.\nClaim: Ferritin fell in all groups.",
@@ -107,7 +122,9 @@ def test_neither_yes_nor_no_is_no_verdict(ollama: WireServer) -> None:
     """Read as No it would drop an honest claim."""
     ollama.answer_by(lambda _request: Reply("Perhaps"))
     with Connections(HURRIED) as connections:
-        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts([TOLD])
+        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts(
+            [TOLD]
+        )
 
     assert found.supports == (None,)
 
@@ -119,7 +136,9 @@ def test_support_is_the_probability_of_one_output_or_of_the_second_of_two(
     """The first of two would turn every verdict round."""
     folder = write_classifier(tmp_path / "nli", n_labels, labels)
 
-    found = open_judge(f"folder:{folder}", load_settings({}), Connections(HURRIED)).verdicts([TOLD, INVENTED])
+    found = open_judge(f"folder:{folder}", load_settings({}), Connections(HURRIED)).verdicts(
+        [TOLD, INVENTED]
+    )
 
     told, invented = found.supports
     assert told is not None
@@ -137,7 +156,9 @@ def test_labels_that_name_no_support_are_refused(tmp_path: Path) -> None:
 
 def test_a_judge_that_does_not_exist_is_told_with_those_that_do() -> None:
     """A typing mistake must not switch the second look off."""
-    with pytest.raises(InvalidSettings, match="It is same, none, folder:PATH, fastembed:REPOSITORY, or a model"):
+    with pytest.raises(
+        InvalidSettings, match="It is same, none, folder:PATH, fastembed:REPOSITORY, or a model"
+    ):
         open_judge("acme:judge", load_settings({}), Connections(HURRIED))
 
 
@@ -147,9 +168,9 @@ def test_a_judge_whose_files_are_missing_leaves_the_rules_alone(tmp_path: Path) 
     claim = Claim("It fell.", (), relevance=None)
     verified = VerifiedClaims((replace(TOLD, claim=claim),))
 
-    found = JudgedSupport(judge, EmbeddedSupport(WordEncoder()), KeptFile(tmp_path / "kept.sqlite3")).scores(
-        verified, "?"
-    )
+    found = JudgedSupport(
+        judge, EmbeddedSupport(WordEncoder()), KeptFile(tmp_path / "kept.sqlite3")
+    ).scores(verified, "?")
 
     assert "is not in" in found.unjudged
     assert "missing" in judge.identity

@@ -13,7 +13,10 @@ from rag_assets.answering.model.replies import ModelReply
 from rag_assets_tests.cpu_limit import ends_in_time
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"
-CITATIONS = {"Ferritin fell.": {"source": 1, "quote": FELL}, "Others saw it too.": {"source": 2, "quote": LOWER}}
+CITATIONS = {
+    "Ferritin fell.": {"source": 1, "quote": FELL},
+    "Others saw it too.": {"source": 2, "quote": LOWER},
+}
 REPLY = {
     "answer": "It fell.",
     "claims": [{"text": text, "citations": [citation]} for text, citation in CITATIONS.items()],
@@ -26,7 +29,10 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
     """The claims in short."""
     reply = read_tolerantly(text)
     assert reply is not None, text
-    return [(claim.text, [(item.source, item.quote) for item in claim.citations]) for claim in reply.claims]
+    return [
+        (claim.text, [(item.source, item.quote) for item in claim.citations])
+        for claim in reply.claims
+    ]
 
 
 @pytest.mark.parametrize(
@@ -47,13 +53,21 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         "\n".join(json.dumps(claim) for claim in REPLY["claims"]),
         json.dumps({"claims": REPLY["claims"]}),
         GOOD.replace('"source": 1', '"source": "1"').replace('"source": 2', '"source": "[2]"'),
-        GOOD.replace('"source": 1', '"source": "S1"').replace('"source": 2', '"source": "Source 2"'),
+        GOOD.replace('"source": 1', '"source": "S1"').replace(
+            '"source": 2', '"source": "Source 2"'
+        ),
         GOOD.replace('"source"', '"source_id"').replace('"quote"', '"excerpt"'),
         GOOD.replace('"quote"', '"text"'),
         GOOD.replace('"claims"', '"Claims"').replace('"text"', '"claim"'),
-        json.dumps([{"text": text, "citations": None} | citation for text, citation in CITATIONS.items()]),
+        json.dumps(
+            [{"text": text, "citations": None} | citation for text, citation in CITATIONS.items()]
+        ),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'[\1], "quote": \2', GOOD),
-        re.sub(r'"citations": \[\{"source": (\d), "quote": ("[^"]+")\}\]', r'"source": \1, "quote": \2', GOOD),
+        re.sub(
+            r'"citations": \[\{"source": (\d), "quote": ("[^"]+")\}\]',
+            r'"source": \1, "quote": \2',
+            GOOD,
+        ),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'{"source": \1, "quote": \2}', GOOD),
     ],
 )
@@ -65,13 +79,21 @@ def test_a_reply_in_a_wrong_form_is_read_whole(text: str) -> None:
 def test_strings_with_stray_line_breaks_and_quotation_marks_are_read() -> None:
     """Copied quotes bring both."""
     assert read(GOOD.replace("fell in", "fell\nin"))[0][1] == [(1, "Ferritin fell\nin all groups")]
-    assert read(GOOD.replace("fell in", '"fell" in'))[0][1] == [(1, 'Ferritin "fell" in all groups')]
-    assert read(GOOD.replace("fell in", "fell \\pm in"))[0][1] == [(1, "Ferritin fell \\pm in all groups")]
+    assert read(GOOD.replace("fell in", '"fell" in'))[0][1] == [
+        (1, 'Ferritin "fell" in all groups')
+    ]
+    assert read(GOOD.replace("fell in", "fell \\pm in"))[0][1] == [
+        (1, "Ferritin fell \\pm in all groups")
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
-    [GOOD.replace('"}]}]}', '"}}]}'), GOOD.replace("lower, in", 'lower, "low", in'), GOOD.replace('": 2', '"= 2')],
+    [
+        GOOD.replace('"}]}]}', '"}}]}'),
+        GOOD.replace("lower, in", 'lower, "low", in'),
+        GOOD.replace('": 2', '"= 2'),
+    ],
 )
 def test_a_claim_that_no_rule_mends_takes_no_other_along(text: str) -> None:
     """What is whole is an answer."""
@@ -90,11 +112,14 @@ def test_a_citation_that_names_no_source_is_left_to_be_counted() -> None:
 
 def test_the_number_of_a_claim_is_no_source() -> None:
     """Models number their claims; a source made of that is a citation nobody gave."""
-    assert read(GOOD.replace('{"text"', '{"id": 2, "text"').replace('"source": 1, ', ""))[0][1] == [(NO_SOURCE, FELL)]
+    assert read(GOOD.replace('{"text"', '{"id": 2, "text"').replace('"source": 1, ', ""))[0][1] == [
+        (NO_SOURCE, FELL)
+    ]
 
 
 def test_a_claim_that_swallows_the_next_keeps_its_own_words() -> None:
-    """Where a brace is missing, the words of the next claim must not stand over the quotes of this one."""
+    """Where a brace is missing, the words of the next claim must not stand over the quotes of this
+    one."""
     swallowing = GOOD.replace('}]}, {"text"', '}], "text"')
 
     assert read(swallowing[: swallowing.rindex(', "citations"')] + "}]}") == WHOLE[:1]
@@ -137,13 +162,18 @@ def test_prose_with_markers_becomes_claims() -> None:
     assert read(text) == [
         (f"{FELL} by 12%.", [(1, f"{FELL} by 12%.")]),
         ("Some say it “was so low” later.", [(2, "was so low")]),
-        ("Both agree on “iron pills”.", [(1, "Both agree on “iron pills”."), (2, "Both agree on “iron pills”.")]),
+        (
+            "Both agree on “iron pills”.",
+            [(1, "Both agree on “iron pills”."), (2, "Both agree on “iron pills”.")],
+        ),
     ]
 
 
 def test_an_answer_with_markers_and_no_claims_is_read_as_prose() -> None:
     """Half a schema is common."""
-    assert read(json.dumps({"answer": f"{FELL} [1]. Nothing else."})) == [(f"{FELL}.", [(1, f"{FELL}.")])]
+    assert read(json.dumps({"answer": f"{FELL} [1]. Nothing else."})) == [
+        (f"{FELL}.", [(1, f"{FELL}.")])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +192,17 @@ def test_the_refusal_sentence_is_a_reply_without_claims(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "I cannot help with that.", "{}", "[]", "null", '{"error": "overloaded"}', "[1]", "<html>"]
+    "text",
+    [
+        "",
+        "I cannot help with that.",
+        "{}",
+        "[]",
+        "null",
+        '{"error": "overloaded"}',
+        "[1]",
+        "<html>",
+    ],
 )
 def test_what_is_no_reply_is_none(text: str) -> None:
     """The engine then refuses and keeps the raw text."""
@@ -212,7 +252,9 @@ def test_random_marks_never_raise(text: str) -> None:
 @given(st.data())
 def test_a_mangled_reply_yields_only_quotes_that_stand_in_it(data: st.DataObject) -> None:
     """The reader may lose words, it must not make any."""
-    text = data.draw(st.sampled_from([GOOD, f"{FELL} [1]. {LOWER} [2].", json.dumps(REPLY, indent=1)]))
+    text = data.draw(
+        st.sampled_from([GOOD, f"{FELL} [1]. {LOWER} [2].", json.dumps(REPLY, indent=1)])
+    )
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(text)))
         until = data.draw(st.integers(at, min(len(text), at + 12)))

@@ -39,21 +39,27 @@ def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
         "The dose is unknown [INSUFFICIENT DATA].",
     ],
 )
-def test_a_statement_with_any_spelling_of_the_marker_is_no_claim_and_names_what_is_missing(written: str) -> None:
+def test_a_statement_with_any_spelling_of_the_marker_is_no_claim_and_names_what_is_missing(
+    written: str,
+) -> None:
     """Published as a claim, it would count as an answer to the part that it calls missing."""
     assert is_insufficient(written)
     assert parts(claims=(written,)) == (DOSE,)
 
 
 def test_a_marker_that_stands_alone_tells_nothing() -> None:
-    """A note that names no part, beside an answer to all of them, makes a good answer look broken."""
+    """A note that names no part, beside an answer to all of them, makes a good answer look
+    broken."""
     assert parts(claims=("[INSUFFICIENT DATA]",)) == ()
 
 
 @pytest.mark.parametrize(
     ("said", "note"),
     [
-        ("All papers in this corpus report that iron does have side effects in adults.", SIDE_EFFECTS),
+        (
+            "All papers in this corpus report that iron does have side effects in adults.",
+            SIDE_EFFECTS,
+        ),
         ("Iron: <b>doubles</b>\u202e in a week", SIDE_EFFECTS),
         ("Ferritin doubled.", ""),
         ("Visit mallory.example.", ""),
@@ -66,7 +72,11 @@ def test_no_statement_is_made_in_a_note_on_what_is_missing(said: str, note: str)
 
 def test_each_note_is_told_once_and_few_are() -> None:
     """A model that repeats itself would fill the page."""
-    assert parts("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (
+    assert parts(
+        "the dose given",
+        "No dose is reported.",
+        claims=("[INSUFFICIENT DATA] No dose is reported.",),
+    ) == (
         GIVEN,
         DOSE,
     )
@@ -87,7 +97,10 @@ def test_prose_about_insufficient_data_is_no_marker() -> None:
         ("Ferritin fell [Source 3] in all [1, 2] groups.", "Ferritin fell in all groups."),
         ("Iron helps [smith2020, p. 3].", "Iron helps (smith2020, p. 3)."),
         ("Iron\nhelps\x1b[31m\u202e a lot\u200b.", "Iron helps (31m a lot."),
-        ("Iron 【smith2020】 helps\u2028⟦p. 3⟧ a\ue000 lot\ud800.", "Iron (smith2020) helps (p. 3) a lot."),
+        (
+            "Iron 【smith2020】 helps\u2028⟦p. 3⟧ a\ue000 lot\ud800.",
+            "Iron (smith2020) helps (p. 3) a lot.",
+        ),
         ("The dose was [7] mg in [90]% of them.", "The dose was (7) mg in (90)% of them."),
     ],
 )
@@ -96,7 +109,9 @@ def test_a_claim_is_one_plain_line_that_cites_nothing(written: str, text: str) -
     assert claim_text(written) == text
 
 
-@pytest.mark.parametrize("written", [REFUSAL, f"Iron helps. {SINGLE_SOURCE_NOTE}", "x" * (MAX_CLAIM_CHARS + 1), " \n"])
+@pytest.mark.parametrize(
+    "written", [REFUSAL, f"Iron helps. {SINGLE_SOURCE_NOTE}", "x" * (MAX_CLAIM_CHARS + 1), " \n"]
+)
 def test_a_text_that_no_claim_can_have_is_none(written: str) -> None:
     """A note of ours inside a claim would be read as ours."""
     assert claim_text(written) == ""

@@ -13,7 +13,11 @@ def checked(claim: str, quote: str, *, around: str = "", question: str = "") -> 
 @pytest.mark.parametrize(
     ("claim", "quote", "how"),
     [
-        ("Yield rose by 3.3 kg.", "Yield was 9.1 kg at first and 12.4 kg later.", "3.3 = 12.4 - 9.1"),
+        (
+            "Yield rose by 3.3 kg.",
+            "Yield was 9.1 kg at first and 12.4 kg later.",
+            "3.3 = 12.4 - 9.1",
+        ),
         ("In all 70 goats were fed.", "We fed 40 goats hay and 30 goats straw.", "70 = 40 + 30"),
         ("Of the goats, 25% were ill.", "Of 40 goats, 10 were ill.", "25 = 10 / 40"),
         ("Milk was 4 times as much.", "Milk rose from 5 to 20 litres.", None),
@@ -28,7 +32,8 @@ def checked(claim: str, quote: str, *, around: str = "", question: str = "") -> 
 def test_a_number_that_follows_from_the_quotes_is_published_with_its_sum(
     claim: str, quote: str, how: str | None
 ) -> None:
-    """A true difference that is withheld is an answer lost, and one without its sum cannot be checked by a reader."""
+    """A true difference that is withheld is an answer lost, and one without its sum cannot be
+    checked by a reader."""
     found = checked(claim, quote)
 
     assert found.missing == ()
@@ -48,7 +53,9 @@ def test_a_number_that_follows_from_the_quotes_is_published_with_its_sum(
         ("They took 5 kg.", "They took 5 of them."),
     ],
 )
-def test_a_number_that_stands_nowhere_and_does_not_follow_is_missing(claim: str, quote: str) -> None:
+def test_a_number_that_stands_nowhere_and_does_not_follow_is_missing(
+    claim: str, quote: str
+) -> None:
     """An invented figure beside a true quote is believed."""
     assert checked(claim, quote).missing
 
@@ -68,7 +75,11 @@ def test_a_share_in_words_is_held_by_numbers(claim: str, quote: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "printed"),
-    [("1.2 mmol of Ca2+", "1.2 mmol of Ca²⁺"), ("41 µg of PM2.5", "41 µg of PM₂.₅"), ("5 kg m-2", "5 kg m⁻²")],
+    [
+        ("1.2 mmol of Ca2+", "1.2 mmol of Ca²⁺"),
+        ("41 µg of PM2.5", "41 µg of PM₂.₅"),
+        ("5 kg m-2", "5 kg m⁻²"),
+    ],
 )
 def test_raised_and_lowered_digits_hold_plain_ones(typed: str, printed: str) -> None:
     """Models write plain digits where the paper has raised ones."""

@@ -71,10 +71,14 @@ def test_words_that_are_no_names_are_never_missing() -> None:
     assert names_in("Does perseverance prevent joblessness among adolescents?") == []
 
 
-@pytest.mark.parametrize("before", ["1) ", "(a) ", "Q3 ", "Hi there, ", "Question 12\n", "• ", "\t", "It rained; "])
+@pytest.mark.parametrize(
+    "before", ["1) ", "(a) ", "Q3 ", "Hi there, ", "Question 12\n", "• ", "\t", "It rained; "]
+)
 def test_a_word_that_any_question_is_made_of_is_no_name_wherever_it_stands(before: str) -> None:
     """ "No passage that was found names What" refused every third question of a numbered list."""
-    assert [name.text for name in names_in(f"{before}What did Boeing lose?") if name.text != "12"] == ["Boeing"]
+    assert [
+        name.text for name in names_in(f"{before}What did Boeing lose?") if name.text != "12"
+    ] == ["Boeing"]
     assert names_in(f"{before}How does it work?") in ([], names_in("12"))
 
 
@@ -90,7 +94,9 @@ def test_the_id_of_a_paper_names_it() -> None:
 
 
 def decisive(question: str) -> list[bool]:
-    return [name.is_decisive for name in missing_names(question, [context(chunk("smith2020", STUDY))])]
+    return [
+        name.is_decisive for name in missing_names(question, [context(chunk("smith2020", STUDY))])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -151,6 +157,8 @@ def test_a_name_of_which_something_was_found_refuses_nothing(question: str, text
 @pytest.mark.parametrize("word", ["Universe", "University", "Viewing", "Ulva"])
 def test_an_acronym_is_short_for_no_word_without_its_letters_apart_and_in_order(word: str) -> None:
     """Otherwise any word would do."""
-    found = missing_names("Which UIV lamp was used?", [context(chunk("smith2020", f"A {word} lamp was used."))])
+    found = missing_names(
+        "Which UIV lamp was used?", [context(chunk("smith2020", f"A {word} lamp was used."))]
+    )
 
     assert [name.is_decisive for name in found] == [True]

@@ -6,7 +6,9 @@ from rag_assets.answering.verify.normalized_text import digit_groups, normalized
 
 
 def read_alike(one: str, other: str) -> bool:
-    return normalized(one).text == normalized(other).text and digit_groups(one) == digit_groups(other)
+    return normalized(one).text == normalized(other).text and digit_groups(one) == digit_groups(
+        other
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,4 +97,6 @@ def test_every_character_leads_back_to_its_place() -> None:
     read = normalized(text)
 
     assert read.text == "an old naïve test of 1234+/-5 percent of"
-    assert [text[origin] for origin in read.origins] == list("An old naive test of 1234±±±5%%%%%%%%%of")
+    assert [text[origin] for origin in read.origins] == list(
+        "An old naive test of 1234±±±5%%%%%%%%%of"
+    )

@@ -9,7 +9,9 @@ from rag_assets_tests.cpu_limit import ends_in_time
 
 
 def missing(claim: str, quotes: list[str], question: str) -> tuple[str, ...]:
-    return check_numbers(claim, [QuotedText(quote, 0, len(quote)) for quote in quotes], question).missing
+    return check_numbers(
+        claim, [QuotedText(quote, 0, len(quote)) for quote in quotes], question
+    ).missing
 
 
 @pytest.mark.parametrize(
@@ -24,9 +26,15 @@ def missing(claim: str, quotes: list[str], question: str) -> tuple[str, ...]:
         ("0.12 of them fell ill.", "12% of them fell ill."),
         ("It took 1 s.", "It took 1000 ms."),
         ("Five people took part for 2 weeks.", "5 people took part for 14 days."),
-        ("The difference was significant (p < 0.05).", "The difference was significant (p = 0.03)."),
+        (
+            "The difference was significant (p < 0.05).",
+            "The difference was significant (p = 0.03).",
+        ),
         ("It fell by 0.3.", "The change was -0.3."),
-        ("Two groups were compared.", "The 45 patients of the first and 50 of the second were compared."),
+        (
+            "Two groups were compared.",
+            "The 45 patients of the first and 50 of the second were compared.",
+        ),
         ("68% fell ill.", "13 of 19 fell ill."),
         ("Nothing changed.", "Nothing changed in 19 weeks."),
         ("12% fell ill.", "A share of 0.12 fell ill, and 30% died."),
@@ -69,7 +77,10 @@ def test_a_claim_in_other_words_or_rounded_misses_no_number(claim: str, quote: s
         ("Over 800 papers were read.", "We read more than 914 papers."),
         ("Over 500 papers were read.", "We read more than 900 papers."),
         ("Over 50 papers were read.", "We read 914 papers."),
-        ("The difference was significant (p < 0.05).", "The difference was not significant (p = 0.07)."),
+        (
+            "The difference was significant (p < 0.05).",
+            "The difference was not significant (p = 0.07).",
+        ),
         ("It treats type 1 diabetes.", "It treats type 2 diabetes."),
         ("120 patients took part.", "1200 patients took part."),
         ("p = 0.05", "p = 0.049"),
@@ -100,8 +111,12 @@ def test_a_claim_with_another_number_than_its_quote_misses_it(claim: str, quote:
 
 
 def test_a_number_of_the_question_needs_no_quote() -> None:
-    """An answer repeats what it was asked about, and may give a unit that the question gives once for all."""
-    quote, claim = "Ferritin fell by 12% in the first 4 weeks.", "After 6 weeks it had fallen by 12%."
+    """An answer repeats what it was asked about, and may give a unit that the question gives once
+    for all."""
+    quote, claim = (
+        "Ferritin fell by 12% in the first 4 weeks.",
+        "After 6 weeks it had fallen by 12%.",
+    )
 
     for question in ("Did it fall within 6 weeks?", "Did it fall after 6 or only after 9 weeks?"):
         assert missing(claim, [quote], question) == ()

@@ -9,7 +9,9 @@ QUOTE = "The Zorblax feed raised the milk of goats in Ostia by 12%."
 
 
 def reason(claim: str, quote: str = QUOTE, *, around: str = "", title: str = "") -> Reason | None:
-    found = checked_claim(claim, [QuotedText(quote + around, 0, len(quote), title=title)], "").objection
+    found = checked_claim(
+        claim, [QuotedText(quote + around, 0, len(quote), title=title)], ""
+    ).objection
     return found and found.reason
 
 
@@ -17,7 +19,10 @@ def reason(claim: str, quote: str = QUOTE, *, around: str = "", title: str = "")
     ("claim", "why"),
     [
         ("The Zorblax feed raised the milk of goats by 15%.", Reason.NUMBER_MISSING),
-        ("The Zorblax feed lowered the milk of goats, which decreased by 12%.", Reason.TURNED_ROUND),
+        (
+            "The Zorblax feed lowered the milk of goats, which decreased by 12%.",
+            Reason.TURNED_ROUND,
+        ),
         ("The Quimbly feed raised the milk of goats by 12%.", Reason.NAME_MISSING),
         ("Basalt cools slowly under water.", Reason.UNRELATED),
     ],
@@ -48,10 +53,19 @@ def test_a_name_may_stand_around_the_quote_in_the_title_or_in_full() -> None:
     assert reason(claim, quote) is Reason.NAME_MISSING
     assert reason(claim, quote, around=" We bought Quimbly.") is None
     assert reason(claim, quote, title="Quimbly for goats") is None
-    assert reason("The WMO measured milk.", "It measured milk.", around=" The World Milk Organization did.") is None
+    assert (
+        reason(
+            "The WMO measured milk.",
+            "It measured milk.",
+            around=" The World Milk Organization did.",
+        )
+        is None
+    )
 
 
-@pytest.mark.parametrize("quote", ["It may be 7 or not.", "None of the goats fell ill, perhaps.", "Hay: 3 | Milk: 4"])
+@pytest.mark.parametrize(
+    "quote", ["It may be 7 or not.", "None of the goats fell ill, perhaps.", "Hay: 3 | Milk: 4"]
+)
 def test_a_claim_that_is_its_own_quote_is_never_objected_to(quote: str) -> None:
     """The words of a paper carry themselves; without a model every claim is one."""
     assert reason(quote, quote) is None

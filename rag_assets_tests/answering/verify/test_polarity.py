@@ -52,7 +52,8 @@ def test_a_claim_that_keeps_the_caution_of_its_quote_is_not_surer(claim: str) ->
 
 
 def test_a_claim_that_one_of_its_sentences_states_is_not_surer() -> None:
-    """What is a guess in one sentence may be a finding in the next; the true claim would be lost."""
+    """What is a guess in one sentence may be a finding in the next; the true claim would be
+    lost."""
     plain = "Hay protects goats against fever."
 
     assert not is_surer(plain, [f"Hay may protect goats against worms. {plain}"])

@@ -11,7 +11,8 @@ def published(quote: str, text: str) -> list[str]:
 
 
 def test_a_quote_has_fifteen_characters_at_least() -> None:
-    """A shorter one stands in any paper of the subject, and proves nothing of the claim it is put behind."""
+    """A shorter one stands in any paper of the subject, and proves nothing of the claim it is put
+    behind."""
     assert published("Rats lived well", "Rats lived well.") == ["Rats lived well"]
     assert published("Rats lived ill", "Rats lived ill.") == []
 
@@ -53,8 +54,39 @@ def test_a_quote_does_not_begin_inside_a_number(before: str) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        *("0", ".5", ",5", "·5", " 000", "\u2009000", "\u202f000", "'000", "’000", "e3", "½", "⅔", "⁵", "/7", " / 7"),
-        *(":7", "^3", " × 10^3", "×10", " x 3", "–7", " – 7", "-7", "%", " %", "‰", "°", " per cent", " percent"),
+        *(
+            "0",
+            ".5",
+            ",5",
+            "·5",
+            " 000",
+            "\u2009000",
+            "\u202f000",
+            "'000",
+            "’000",
+            "e3",
+            "½",
+            "⅔",
+            "⁵",
+            "/7",
+            " / 7",
+        ),
+        *(
+            ":7",
+            "^3",
+            " × 10^3",
+            "×10",
+            " x 3",
+            "–7",
+            " – 7",
+            "-7",
+            "%",
+            " %",
+            "‰",
+            "°",
+            " per cent",
+            " percent",
+        ),
         *(" hundred", " thousand", " million", " billion", " dozen", " fold", "-fold", "mg"),
     ],
 )
@@ -78,7 +110,10 @@ def test_a_quote_does_not_end_inside_a_number(after: str) -> None:
         ("All of the cells were CD4", "All of the cells were CD4− in the end."),
         ("insensitive cells were found in all", "Many drug-insensitive cells were found in all."),
         ("insensitive cells were found in all", "Many drug-\ninsensitive cells were found in all."),
-        ("significant effects were found in all", "Only non- significant effects were found in all."),
+        (
+            "significant effects were found in all",
+            "Only non- significant effects were found in all.",
+        ),
         ("All of the effects were non", "All of the effects were non- significant."),
         ("All of the effects were typ", "All of the effects were typ\u200bical."),
         ("All of the cells were nai", "All of the cells were nai\u0308ve."),
@@ -105,7 +140,9 @@ def test_a_sign_between_bars_makes_no_table_of_prose() -> None:
     """The line before may deny what the next one says."""
     text = "Nothing is new. We do not believe\nthat P(a | b) rises in all of the groups."
 
-    assert published("that P(a | b) rises in all of the groups", text) == [text.removeprefix("Nothing is new. ")]
+    assert published("that P(a | b) rises in all of the groups", text) == [
+        text.removeprefix("Nothing is new. ")
+    ]
 
 
 @pytest.mark.parametrize("caption", ["", "Deaths of men, none of whom were young\n"])
@@ -119,13 +156,38 @@ def test_a_row_of_a_table_is_published_without_the_others(caption: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        *("We DON'T think {}.", "It isn′t so that {}.", "It isn`t so that {}.", "We don´t know that {}."),
+        *(
+            "We DON'T think {}.",
+            "It isn′t so that {}.",
+            "It isn`t so that {}.",
+            "We don´t know that {}.",
+        ),
         *("Did they find that {}?", "They asked “was it that {}?”"),
-        *("We hypothesised that {}.", "Our hypotheses were that {}.", "We doubt {}.", "Wrongly, {}.", "Falsely, {}."),
-        *("They claim that {}.", "Some argue that {}.", "Many believed that {}.", "It is said that {}."),
-        *("It is untrue that {}.", "It was debunked that {}.", "A misconception is that {}.", "They deny that {}."),
+        *(
+            "We hypothesised that {}.",
+            "Our hypotheses were that {}.",
+            "We doubt {}.",
+            "Wrongly, {}.",
+            "Falsely, {}.",
+        ),
+        *(
+            "They claim that {}.",
+            "Some argue that {}.",
+            "Many believed that {}.",
+            "It is said that {}.",
+        ),
+        *(
+            "It is untrue that {}.",
+            "It was debunked that {}.",
+            "A misconception is that {}.",
+            "They deny that {}.",
+        ),
         *("Reportedly, {}.", "Purportedly, {}.", "Theoretically, {}.", "Hypothetically, {}."),
-        *("They falsified data so {}.", "Here {}; the paper was retracted.", "Here {}; this vanished."),
+        *(
+            "They falsified data so {}.",
+            "Here {}; the paper was retracted.",
+            "Here {}; this vanished.",
+        ),
         *(
             "Here {}, insignificantly.",
             "Here {} (insignificant).",
@@ -165,19 +227,28 @@ def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> Non
             "If pain fell, but {the mortality of men rose}, it did.",
         ),
         # what goes on about the words quoted
-        *("{The mortality of men rose}, but this did not last.", "{The mortality of men rose}, but not in women."),
+        *(
+            "{The mortality of men rose}, but this did not last.",
+            "{The mortality of men rose}, but not in women.",
+        ),
         *(
             "{The mortality of men rose}, but the effect did not last.",
             "{The mortality of men rose}, although not much.",
         ),
-        *("{The mortality of men rose}, and may rise again.", "{The mortality of men rose}; no trial saw it."),
+        *(
+            "{The mortality of men rose}, and may rise again.",
+            "{The mortality of men rose}; no trial saw it.",
+        ),
         "{The mortality of men rose}, but many trials did not see it.",
         "{The mortality of men rose}; others deny all harm in men.",
         # clauses within others
         "It did not differ (t = 2; the mean was 3) {from the mean of the controls}.",
         "It did not last, although it was a trend, {when the drug was given to men}.",
         # another clause, which is not told apart
-        *("Zinc did not help, but {the mortality of men rose}.", "{The mortality of men rose}; zinc may not do so."),
+        *(
+            "Zinc did not help, but {the mortality of men rose}.",
+            "{The mortality of men rose}; zinc may not do so.",
+        ),
     ],
 )
 def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
@@ -191,7 +262,10 @@ def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
 @pytest.mark.parametrize(
     ("quote", "parts"),
     [
-        ("Ferritin fell in all … Zinc rose in all of them.", ["Ferritin fell in all", "Zinc rose in all of them."]),
+        (
+            "Ferritin fell in all … Zinc rose in all of them.",
+            ["Ferritin fell in all", "Zinc rose in all of them."],
+        ),
         (
             "the drug helped in men … Zinc rose in all of them.",
             ["We do not think that the drug helped in men at all.", "Zinc rose in all of them."],
@@ -211,7 +285,8 @@ def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
     ],
 )
 def test_an_ellipsis_over_sentences_parts_two_quotes(quote: str, parts: list[str]) -> None:
-    """Refused, a claim over two true sentences is lost; each of them is published as it would be by itself."""
+    """Refused, a claim over two true sentences is lost; each of them is published as it would be by
+    itself."""
     text = (
         "Ferritin fell in all groups. We do not think that the drug helped in men at all. Zinc rose in all of them. "
         "With time, the pain of all women rose much. Nothing eased the pain of the men fell short of it."
@@ -221,11 +296,13 @@ def test_an_ellipsis_over_sentences_parts_two_quotes(quote: str, parts: list[str
 
 
 @pytest.mark.parametrize(
-    "line", ["JOURNAL OF IRON 12", "DOI: 10.1234/iron.9", "12", "© 2014 Iron Society.\n\nLund et al."]
+    "line",
+    ["JOURNAL OF IRON 12", "DOI: 10.1234/iron.9", "12", "© 2014 Iron Society.\n\nLund et al."],
 )
 @pytest.mark.parametrize("breaks", ["\n\n", "\n"])
 def test_a_line_in_the_middle_of_a_sentence_may_be_left_out(line: str, breaks: str) -> None:
-    """A header or footer that the extraction kept would cost each sentence that goes over a page."""
+    """A header or footer that the extraction kept would cost each sentence that goes over a
+    page."""
     text = f"All were seen. Pain fell in most of the{breaks}{line}{breaks}patients, who were then treated. Others rose."
     place = text[text.index("Pain") : text.index(", who")]
 
@@ -265,9 +342,7 @@ def test_two_pieces_of_text_are_not_joined_over_a_line(text: str) -> None:
 
 def test_what_is_published_begins_at_a_sentence() -> None:
     """ "21) = 3.45, p = .03, it did not fall" is no sentence of the source."""
-    whole = (
-        "With age, F(1, 21) = 3.45, p = .03, and with sex, F(2, 38) = 0.18, ps > .05, it did not fall in the groups."
-    )
+    whole = "With age, F(1, 21) = 3.45, p = .03, and with sex, F(2, 38) = 0.18, ps > .05, it did not fall in the groups."
 
     assert published("it did not fall in the groups", f"All were tested. {whole} Others rose.") == [
         "it did not fall in the groups"
@@ -276,10 +351,21 @@ def test_what_is_published_begins_at_a_sentence() -> None:
 
 
 @pytest.mark.parametrize(("n_clauses", "is_published"), [(22, True), (26, False)])
-def test_a_quote_brings_a_long_sentence_along_but_no_page(n_clauses: int, is_published: bool) -> None:
-    """Long sentences are common in papers; a quote that grows to a page can be read to say anything."""
-    turned = "It is not true, said " + "one author after another, " * n_clauses + "that zinc cures the common cold."
-    parted = "Ferritin fell in all groups " + "of runners, of rowers and " * n_clauses + "of riders within a month."
+def test_a_quote_brings_a_long_sentence_along_but_no_page(
+    n_clauses: int, is_published: bool
+) -> None:
+    """Long sentences are common in papers; a quote that grows to a page can be read to say
+    anything."""
+    turned = (
+        "It is not true, said "
+        + "one author after another, " * n_clauses
+        + "that zinc cures the common cold."
+    )
+    parted = (
+        "Ferritin fell in all groups "
+        + "of runners, of rowers and " * n_clauses
+        + "of riders within a month."
+    )
 
     assert published("zinc cures the common cold", turned) == ([turned] if is_published else [])
     assert published("Ferritin fell in all groups ... of riders within a month.", parted) == (
@@ -292,7 +378,10 @@ def test_the_marks_of_the_one_who_quotes_are_no_part_of_the_quote(quoted: str) -
     """Models number their references and set quotes as Markdown does."""
     quote = "the drug showed an effect on mortality"
 
-    assert published(quoted.format(quote), f"In short {quote}. Others did too.") in ([quote], [f"{quote}."])
+    assert published(quoted.format(quote), f"In short {quote}. Others did too.") in (
+        [quote],
+        [f"{quote}."],
+    )
 
 
 @pytest.mark.parametrize(
@@ -318,6 +407,7 @@ def test_a_quote_that_is_always_cut_is_refused_in_time() -> None:
 
 
 def test_a_short_quote_is_evidence_only_where_it_is_the_whole_chunk() -> None:
-    """The line of an author may be a chunk of its own; elsewhere a few letters are found anywhere."""
+    """The line of an author may be a chunk of its own; elsewhere a few letters are found
+    anywhere."""
     assert [place.end for place in find_quote("Ben Mistel", "Ben Mistel")] == [10]
     assert find_quote("Ben Mistel", "Ben Mistel went home.") == []

@@ -4,12 +4,20 @@ import pytest
 
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason
-from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, Scoring, VerifiedClaims, looked_at
+from rag_assets.answering.verify.verification import (
+    EmbeddedSupport,
+    Outcome,
+    Scoring,
+    VerifiedClaims,
+    looked_at,
+)
 from rag_assets.core.domain import Claim, Support
 from rag_assets_testing.citations import cited
 from rag_assets_tests.answering.builders import WordEncoder
 
-QUOTE = "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 played no part at all."
+QUOTE = (
+    "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 played no part at all."
+)
 
 
 def claim(text: str, *quotes: str) -> Claim:
@@ -30,7 +38,10 @@ def support(text: str) -> Support:
 
 def test_a_claim_is_compared_with_the_nearest_sentence_of_its_quotes() -> None:
     """A long quote says many things, one of which carries the claim."""
-    near, far = support("Ferritin fell by 12% in all groups."), support("Basalt cools slowly under water.")
+    near, far = (
+        support("Ferritin fell by 12% in all groups."),
+        support("Basalt cools slowly under water."),
+    )
 
     assert near.score == pytest.approx(1.0)
     assert far.score is not None
@@ -38,7 +49,8 @@ def test_a_claim_is_compared_with_the_nearest_sentence_of_its_quotes() -> None:
 
 
 def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None:
-    """It would be 1 for every answer without a model, beside which a model's claims look badly supported."""
+    """It would be 1 for every answer without a model, beside which a model's claims look badly
+    supported."""
     claims = verified(claim(QUOTE), claim("Ferritin fell by 12%."))
     quoted, written = EmbeddedSupport(WordEncoder()).scores(claims, "").supports
 
@@ -48,9 +60,14 @@ def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None
 
 def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
     """A score beside the wrong claim is worse than none."""
-    claims = [claim("Basalt cools slowly under water."), claim("Ferritin fell by 12% in all groups.")]
+    claims = [
+        claim("Basalt cools slowly under water."),
+        claim("Ferritin fell by 12% in all groups."),
+    ]
 
-    first, second = looked_at(verified(*claims), EmbeddedSupport(WordEncoder()).scores(verified(*claims), "")).claims
+    first, second = looked_at(
+        verified(*claims), EmbeddedSupport(WordEncoder()).scores(verified(*claims), "")
+    ).claims
 
     assert (first.text, first.citations) == (claims[0].text, claims[0].citations)
     assert first.support is not None
@@ -60,22 +77,35 @@ def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
 
 
 def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_its_words() -> None:
-    """Published with a low figure, it would be read like any other; and the model that mends it must know why."""
+    """Published with a low figure, it would be read like any other; and the model that mends it
+    must know why."""
     verdicts = [Support(None, judged) for judged in (1.0, 0.5, 0.0)]
     claims = verified(*(claim(f"Ferritin fell in {place}.") for place in ("Rome", "Oslo", "Bern")))
 
-    looked = looked_at(claims, Scoring(tuple(verdicts), ("", "Oslo is not named", "Bern is not named")))
+    looked = looked_at(
+        claims, Scoring(tuple(verdicts), ("", "Oslo is not named", "Bern is not named"))
+    )
 
-    assert [one.text for one in looked.claims] == ["Ferritin fell in Rome.", "Ferritin fell in Oslo."]
+    assert [one.text for one in looked.claims] == [
+        "Ferritin fell in Rome.",
+        "Ferritin fell in Oslo.",
+    ]
     assert [one.support.is_partial for one in looked.claims if one.support] == [False, True]
-    assert [one.objection for one in looked.objected] == [Objection(Reason.NOT_SUPPORTED, "Bern is not named")]
+    assert [one.objection for one in looked.objected] == [
+        Objection(Reason.NOT_SUPPORTED, "Bern is not named")
+    ]
 
 
 @pytest.mark.parametrize(("judged", "is_published"), [(1.0, True), (0.5, False), (None, False)])
-def test_only_a_claim_found_wholly_supported_overrules_a_doubt(judged: float | None, is_published: bool) -> None:
-    """The rules doubt by words, which may be said in others; half a verdict is not enough against them."""
+def test_only_a_claim_found_wholly_supported_overrules_a_doubt(
+    judged: float | None, is_published: bool
+) -> None:
+    """The rules doubt by words, which may be said in others; half a verdict is not enough against
+    them."""
     doubt = Objection(Reason.TURNED_ROUND, "its quotes say the opposite of 'fell'")
-    doubted = VerifiedClaims((Outcome(DraftClaim("Ferritin fell.", ()), claim("Ferritin fell."), doubt),))
+    doubted = VerifiedClaims(
+        (Outcome(DraftClaim("Ferritin fell.", ()), claim("Ferritin fell."), doubt),)
+    )
 
     looked = looked_at(doubted, Scoring((Support(None, judged),)))
 

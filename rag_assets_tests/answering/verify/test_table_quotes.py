@@ -114,24 +114,41 @@ FALSE = {
     ],
 }
 NOT_SEEN_BY_RULES = [
-    ("The control group had a mean of 3.87 (SD 93.73).", MOMENTS, [1]),  # the table says "M" for the mean
+    (
+        "The control group had a mean of 3.87 (SD 93.73).",
+        MOMENTS,
+        [1],
+    ),  # the table says "M" for the mean
     ("Its IC50 is 3.4 nM.", DRUGS, [1]),  # whatever drug was asked about
-    ("The response was 20 %.", "Response (%): 38 | Dose: 20", [0]),  # the column has no unit of its own
+    (
+        "The response was 20 %.",
+        "Response (%): 38 | Dose: 20",
+        [0],
+    ),  # the column has no unit of its own
 ]
 
 
 @pytest.mark.parametrize(("claim", "table", "rows"), TRUE)
-def test_a_claim_that_says_what_its_cell_says_is_kept(claim: str, table: str, rows: list[int]) -> None:
+def test_a_claim_that_says_what_its_cell_says_is_kept(
+    claim: str, table: str, rows: list[int]
+) -> None:
     """A true claim that is dropped is an answer lost."""
     kept = verified(claim, table, *rows)
 
     assert [one.text for one in kept.claims] == [claim]
-    assert [one.quote for one in kept.claims[0].citations] == [table.split("\n")[row] for row in rows]
+    assert [one.quote for one in kept.claims[0].citations] == [
+        table.split("\n")[row] for row in rows
+    ]
 
 
-@pytest.mark.parametrize(("claim", "table", "rows"), [case for cases in FALSE.values() for case in cases])
-def test_a_claim_with_what_another_cell_says_is_dropped(claim: str, table: str, rows: list[int]) -> None:
-    """Half of what papers report stands in tables; a number beside the wrong drug is a false answer with a proof."""
+@pytest.mark.parametrize(
+    ("claim", "table", "rows"), [case for cases in FALSE.values() for case in cases]
+)
+def test_a_claim_with_what_another_cell_says_is_dropped(
+    claim: str, table: str, rows: list[int]
+) -> None:
+    """Half of what papers report stands in tables; a number beside the wrong drug is a false answer
+    with a proof."""
     kept = verified(claim, table, *rows)
 
     assert kept.claims == ()
@@ -144,13 +161,15 @@ def test_a_claim_with_what_another_cell_says_is_dropped(claim: str, table: str, 
 def test_a_claim_that_does_not_name_its_cell_is_left_to_the_second_look(
     claim: str, table: str, rows: list[int]
 ) -> None:
-    """Rules compare the names of rows and columns as they are written. What names none, or names one by another word
-    than the table, only the second look by a model can hold against the table; without a model it is published."""
+    """Rules compare the names of rows and columns as they are written. What names none, or names
+    one by another word than the table, only the second look by a model can hold against the table;
+    without a model it is published."""
     assert verified(claim, table, *rows).claims
 
 
 def test_a_wrong_number_that_the_question_holds_is_left_to_the_second_look() -> None:
-    """Answers repeat the numbers they were asked about; only a model can tell that "Is it 5.4 nM?" was not affirmed."""
+    """Answers repeat the numbers they were asked about; only a model can tell that "Is it 5.4 nM?"
+    was not affirmed."""
     question = "Is the IC50 of BMS-986158 5.4 nM?"
 
     assert verified("The IC50 of BMS-986158 is 5.4 nM.", DRUGS, 1, question=question).claims
@@ -167,9 +186,7 @@ def test_a_table_of_one_row_needs_no_name() -> None:
 
 def test_the_unit_of_a_number_may_stand_in_the_caption() -> None:
     """Tables of one unit name it once, above everything."""
-    table = (
-        "Table 2. Serum ferritin (ng/ml).\nGroup: Men | Before: 31 | After: 25\nGroup: Women | Before: 12 | After: 19"
-    )
+    table = "Table 2. Serum ferritin (ng/ml).\nGroup: Men | Before: 31 | After: 25\nGroup: Women | Before: 12 | After: 19"
 
     assert verified("Ferritin of men before was 31 ng/ml.", table, 1).claims
     assert not verified("Ferritin of men before was 31 mg/ml.", table, 1).claims
@@ -189,8 +206,11 @@ TWINS = "Table 5. Tax rates.\nItem: Effective rate | Share: 21\nItem: Effective 
         (TWINS, 1, "The effective rate was 21 %."),
     ],
 )
-def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(table: str, row: int, claim: str) -> None:
-    """The number of another year stood under "word for word in the paper": the seal was for the words only."""
+def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(
+    table: str, row: int, claim: str
+) -> None:
+    """The number of another year stood under "word for word in the paper": the seal was for the
+    words only."""
     prose, line = "The rates are 21 %, 45 and 3.4 in all groups.", table.split("\n")[row]
     source = chunk("smith2020", f"{table}\n\n{prose}")
 
@@ -200,17 +220,26 @@ def test_words_of_a_row_that_is_not_certain_are_found_and_prove_nothing_alone(ta
 
     alone, beside_prose = claimed(line), claimed(line, prose)
 
-    assert [one.objection.reason for one in alone.objected if one.objection] == [Reason.ROW_UNCERTAIN]
+    assert [one.objection.reason for one in alone.objected if one.objection] == [
+        Reason.ROW_UNCERTAIN
+    ]
     (kept,) = beside_prose.claims
-    assert [one.verification for one in kept.citations] == [Verification.UNPLACED, Verification.EXACT]
+    assert [one.verification for one in kept.citations] == [
+        Verification.UNPLACED,
+        Verification.EXACT,
+    ]
     assert claim_note(kept) == "the words are in the paper; read the row in the table"
 
 
 def test_a_row_that_is_certain_has_the_seal_in_whole_and_in_part() -> None:
     """A reader who is sent to the table for each number soon looks nowhere."""
-    found = [find_quote(quote, DRUGS) for quote in (DRUGS.split("\n")[1], "Phase: I | IC50 (nM): 3.4")]
+    found = [
+        find_quote(quote, DRUGS) for quote in (DRUGS.split("\n")[1], "Phase: I | IC50 (nM): 3.4")
+    ]
 
-    assert [[place.verification for place in places] for places in found] == [[Verification.EXACT]] * 2
+    assert [[place.verification for place in places] for places in found] == [
+        [Verification.EXACT]
+    ] * 2
 
 
 def test_naming_the_table_of_a_row_that_is_not_certain_is_no_claim_of_the_row() -> None:
@@ -226,11 +255,16 @@ def test_prose_quoted_beside_a_row_holds_its_own_numbers() -> None:
     source = chunk("smith2020", text)
     quotes = tuple(
         DraftCitation(source.chunk_id, quote)
-        for quote in ("We treated 120 patients for six weeks in two countries.", DRUGS.split("\n")[1])
+        for quote in (
+            "We treated 120 patients for six weeks in two countries.",
+            DRUGS.split("\n")[1],
+        )
     )
 
     def is_kept(claim: str) -> bool:
-        return bool(verify(DraftAnswer((DraftClaim(claim, quotes),)), {source.chunk_id: source}, "").claims)
+        return bool(
+            verify(DraftAnswer((DraftClaim(claim, quotes),)), {source.chunk_id: source}, "").claims
+        )
 
     assert is_kept("In 120 patients BMS-986158 had an IC50 of 3.4 nM.")
     assert not is_kept("In 130 patients BMS-986158 had an IC50 of 3.4 nM.")

@@ -23,11 +23,15 @@ def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
     boxes = (Box(3, 0, 0, 1, 0.5), Box(4, 0, 0, 1, 0.5))
     cut = TEXT.index("Nothing")
     source = chunk(
-        "smith2020", TEXT, spans=(Span(0, cut, 3, 3, boxes[:1], 0), Span(cut, len(TEXT), 4, 4, boxes[1:], cut))
+        "smith2020",
+        TEXT,
+        spans=(Span(0, cut, 3, 3, boxes[:1], 0), Span(cut, len(TEXT), 4, 4, boxes[1:], cut)),
     )
 
     [claim] = verify(
-        draft(source.chunk_id, "Nothing else changed during"), {source.chunk_id: source}, "Did ferritin fall?"
+        draft(source.chunk_id, "Nothing else changed during"),
+        {source.chunk_id: source},
+        "Did ferritin fall?",
     ).claims
 
     [citation] = claim.citations
@@ -59,7 +63,8 @@ def test_a_quote_has_the_labels_printed_on_its_pages() -> None:
 
 
 def test_a_quote_that_ends_with_its_page_names_no_other() -> None:
-    """The next page, or none behind the last, would send the reader away from where the quote stands."""
+    """The next page, or none behind the last, would send the reader away from where the quote
+    stands."""
     cut = TEXT.index("Nothing")
     source = chunk("smith2020", TEXT, spans=(Span(0, cut, 3, 3), Span(cut, len(TEXT), 4, 4)))
 
@@ -70,15 +75,20 @@ def test_a_quote_that_ends_with_its_page_names_no_other() -> None:
 
 
 def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
-    """A caption above the rows of a table is not proven by the rows; a guess would be an invented page."""
+    """A caption above the rows of a table is not proven by the rows; a guess would be an invented
+    page."""
     caption = "Table 1. Ferritin by group of runners.\n"
-    source = chunk("smith2020", caption + TEXT, spans=(Span(len(caption), len(caption + TEXT), 3, 3),))
+    source = chunk(
+        "smith2020", caption + TEXT, spans=(Span(len(caption), len(caption + TEXT), 3, 3),)
+    )
 
     [of_caption] = verify(
         draft(source.chunk_id, caption.strip()), {source.chunk_id: source}, "Did ferritin fall?"
     ).claims
     [across] = verify(
-        draft(source.chunk_id, "runners.\nFerritin fell in all"), {source.chunk_id: source}, "Did ferritin fall?"
+        draft(source.chunk_id, "runners.\nFerritin fell in all"),
+        {source.chunk_id: source},
+        "Did ferritin fall?",
     ).claims
 
     assert (of_caption.citations[0].page_start, of_caption.citations[0].page_end) == (None, None)
@@ -90,7 +100,9 @@ def test_a_quote_typeset_differently_is_kept_as_the_source_has_it() -> None:
     source = chunk("smith2020", "The “ﬁnal” re-\nsult was clear to everyone.")
 
     [claim] = verify(
-        draft(source.chunk_id, 'the "final" result was clear'), {source.chunk_id: source}, "Did ferritin fall?"
+        draft(source.chunk_id, 'the "final" result was clear'),
+        {source.chunk_id: source},
+        "Did ferritin fall?",
     ).claims
 
     assert claim.citations[0].quote == "The “ﬁnal” re-\nsult was clear"
@@ -106,7 +118,9 @@ def test_what_is_not_in_the_source_is_dropped_and_counted(quote: str) -> None:
     """An invented quote that survives is the one failure this project exists to prevent."""
     source = chunk("smith2020", TEXT)
 
-    verified = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "Did ferritin fall?")
+    verified = verify(
+        draft(source.chunk_id, quote), {source.chunk_id: source}, "Did ferritin fall?"
+    )
 
     assert verified.claims == ()
     assert verified.n_dropped_citations == 1
@@ -127,7 +141,8 @@ def n_dropped(quote: str, text: str) -> int:
 def test_a_tidied_quote_is_published_in_the_words_of_the_source() -> None:
     """Who looks the quote up must find it."""
     citation = only_citation(
-        "The ferritin levels fell in all group by 12%", f"Ferritin levels fell in all groups by 12%. {TEXT}"
+        "The ferritin levels fell in all group by 12%",
+        f"Ferritin levels fell in all groups by 12%. {TEXT}",
     )
 
     assert citation.quote == "Ferritin levels fell in all groups by 12%"
@@ -152,7 +167,10 @@ def test_quotation_marks_and_dots_around_a_quote_are_no_part_of_it(quote: str) -
 @pytest.mark.parametrize("dots", [" … ", " ... ", "…", " [...] ", " […] ", " (...) "])
 def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_sentence(dots: str) -> None:
     """Each part must be where a reader looks for it."""
-    source = chunk("smith2020", "Ferritin fell in all groups by 12%. Zinc rose. Iron also changed during the study.")
+    source = chunk(
+        "smith2020",
+        "Ferritin fell in all groups by 12%. Zinc rose. Iron also changed during the study.",
+    )
 
     quote = f"Ferritin fell in all groups{dots}Iron also changed during the study."
     [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
@@ -191,7 +209,9 @@ def test_parts_of_one_sentence_are_published_with_what_stands_between_them() -> 
         "a negation left out",
     ],
 )
-def test_a_quote_with_an_ellipsis_is_dropped_whole_when_it_does_not_hold(quote: str, text: str) -> None:
+def test_a_quote_with_an_ellipsis_is_dropped_whole_when_it_does_not_hold(
+    quote: str, text: str
+) -> None:
     """Half a quote may say the opposite of the whole."""
     assert n_dropped(quote, text) == 1
 
@@ -214,7 +234,9 @@ def test_a_quote_that_cuts_a_word_or_number_of_the_source_is_dropped(quote: str,
 
 def test_a_reference_number_glued_to_a_word_does_not_cut_it() -> None:
     """Superscripts lose their place in many extractions."""
-    assert only_citation("ferritin was significant", "The fall of ferritin was significant12 in all.").quote
+    assert only_citation(
+        "ferritin was significant", "The fall of ferritin was significant12 in all."
+    ).quote
 
 
 def test_a_quote_in_a_script_without_blanks_is_found() -> None:
@@ -228,18 +250,28 @@ def test_a_claim_with_another_number_than_its_quote_is_dropped_and_told() -> Non
     """A true quote beside a wrong figure is believed."""
     source = chunk("smith2020", TEXT)
     cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups by 12%."),)
-    proposed = DraftAnswer((DraftClaim("It fell by 21%.", cited), DraftClaim("It fell by 12%.", cited)))
+    proposed = DraftAnswer(
+        (DraftClaim("It fell by 21%.", cited), DraftClaim("It fell by 12%.", cited))
+    )
 
     verified = verify(proposed, {source.chunk_id: source}, "Did ferritin fall?")
 
     assert [claim.text for claim in verified.claims] == ["It fell by 12%."]
-    assert [one.objection and one.objection.reason for one in verified.objected] == [Reason.NUMBER_MISSING]
-    assert verified.left_out == (LeftOut("It fell by 21%.", "21% stands in none of its quotes", cited[0].quote),)
+    assert [one.objection and one.objection.reason for one in verified.objected] == [
+        Reason.NUMBER_MISSING
+    ]
+    assert verified.left_out == (
+        LeftOut("It fell by 21%.", "21% stands in none of its quotes", cited[0].quote),
+    )
 
 
 def test_what_one_sentence_hides_costs_the_quote_of_the_other_too() -> None:
     """The claim rests on both: the half that is left may carry something else."""
-    denied = "It is not true, said " + "one author after another, " * 40 + "that zinc cures the common cold."
+    denied = (
+        "It is not true, said "
+        + "one author after another, " * 40
+        + "that zinc cures the common cold."
+    )
     text = f"{denied} Iron helped all of them."
 
     assert n_dropped("that zinc cures the common cold. … Iron helped all of them.", text) == 1
@@ -251,7 +283,9 @@ def test_a_claim_without_words_is_not_published() -> None:
     source = chunk("smith2020", TEXT)
     cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),)
 
-    assert verify(DraftAnswer((DraftClaim(" \n", cited),)), {source.chunk_id: source}, "").claims == ()
+    assert (
+        verify(DraftAnswer((DraftClaim(" \n", cited),)), {source.chunk_id: source}, "").claims == ()
+    )
 
 
 def test_a_quote_given_twice_is_one_citation() -> None:
@@ -259,7 +293,9 @@ def test_a_quote_given_twice_is_one_citation() -> None:
     source = chunk("smith2020", TEXT)
     cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),) * 2
 
-    [claim] = verify(DraftAnswer((DraftClaim("It fell.", cited),)), {source.chunk_id: source}, "").claims
+    [claim] = verify(
+        DraftAnswer((DraftClaim("It fell.", cited),)), {source.chunk_id: source}, ""
+    ).claims
 
     assert len(claim.citations) == 1
 
@@ -268,7 +304,9 @@ def test_a_citation_of_text_that_a_model_wrote_says_so() -> None:
     """A figure's description is not the authors' word."""
     source = replace(chunk("smith2020", TEXT), is_generated=True)
 
-    [claim] = verify(draft(source.chunk_id, "Ferritin fell in all groups"), {source.chunk_id: source}, "").claims
+    [claim] = verify(
+        draft(source.chunk_id, "Ferritin fell in all groups"), {source.chunk_id: source}, ""
+    ).claims
 
     assert claim.citations[0].is_generated
 
@@ -278,7 +316,9 @@ def test_a_citation_of_a_context_that_was_not_given_is_dropped() -> None:
     source = chunk("smith2020", TEXT)
 
     verified = verify(
-        draft("jones2021:abc", "Ferritin fell in all groups"), {source.chunk_id: source}, "Did ferritin fall?"
+        draft("jones2021:abc", "Ferritin fell in all groups"),
+        {source.chunk_id: source},
+        "Did ferritin fall?",
     )
 
     assert verified.claims == ()
@@ -291,15 +331,21 @@ def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:
     bad = DraftCitation(source.chunk_id, "Ferritin doubled in all groups")
 
     verified = verify(
-        DraftAnswer((DraftClaim("It fell.", (good, bad)),)), {source.chunk_id: source}, "Did ferritin fall?"
+        DraftAnswer((DraftClaim("It fell.", (good, bad)),)),
+        {source.chunk_id: source},
+        "Did ferritin fall?",
     )
 
     assert len(verified.claims[0].citations) == 1
     assert verified.n_dropped_citations == 1
 
 
-@pytest.mark.parametrize(("claim", "n_published"), [("Ferritin fell by 99%.", 0), ("Ferritin rose in all groups.", 1)])
-def test_a_judge_may_overrule_a_doubt_about_words_and_never_one_about_a_number(claim: str, n_published: int) -> None:
+@pytest.mark.parametrize(
+    ("claim", "n_published"), [("Ferritin fell by 99%.", 0), ("Ferritin rose in all groups.", 1)]
+)
+def test_a_judge_may_overrule_a_doubt_about_words_and_never_one_about_a_number(
+    claim: str, n_published: int
+) -> None:
     """A model that nods at everything would publish numbers that stand nowhere."""
     source = chunk("smith2020", TEXT)
     proposed = DraftAnswer((DraftClaim(claim, (DraftCitation(source.chunk_id, TEXT),)),))

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from rag_assets.core.domain import Condition, Filter, FilterField, NumberRange, SectionKind, Source
 from rag_assets.core.errors import InvalidFilter
 
-PAPER, SOURCE, SECTION, PAGE = FilterField.PAPER, FilterField.SOURCE, FilterField.SECTION, FilterField.PAGE
+PAPER, SOURCE, SECTION, PAGE = (
+    FilterField.PAPER,
+    FilterField.SOURCE,
+    FilterField.SECTION,
+    FilterField.PAGE,
+)
 
 
 def test_every_field_is_read() -> None:
@@ -60,8 +65,14 @@ def test_papers_are_named_as_their_files_are(text: str, papers: tuple[str, ...] 
         ),
         ("page:vii", "at page:vii: pages are written 3, 3-7 or 3- (to the end)."),
         ("year:soon", "at year:soon: years are written 2019, 2019-2021 or 2019- (and later)."),
-        ("page:0-3", "at page:0-3: pages count from 1, and the first of two is not behind the second."),
-        ("page:7-3", "at page:7-3: pages count from 1, and the first of two is not behind the second."),
+        (
+            "page:0-3",
+            "at page:0-3: pages count from 1, and the first of two is not behind the second.",
+        ),
+        (
+            "page:7-3",
+            "at page:7-3: pages count from 1, and the first of two is not behind the second.",
+        ),
         (
             "ferritin",
             "at ferritin: a condition is a field, a colon and values without blanks, like "
@@ -73,8 +84,14 @@ def test_papers_are_named_as_their_files_are(text: str, papers: tuple[str, ...] 
             "paper:smith2020,jones2021 section:results page:3-7 -source:text.",
         ),
         ("paper:a,,b", "at paper:a,,b: a value is missing beside a comma."),
-        ('paper:"my paper', 'at paper:"my: a quote is not closed; write paper:"an id with blanks".'),
-        ('paper:a"b c"', 'at paper:a"b c": quotes go around a whole value, and are doubled inside.'),
+        (
+            'paper:"my paper',
+            'at paper:"my: a quote is not closed; write paper:"an id with blanks".',
+        ),
+        (
+            'paper:a"b c"',
+            'at paper:a"b c": quotes go around a whole value, and are doubled inside.',
+        ),
     ],
 )
 def test_what_cannot_be_read_is_named_with_what_is_allowed(text: str, problem: str) -> None:
@@ -116,7 +133,8 @@ CONDITIONS = st.sampled_from(FilterField).flatmap(
 
 @given(st.lists(CONDITIONS, min_size=1, max_size=4))
 def test_a_filter_is_written_as_it_is_read(conditions: list[Condition]) -> None:
-    """Question files, keys of answers and traces hold the text: it must stand for the same passages."""
+    """Question files, keys of answers and traces hold the text: it must stand for the same
+    passages."""
     made = Filter(tuple(conditions))
 
     assert Filter.parse(str(made)) == made

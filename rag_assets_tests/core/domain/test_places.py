@@ -11,7 +11,9 @@ PAPER = chunk(
     TEXT,
     spans=(
         Span(0, CUT - 1, 3, 3, (FRONT, TURN), label_start="117", label_end="117"),
-        Span(CUT, len(TEXT), 3, 4, (TURN, BACK), label_start="117", label_end="118", is_by_ocr=True),
+        Span(
+            CUT, len(TEXT), 3, 4, (TURN, BACK), label_start="117", label_end="118", is_by_ocr=True
+        ),
     ),
 )
 
@@ -22,14 +24,21 @@ def test_a_place_has_the_pages_labels_and_boxes_of_its_own_text_only() -> None:
 
     assert (own.page_start, own.page_end, own.page_label, own.is_by_ocr) == (3, 3, "117", False)
     assert own.boxes == (FRONT, TURN)
-    assert (both.page_start, both.page_end, both.page_label, both.is_by_ocr) == (3, 4, "117-118", True)
+    assert (both.page_start, both.page_end, both.page_label, both.is_by_ocr) == (
+        3,
+        4,
+        "117-118",
+        True,
+    )
     assert both.boxes == (FRONT, TURN, BACK), "each box once"
     assert both.page_words == "pp. 3-4 (printed 117-118), read by OCR"
 
 
 def test_a_place_that_ends_where_no_page_is_known_names_no_page() -> None:
     """A page that is half a guess is read as a fact."""
-    source = chunk("smith2020", TEXT, spans=(Span(0, CUT - 1, 3, 3), Span(CUT, len(TEXT), None, None)))
+    source = chunk(
+        "smith2020", TEXT, spans=(Span(0, CUT - 1, 3, 3), Span(CUT, len(TEXT), None, None))
+    )
 
     place = Place.within(source, 0, len(TEXT))
 
@@ -40,5 +49,10 @@ def test_a_citation_is_a_place_with_a_quote() -> None:
     """qa.jsonl promises the fields of a place beside the quote, not below it."""
     cited = Citation.within(PAPER, 0, 8, quote="Ferritin", verification=Verification.EXACT)
 
-    assert (cited.paper_id, cited.chunk_id, cited.start, cited.end) == ("smith2020", PAPER.chunk_id, 0, 8)
+    assert (cited.paper_id, cited.chunk_id, cited.start, cited.end) == (
+        "smith2020",
+        PAPER.chunk_id,
+        0,
+        8,
+    )
     assert (cited.quote, cited.page_words) == ("Ferritin", "p. 3 (printed 117)")

@@ -37,7 +37,9 @@ def test_papers_of_the_same_authors_and_year_are_told_apart_by_their_titles() ->
         "b": "Iron in summer",
         "c": f"Zinc{' and iron' * 9}",
     }
-    records = {paper: Record(authors=(LUND,), year=2019, title=title) for paper, title in titles.items()}
+    records = {
+        paper: Record(authors=(LUND,), year=2019, title=title) for paper, title in titles.items()
+    }
 
     assert cited_names(records) == {
         "a": "Lund, “Iron in Winter” (2019)",
@@ -48,10 +50,11 @@ def test_papers_of_the_same_authors_and_year_are_told_apart_by_their_titles() ->
 
 def test_versions_of_one_work_are_found() -> None:
     """A preprint and its published version would count as two papers that agree."""
-    title, abstract = "Iron in mountain sheep", "Iron fell in all sheep by winter, more so in lambs."
-    long = (
-        "For seven winters we followed iron in the blood of all the sheep of two valleys, and it fell in each of them."
+    title, abstract = (
+        "Iron in mountain sheep",
+        "Iron fell in all sheep by winter, more so in lambs.",
     )
+    long = "For seven winters we followed iron in the blood of all the sheep of two valleys, and it fell in each of them."
     records = {
         "doi1": Record(title="One", doi="10.1/x"),
         "doi2": Record(title="Another", doi="10.1/x"),
@@ -59,10 +62,14 @@ def test_versions_of_one_work_are_found() -> None:
         "preprint": Record(title=title.upper(), authors=(LUND, MOE), arxiv="2206.01062"),
         "other_authors": Record(title=title, authors=(EK,)),
         "cut_name": Record(title=title, authors=(replace(LUND, family=f"Berg {LUND.family}"),)),
-        "new_title": Record(title="Iron falls in winter", authors=(EK,), abstract=f"{long} It fell."),
+        "new_title": Record(
+            title="Iron falls in winter", authors=(EK,), abstract=f"{long} It fell."
+        ),
         "old_title": Record(title="On iron", authors=(EK,), abstract=long),
         "other_text": Record(
-            title="On zinc", authors=(EK,), abstract=f"{long[:61]} cows and goats of a dale, whose milk held zinc."
+            title="On zinc",
+            authors=(EK,),
+            abstract=f"{long[:61]} cows and goats of a dale, whose milk held zinc.",
         ),
         "text1": Record(title="Zinc in lowland cows", abstract=abstract),
         "text2": Record(title="Zinc in Lowland Cows", abstract=f"{abstract} Zinc stayed."),
@@ -81,7 +88,8 @@ def test_versions_of_one_work_are_found() -> None:
 
 
 def test_a_title_that_many_papers_bear_is_compared_with_the_first_of_them_only() -> None:
-    """2,000 papers called "Supplementary information" would else take 20 seconds whenever the corpus is opened."""
+    """2,000 papers called "Supplementary information" would else take 20 seconds whenever the
+    corpus is opened."""
     title = "Supplementary information"
     records = {f"p{n:02}": Record(title=title, abstract=f"{chr(97 + n) * 9} ") for n in range(22)}
     again = {"q": records["p00"], "r": records["p21"]}

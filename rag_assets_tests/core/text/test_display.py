@@ -30,7 +30,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_untrusted_text_is_shown_as_it_is_and_does_nothing(text: str) -> None:
-    """A paper's text must not load an image, run a script or draw a link in the UI, nor lose a character there."""
+    """A paper's text must not load an image, run a script or draw a link in the UI, nor lose a
+    character there."""
     tokens = MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(markdown_text(text))
 
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
@@ -43,19 +44,35 @@ def test_text_of_several_lines_stays_one_paragraph() -> None:
     assert markdown_text("one\n\n    two\r\n# three") == "one two \\# three"
 
 
-@pytest.mark.parametrize("text", ["a\x1b[31mred", "a\x9b31m", "a\u202egnp.exe", "a\u2066b", "a\x00b"])
+@pytest.mark.parametrize(
+    "text", ["a\x1b[31mred", "a\x9b31m", "a\u202egnp.exe", "a\u2066b", "a\x00b"]
+)
 def test_what_would_act_on_a_terminal_is_replaced(text: str) -> None:
-    """Escape sequences move the cursor and colour what follows; direction marks show another text than there is."""
+    """Escape sequences move the cursor and colour what follows; direction marks show another text
+    than there is."""
     assert legible(text) == f"a\N{REPLACEMENT CHARACTER}{text[2:]}"
     assert legible("two\nlines\tand tabs") == "two\nlines\tand tabs"
 
 
-CELLS = ["=1+1", "a;=cmd()", 'b,"+1', "c\t-1", "d|@x", "e\n=1", "\t=1", "from -3 to -5; see p. 4", "Åkesson – Müller"]
+CELLS = [
+    "=1+1",
+    "a;=cmd()",
+    'b,"+1',
+    "c\t-1",
+    "d|@x",
+    "e\n=1",
+    "\t=1",
+    "from -3 to -5; see p. 4",
+    "Åkesson – Müller",
+]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_no_cell_of_a_csv_begins_a_formula_whatever_parts_the_cells_in_a_spreadsheet(delimiter: str) -> None:
-    """A quote of a stranger's paper would run on the reader's machine, where the language takes ";" for a separator."""
+def test_no_cell_of_a_csv_begins_a_formula_whatever_parts_the_cells_in_a_spreadsheet(
+    delimiter: str,
+) -> None:
+    """A quote of a stranger's paper would run on the reader's machine, where the language takes ";"
+    for a separator."""
     text = csv_bytes([CELLS]).decode("utf-8-sig")
 
     for line in text.splitlines():
@@ -64,8 +81,11 @@ def test_no_cell_of_a_csv_begins_a_formula_whatever_parts_the_cells_in_a_spreads
 
 
 def test_a_csv_keeps_its_letters_in_spreadsheets_and_in_pandas(tmp_path: Path) -> None:
-    """Umlauts garble in a spreadsheet that is not told the encoding; readers of today must go on reading."""
+    """Umlauts garble in a spreadsheet that is not told the encoding; readers of today must go on
+    reading."""
     (tmp_path / "a.csv").write_bytes(csv_bytes([["name", "n"], ["Åkesson, Müller", "12"]]))
 
     assert (tmp_path / "a.csv").read_bytes().startswith(codecs.BOM_UTF8)
-    assert pd.read_csv(tmp_path / "a.csv").to_dict("records") == [{"name": "Åkesson, Müller", "n": 12}]
+    assert pd.read_csv(tmp_path / "a.csv").to_dict("records") == [
+        {"name": "Åkesson, Müller", "n": 12}
+    ]

@@ -29,7 +29,12 @@ def test_a_quote_is_found_across_typesetting(quote: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("quote", "text"),
-    [("increased by 5%", "increased by 6%"), ("not effective", "was effective"), ("", "anything"), ("ab", "")],
+    [
+        ("increased by 5%", "increased by 6%"),
+        ("not effective", "was effective"),
+        ("", "anything"),
+        ("ab", ""),
+    ],
 )
 def test_a_quote_that_is_not_there_is_not_found(quote: str, text: str) -> None:
     """A lenient match would verify what the paper does not say."""
@@ -51,7 +56,8 @@ def test_a_quote_that_is_not_there_is_not_found(quote: str, text: str) -> None:
     ],
 )
 def test_raised_and_lowered_digits_are_found_by_plain_ones(text: str, plain: str) -> None:
-    """Nobody types CO₂; but 10⁵ is not 105, and the mark of a reference is no number of the paper."""
+    """Nobody types CO₂; but 10⁵ is not 105, and the mark of a reference is no number of the
+    paper."""
     assert scripts_as_plain(text) == plain
     assert terms_of(text) >= terms_of(plain)
 
@@ -70,7 +76,8 @@ def test_raised_and_lowered_digits_are_found_by_plain_ones(text: str, plain: str
     ],
 )
 def test_names_words_and_numbers_are_equal_however_they_are_typed(text: str, typed: str) -> None:
-    """ "Jose Akesson" and "1450 mg" were refused where the papers write José Åkesson and 1,450 mg."""
+    """ "Jose Akesson" and "1450 mg" were refused where the papers write José Åkesson and 1,450
+    mg."""
     assert plain(text) == typed
     assert terms_of(text) == terms_of(typed)
     assert letters_of(text) == letters_of(typed)

@@ -30,7 +30,8 @@ from rag_assets_tests.cpu_limit import ends_in_time
     ],
 )
 def test_every_form_of_a_number_is_read(line: str, number: str, title: str) -> None:
-    """A form that only one format knows puts the same paper into other sections when it comes in another format."""
+    """A form that only one format knows puts the same paper into other sections when it comes in
+    another format."""
     found = heading_number(line)
 
     assert found is not None
@@ -59,7 +60,9 @@ def test_what_only_looks_like_a_number_is_none(line: str) -> None:
     assert heading_number(line) is None
 
 
-@pytest.mark.parametrize(("line", "values"), [("IX. Limits", (9,)), ("XIV. Limits", (14,)), ("C.2 Limits", (3, 2))])
+@pytest.mark.parametrize(
+    ("line", "values"), [("IX. Limits", (9,)), ("XIV. Limits", (14,)), ("C.2 Limits", (3, 2))]
+)
 def test_numbers_of_all_styles_can_be_counted(line: str, values: tuple[int, ...]) -> None:
     """Whether a heading follows another is told by counting."""
     found = heading_number(line)
@@ -68,7 +71,9 @@ def test_numbers_of_all_styles_can_be_counted(line: str, values: tuple[int, ...]
     assert found.values == values
 
 
-@pytest.mark.parametrize("line", ["*" * 500_000 + "x", " " * 500_000 + "1. x", "1." * 250_000, "A " * 250_000])
+@pytest.mark.parametrize(
+    "line", ["*" * 500_000 + "x", " " * 500_000 + "1. x", "1." * 250_000, "A " * 250_000]
+)
 def test_a_hostile_line_is_read_in_time(line: str) -> None:
     """One line of a broken export must not use up the time of its paper."""
     with ends_in_time():
@@ -79,4 +84,6 @@ def test_a_hostile_line_is_read_in_time(line: str) -> None:
 def test_many_numbered_lines_are_judged_in_time() -> None:
     """A table that was exported as text has a number in every line."""
     with ends_in_time():
-        numbered_heading_lines([f"{number % 99 + 1}. Results" for number in range(50_000) for _ in (0, 1)])
+        numbered_heading_lines(
+            [f"{number % 99 + 1}. Results" for number in range(50_000) for _ in (0, 1)]
+        )

@@ -36,7 +36,9 @@ def test_labels_of_a_question_are_known_by_their_form(question: str, labels: lis
         ("The load is in Figure 2.", None),
     ],
 )
-def test_an_element_begins_with_its_label_and_a_sentence_about_it_does_not(text: str, label: str | None) -> None:
+def test_an_element_begins_with_its_label_and_a_sentence_about_it_does_not(
+    text: str, label: str | None
+) -> None:
     """A sentence about a figure was told as its caption."""
     found = label_before(text)
 

@@ -44,7 +44,9 @@ def test_a_name_is_a_word_with_a_capital_that_starts_no_sentence(question: str, 
 
 def test_title_case_marks_no_names() -> None:
     """In "What Was The Adjusted Margin In The Second Half" each word would be taken for a name."""
-    assert words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
+    assert (
+        words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
+    )
 
 
 def test_a_name_with_lowered_digits_is_the_one_with_plain_ones() -> None:
@@ -90,7 +92,9 @@ def test_the_form_of_a_report_is_no_year() -> None:
     assert periods_in("AMCOR 2023Q2 10Q") == {"2023", "q2"}
 
 
-@pytest.mark.parametrize("text", ["Q15", "12345", "in 4 quarters", "FAQ1", "200 mg", "1018202", "Q5"])
+@pytest.mark.parametrize(
+    "text", ["Q15", "12345", "in 4 quarters", "FAQ1", "200 mg", "1018202", "Q5"]
+)
 def test_other_numbers_are_no_periods(text: str) -> None:
     """A dose or a count in a question would choose a report by its year."""
     assert periods_in(text) == set()

@@ -31,7 +31,9 @@ def test_lists_of_persons_are_told(line: str, *, is_list: bool) -> None:
     assert lists_names(line) is is_list
 
 
-ORDINARY = ordinary_words("Deep learning of models in the herds was found at the christian college. lund@hill.edu")
+ORDINARY = ordinary_words(
+    "Deep learning of models in the herds was found at the christian college. lund@hill.edu"
+)
 
 
 @pytest.mark.parametrize(
@@ -48,8 +50,11 @@ ORDINARY = ordinary_words("Deep learning of models in the herds was found at the
         ("A. B.", False),
     ],
 )
-def test_a_line_of_nothing_but_names_is_told_by_the_words_of_its_paper(line: str, *, is_name: bool) -> None:
-    """One name in capitals looks like a heading; an ordinary word is written in small letters elsewhere."""
+def test_a_line_of_nothing_but_names_is_told_by_the_words_of_its_paper(
+    line: str, *, is_name: bool
+) -> None:
+    """One name in capitals looks like a heading; an ordinary word is written in small letters
+    elsewhere."""
     assert names_only(line, ORDINARY) is is_name
 
 
@@ -73,5 +78,7 @@ def test_a_line_names_an_institution_and_a_sentence_does_not() -> None:
     """Places of work stand in lines of their own; sentences name many institutions."""
     assert names_an_institution("1Politecnico di Torino, Italy")
     assert names_an_institution("Department of Herds, Hill College, Dale.")
-    assert not names_an_institution("All of the sheep were then kept at the college for about two more years.")
+    assert not names_an_institution(
+        "All of the sheep were then kept at the college for about two more years."
+    )
     assert not names_an_institution("Agents behave as institutions")

@@ -3,7 +3,12 @@
 import pytest
 
 from rag_assets.core.domain import Zone
-from rag_assets.core.text.section_names import is_plain_section_name, is_section_name, section_kinds, zone_named
+from rag_assets.core.text.section_names import (
+    is_plain_section_name,
+    is_section_name,
+    section_kinds,
+    zone_named,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +27,14 @@ from rag_assets.core.text.section_names import is_plain_section_name, is_section
     ],
 )
 def test_a_name_states_its_zone(title: str, zone: Zone | None) -> None:
-    """References in the index answer questions with other papers' titles; an appendix taken for them is lost."""
+    """References in the index answer questions with other papers' titles; an appendix taken for
+    them is lost."""
     assert zone_named(title) is zone
 
 
 @pytest.mark.parametrize(
-    "title", ["3 Materials and Methods", "II. Discussion", "Conclusions and Future Work:", "Appendix"]
+    "title",
+    ["3 Materials and Methods", "II. Discussion", "Conclusions and Future Work:", "Appendix"],
 )
 def test_the_usual_names_are_known_with_their_numbers(title: str) -> None:
     """Without them the sections of a paper whose headings look like its text run together."""
@@ -35,7 +42,8 @@ def test_the_usual_names_are_known_with_their_numbers(title: str) -> None:
 
 
 def test_a_sentence_that_starts_with_a_name_is_no_plain_name() -> None:
-    """A line of a PDF may start with any word; a caption taken for a heading hides the section it is in."""
+    """A line of a PDF may start with any word; a caption taken for a heading hides the section it
+    is in."""
     line = "Supplementary Figure S1 shows the same"
 
     assert is_section_name(line)
@@ -59,5 +67,6 @@ def test_a_sentence_that_starts_with_a_name_is_no_plain_name() -> None:
     ],
 )
 def test_the_headings_above_a_text_state_its_kind(path: str, kinds: str) -> None:
-    """A filter on sections is as good as this: a kind that is guessed hides the text that answers."""
+    """A filter on sections is as good as this: a kind that is guessed hides the text that
+    answers."""
     assert sorted(section_kinds(path.split(" > "))) == kinds.split()

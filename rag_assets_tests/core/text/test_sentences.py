@@ -14,12 +14,18 @@ from rag_assets_tests.cpu_limit import ends_in_time
         ("We use Eq. 2 here. It works.", ["We use Eq. 2 here.", "It works."]),
         ("In Sect. 4.1 we show k = 60. Then more.", ["In Sect. 4.1 we show k = 60.", "Then more."]),
         ("It was found [12]. [13] It is new.", ["It was found [12]. [13]", "It is new."]),
-        ("Colds were exacerbated.²⁹,³⁰ Iron fell.¹", ["Colds were exacerbated.²⁹,³⁰", "Iron fell.¹"]),
+        (
+            "Colds were exacerbated.²⁹,³⁰ Iron fell.¹",
+            ["Colds were exacerbated.²⁹,³⁰", "Iron fell.¹"],
+        ),
         ("Cows breathed PM₂.₅ in Bergen. It fell.", ["Cows breathed PM₂.₅ in Bergen.", "It fell."]),
         ("The Board named Ms. Lund. She agreed.", ["The Board named Ms. Lund.", "She agreed."]),
         ("It was treated as MS. Patients agreed.", ["It was treated as MS.", "Patients agreed."]),
         ("Smith et al. (2020) agree. We do not.", ["Smith et al. (2020) agree.", "We do not."]),
-        ("The value was 3.5 mg/kg (vs. 0.1). E. coli grew.", ["The value was 3.5 mg/kg (vs. 0.1).", "E. coli grew."]),
+        (
+            "The value was 3.5 mg/kg (vs. 0.1). E. coli grew.",
+            ["The value was 3.5 mg/kg (vs. 0.1).", "E. coli grew."],
+        ),
         (
             "Some are as old (Temin, 1985) . The number is about 45% as estimated today (Lander et al., 2001) . In "
             "some genes such as the Protein Kinase it is less. The rest is not known.",
@@ -53,7 +59,8 @@ def test_scientific_abbreviations_do_not_end_a_sentence(text: str, sentences: li
     ],
 )
 def test_statistics_in_brackets_do_not_end_a_sentence(sentence: str) -> None:
-    """A quote that is published with its sentence would begin at "21) = 3.45", and sentences behind would be lost."""
+    """A quote that is published with its sentence would begin at "21) = 3.45", and sentences behind
+    would be lost."""
     text = f"{sentence} The rest did not. It was (too). Then more."
 
     assert [text[start:end] for start, end in sentence_spans(text)] == [
@@ -80,11 +87,18 @@ def test_the_items_of_a_list_are_sentences() -> None:
     """Joined, a list would be quoted and read as one sentence."""
     text = "(a) iron given daily\n(b) zinc given weekly\n\n1) copper\n2) no drug"
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == text.replace("\n\n", "\n").split("\n")
+    assert [text[start:end] for start, end in sentence_spans(text)] == text.replace(
+        "\n\n", "\n"
+    ).split("\n")
 
 
 @pytest.mark.parametrize(
-    "text", ["It fell (in all. It rose.", "It fell [5, [6] . It rose.", f"It fell (as [5] said. {'It rose. ' * 99})"]
+    "text",
+    [
+        "It fell (in all. It rose.",
+        "It fell [5, [6] . It rose.",
+        f"It fell (as [5] said. {'It rose. ' * 99})",
+    ],
 )
 def test_a_bracket_that_is_not_closed_soon_hides_no_end(text: str) -> None:
     """Extractions lose brackets: a page would become one sentence."""
@@ -138,9 +152,18 @@ def test_a_sentence_of_abbreviations_is_read_in_time() -> None:
     assert spans == [(0, len(text) - 1)]
 
 
-def test_what_sentencex_loses_is_in_a_sentence_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It loses the blank lines of some texts; all sentences behind them were cut two characters too early."""
-    monkeypatch.setattr("sentencex.segment", lambda _language, text: [text[:9], text[11:20], text[20:]])
+def test_what_sentencex_loses_is_in_a_sentence_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It loses the blank lines of some texts; all sentences behind them were cut two characters too
+    early."""
+    monkeypatch.setattr(
+        "sentencex.segment", lambda _language, text: [text[:9], text[11:20], text[20:]]
+    )
     text = "One ends.\n\nTwo ends. Three ends."
 
-    assert [text[start:end] for start, end in sentence_spans(text)] == ["One ends.", "Two ends.", "Three ends."]
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "One ends.",
+        "Two ends.",
+        "Three ends.",
+    ]

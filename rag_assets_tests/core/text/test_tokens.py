@@ -35,7 +35,8 @@ def test_wordpiece_counts_as_its_vocabulary_does() -> None:
 
 @pytest.mark.parametrize("word", ["ก" * 700_000, "acgt" * 1000, "x" * 101])
 def test_a_long_word_counts_by_its_length(word: str) -> None:
-    """Counted as one token, 700 KB of Thai were one chunk that no search finds and no context has room for."""
+    """Counted as one token, 700 KB of Thai were one chunk that no search finds and no context has
+    room for."""
     alone, in_a_sentence = WordPieceCounter().count_all([word, f"The word {word} is long."])
 
     assert alone >= len(word) / 4
@@ -49,7 +50,10 @@ def test_without_a_network_the_packaged_tokenizer_is_used_and_pinned(tmp_path: P
     chosen = resolve_tokenizer("auto", pin)
 
     assert chosen.name == "wordpiece"
-    assert read_sealed(pin) == {"name": "wordpiece", "reason": "tiktoken could not fetch cl100k_base"}
+    assert read_sealed(pin) == {
+        "name": "wordpiece",
+        "reason": "tiktoken could not fetch cl100k_base",
+    }
     before = pin.stat().st_mtime_ns
     assert resolve_tokenizer("auto", pin) == chosen
     assert pin.stat().st_mtime_ns == before
@@ -60,7 +64,9 @@ def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: 
     pin = tmp_path / "tokenizer.json"
     pin.write_bytes(sealed_json({"name": "cl100k_base", "reason": "tiktoken could load it"}))
 
-    with pytest.raises(InvalidSettings, match=r"tokenizer\.json pins cl100k_base, but tiktoken cannot load it"):
+    with pytest.raises(
+        InvalidSettings, match=r"tokenizer\.json pins cl100k_base, but tiktoken cannot load it"
+    ):
         resolve_tokenizer("auto", pin)
     with pytest.raises(InvalidSettings, match=r"chunking\.tokenizer asks for cl100k_base"):
         resolve_tokenizer("cl100k_base", pin)
@@ -68,9 +74,12 @@ def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", bytes(60), b'{"name": "wordpjece", "reason": "tiktoken could not fetch"}', b"[]"]
+    "content",
+    [b"", bytes(60), b'{"name": "wordpjece", "reason": "tiktoken could not fetch"}', b"[]"],
 )
-def test_a_damaged_pin_is_made_anew_from_what_the_chunks_were_cut_with(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_pin_is_made_anew_from_what_the_chunks_were_cut_with(
+    tmp_path: Path, content: bytes
+) -> None:
     """Half a file of two lines must neither stop every later run nor re-cut the corpus."""
     pin = tmp_path / "tokenizer.json"
     whole = resolve_tokenizer("auto", pin), pin.read_bytes()

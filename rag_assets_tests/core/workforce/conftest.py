@@ -1,4 +1,5 @@
-"""Both workforces, each with two processes: on this machine, and in a Dask cluster of two workers."""
+"""Both workforces, each with two processes: on this machine, and in a Dask cluster of two
+workers."""
 
 from collections.abc import Iterator
 from contextlib import closing

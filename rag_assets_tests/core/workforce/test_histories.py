@@ -1,4 +1,5 @@
-"""Tables end in the same bytes, whatever happened before, however many files they have, and wherever work is done."""
+"""Tables end in the same bytes, whatever happened before, however many files they have, and
+wherever work is done."""
 
 import random
 from collections.abc import Callable
@@ -13,7 +14,14 @@ from rag_assets.core.incremental import staging
 from rag_assets.core.paper_drafts import drafted
 from rag_assets.core.paper_tables import PapersUpdate, PaperTable
 from rag_assets.core.settings import ChunkingSettings, ParseLimits, ParsingSettings
-from rag_assets.core.tables import BLOCKS, CHUNKS, PARSED_INDEX, PROFILES, REFERENCES, fingerprints_by
+from rag_assets.core.tables import (
+    BLOCKS,
+    CHUNKS,
+    PARSED_INDEX,
+    PROFILES,
+    REFERENCES,
+    fingerprints_by,
+)
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.core.workforce.seam import Spread, Workforce, within
 from rag_assets.corpus.chunking.updates import update_chunks
@@ -48,21 +56,39 @@ class Tables:
     def update(self) -> None:
         store = DocumentStore(self.folder / "kept.sqlite3")
         job = ParseJob(ParsingSettings(), store, self.spread)
-        self.index, _ = update_parsed_index(discover(self.papers, ParseLimits()), self.index, job, lambda *_: None)
-        kept_as = fingerprints_by(self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id")
-        counter = token_counter("wordpiece")
-        blocks = self._publish("blocks", BLOCKS, lambda old: update_blocks(old, kept_as, store, self.spread, {}))
-        self._publish(
-            "chunks", CHUNKS, lambda old: update_chunks(old, blocks, ChunkingSettings(), counter, self.spread)
+        self.index, _ = update_parsed_index(
+            discover(self.papers, ParseLimits()), self.index, job, lambda *_: None
         )
-        self._publish("profiles", PROFILES, lambda old: update_profiles(old, blocks, {}, self.spread))
-        self._publish("references", REFERENCES, lambda old: update_references(old, blocks, self.spread))
+        kept_as = fingerprints_by(
+            self.index.filter(pc.equal(self.index["status"], "parsed")), "paper_id"
+        )
+        counter = token_counter("wordpiece")
+        blocks = self._publish(
+            "blocks", BLOCKS, lambda old: update_blocks(old, kept_as, store, self.spread, {})
+        )
+        self._publish(
+            "chunks",
+            CHUNKS,
+            lambda old: update_chunks(old, blocks, ChunkingSettings(), counter, self.spread),
+        )
+        self._publish(
+            "profiles", PROFILES, lambda old: update_profiles(old, blocks, {}, self.spread)
+        )
+        self._publish(
+            "references", REFERENCES, lambda old: update_references(old, blocks, self.spread)
+        )
 
     def contents(self) -> dict[str, bytes]:
         files = sorted(self.folder.rglob("*.parquet"))
-        return {str(file.relative_to(self.folder)): file.read_bytes() for file in files if file.is_file()}
+        return {
+            str(file.relative_to(self.folder)): file.read_bytes()
+            for file in files
+            if file.is_file()
+        }
 
-    def _publish(self, name: str, schema: pa.Schema, update: Callable[[PaperTable], PapersUpdate]) -> PaperTable:
+    def _publish(
+        self, name: str, schema: pa.Schema, update: Callable[[PaperTable], PapersUpdate]
+    ) -> PaperTable:
         published = PaperTable.published(self.folder / f"{name}.parquet", schema)
         with staging() as staged:
             drafted(published, update(published), {}, staged)
@@ -81,9 +107,14 @@ def paper(number: int, draw: random.Random) -> str:
 
 @pytest.mark.parametrize(("split_at", "n_files"), [(2_000, 1), (10, 16), (1, 256)])
 def test_any_history_in_any_workforce_ends_in_the_bytes_of_a_fresh_build(
-    tmp_path: Path, workforce: Workforce, split_at: int, n_files: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    workforce: Workforce,
+    split_at: int,
+    n_files: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What an answer cites would depend on the order in which papers came, or on the machine that read them."""
+    """What an answer cites would depend on the order in which papers came, or on the machine that
+    read them."""
     monkeypatch.setattr(paper_drafts, "SPLIT_AT", split_at)
     draw, papers = random.Random(split_at), tmp_path / "papers"
     papers.mkdir()

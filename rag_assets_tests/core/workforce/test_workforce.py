@@ -50,13 +50,20 @@ def results(workforce: Workforce, work: Callable[[Any], Any], items: Sequence[An
 
 
 def test_a_deadly_file_costs_only_itself(workforce: Workforce) -> None:
-    """One fuzzed PDF that segfaults the parser must not lose the other 9,999 papers of a night, nor a machine."""
+    """One fuzzed PDF that segfaults the parser must not lose the other 9,999 papers of a night, nor
+    a machine."""
     deadly = ["segfault", "be killed", "hang holding the interpreter", "eat memory"]
     items = ["ok 1", deadly[0], "ok 2", deadly[1], deadly[2], "ok 3", deadly[3], "ok 4", "print"]
 
     found = results(workforce, misbehave, items)
 
-    assert [result for result in found if isinstance(result, str)] == ["OK 1", "OK 2", "OK 3", "OK 4", "PRINT"]
+    assert [result for result in found if isinstance(result, str)] == [
+        "OK 1",
+        "OK 2",
+        "OK 3",
+        "OK 4",
+        "PRINT",
+    ]
     assert [result.reason for result in found if isinstance(result, Failure)] == [
         "crashed the worker that read it (SIGSEGV). Mend or remove the file; the other files are not affected.",
         "crashed the worker that read it (SIGKILL, perhaps for want of memory). Mend or remove the file; the other "
@@ -69,7 +76,8 @@ def test_a_deadly_file_costs_only_itself(workforce: Workforce) -> None:
 
 
 def test_a_paper_whose_vectors_are_lost_costs_no_other_paper_its_own(workforce: Workforce) -> None:
-    """Passages of several papers are embedded together; one of them would end a run of ten thousand papers."""
+    """Passages of several papers are embedded together; one of them would end a run of ten thousand
+    papers."""
     paper_of = {"ok 1": "a", "ok 2": "a", "ok 3": "b", "be killed": "b", "ok 4": "c"}
     batches = [["ok 1"], ["ok 2", "ok 3", "be killed", "ok 4"]]
 
@@ -77,11 +85,17 @@ def test_a_paper_whose_vectors_are_lost_costs_no_other_paper_its_own(workforce: 
 
     lost = [batch for batch, result in made if isinstance(result, Failure)]
     assert lost == [["ok 3", "be killed"]]
-    assert sorted(batch for batch, _ in made) == [["ok 1"], ["ok 2"], ["ok 3", "be killed"], ["ok 4"]]
+    assert sorted(batch for batch, _ in made) == [
+        ["ok 1"],
+        ["ok 2"],
+        ["ok 3", "be killed"],
+        ["ok 4"],
+    ]
 
 
 def test_a_machine_that_loses_everything_ends_the_run(workforce: Workforce) -> None:
-    """To start thousands of processes in vain takes hours, and would blame papers that nothing is wrong with."""
+    """To start thousands of processes in vain takes hours, and would blame papers that nothing is
+    wrong with."""
     texts = [f"refuse {number}" for number in range(100)]
     tried = []
 
@@ -91,13 +105,20 @@ def test_a_machine_that_loses_everything_ends_the_run(workforce: Workforce) -> N
             yield [text]
 
     with pytest.raises(WorkLost):
-        list(by_paper_if_lost(within(LIMITS, workforce), hit_a_bug, {text: text for text in texts}, batches()))
+        list(
+            by_paper_if_lost(
+                within(LIMITS, workforce), hit_a_bug, {text: text for text in texts}, batches()
+            )
+        )
 
     assert len(tried) < len(texts)
 
 
-def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(workforce: Workforce) -> None:
-    """By the clock alone, big reports were stopped on a busy machine; one that waits for ever must end all the same."""
+def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(
+    workforce: Workforce,
+) -> None:
+    """By the clock alone, big reports were stopped on a busy machine; one that waits for ever must
+    end all the same."""
     found = dict(workforce.map(time.sleep, [0.6, 60.0], ParseLimits(timeout_s=0.4)))
 
     assert found[0.6] is None
@@ -105,8 +126,11 @@ def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(workforce
     assert "by the clock" in found[60.0].reason
 
 
-def test_a_refused_file_comes_back_with_its_reason_and_the_worker_lives_on(workforce: Workforce) -> None:
-    """The reason is all a user has to mend the file with; a bug in a parser must name itself too."""
+def test_a_refused_file_comes_back_with_its_reason_and_the_worker_lives_on(
+    workforce: Workforce,
+) -> None:
+    """The reason is all a user has to mend the file with; a bug in a parser must name itself
+    too."""
     refused, bug, fine = results(workforce, misbehave, ["refuse", "hit a bug", "ok"])
 
     assert refused == Failure("x.pdf is a picture of a cat. Remove it.", is_worker_lost=False)
@@ -132,7 +156,8 @@ def test_workers_load_neither_tables_nor_the_orchestrator(workforce: Workforce) 
 
 
 def test_items_are_taken_as_workers_become_free(workforce: Workforce) -> None:
-    """Papers are read from disk there: all at once would fill the memory of the driver and of the scheduler."""
+    """Papers are read from disk there: all at once would fill the memory of the driver and of the
+    scheduler."""
     taken: list[int] = []
 
     def items() -> Iterator[str]:
@@ -180,7 +205,10 @@ def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], env=environment)
     try:
-        pids = until(lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 2)
+        pids = until(
+            lambda: [int(path.stem) for path in tmp_path.glob("*.pid")],
+            lambda found: len(found) == 2,
+        )
     finally:
         parent.kill()
         parent.wait()
@@ -196,7 +224,9 @@ def test_an_abandoned_iteration_ends_its_workers(tmp_path: Path) -> None:
     finished = LocalProcesses(2).map(hang_after_the_first, [None, tmp_path], ParseLimits())
 
     next(finished)
-    (pid,) = until(lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 1)
+    (pid,) = until(
+        lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 1
+    )
     finished.close()
 
     assert not is_running(pid)
@@ -206,7 +236,10 @@ def test_a_scheduler_that_is_not_there_is_told() -> None:
     """The setting may be of yesterday's cluster."""
     with (
         closing(DaskCluster("tcp://127.0.0.1:9", patience_s=1)) as unreachable,
-        pytest.raises(ClusterUnavailable, match=r"^tcp://127\.0\.0\.1:9 \(execution\.cluster\) does not answer"),
+        pytest.raises(
+            ClusterUnavailable,
+            match=r"^tcp://127\.0\.0\.1:9 \(execution\.cluster\) does not answer",
+        ),
     ):
         list(unreachable.map(misbehave, ["ok"], LIMITS))
 
@@ -237,7 +270,9 @@ class LosingClient:
         pass
 
 
-def test_the_neighbours_of_a_paper_that_costs_machine_after_machine_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_neighbours_of_a_paper_that_costs_machine_after_machine_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """They were only sent in the same task, and would be quarantined with it."""
     monkeypatch.setattr("distributed.Client", LosingClient)
     items = ["ok 1", "take the machine along", "ok 2", "ok 3"]
@@ -254,27 +289,38 @@ def test_the_neighbours_of_a_paper_that_costs_machine_after_machine_are_read(mon
 def test_a_paper_that_costs_machine_after_machine_fails_alone(tmp_path: Path) -> None:
     """Its neighbours in the same task have done nothing; the run must go on without it."""
     items = ["ok 1", "take the machine along", "ok 2", "ok 3"]
-    with real_cluster(tmp_path, n_workers=2) as cluster, closing(DaskCluster(cluster.address)) as workforce:
+    with (
+        real_cluster(tmp_path, n_workers=2) as cluster,
+        closing(DaskCluster(cluster.address)) as workforce,
+    ):
         found = results(workforce, misbehave, items)
 
     assert [result for result in found if isinstance(result, str)] == ["OK 1", "OK 2", "OK 3"]
     assert found[1].is_worker_lost
-    assert found[1].reason.startswith("was lost with each machine of the cluster that worked on it.")
+    assert found[1].reason.startswith(
+        "was lost with each machine of the cluster that worked on it."
+    )
 
 
 @pytest.mark.whole
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     """Its papers would be cut by other rules, under fingerprints that say they were not."""
     code = tmp_path / "code" / "rag_assets"
-    shutil.copytree(Path(rag_assets.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(rag_assets.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__")
+    )
     (code / "core" / "another.py").write_text("# another version\n", "utf-8")
     cluster = RealCluster(tmp_path)
     try:
         cluster.start_scheduler()
-        cluster.start_worker(environment={"PYTHONPATH": os.pathsep.join([str(code.parent), *sys.path])})
+        cluster.start_worker(
+            environment={"PYTHONPATH": os.pathsep.join([str(code.parent), *sys.path])}
+        )
         with (
             closing(DaskCluster(cluster.address)) as workforce,
-            pytest.raises(ClusterUnavailable, match=r"^A worker of the cluster is of another version: "),
+            pytest.raises(
+                ClusterUnavailable, match=r"^A worker of the cluster is of another version: "
+            ),
         ):
             list(workforce.map(misbehave, ["ok"], LIMITS))
     finally:
@@ -282,12 +328,16 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-def test_a_cluster_without_workers_or_scheduler_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
+def test_a_cluster_without_workers_or_scheduler_ends_the_run_with_a_sentence(
+    tmp_path: Path,
+) -> None:
     """A run that waits for ever holds the data folder all night."""
     with real_cluster(tmp_path, n_workers=0) as cluster:
         with (
             closing(DaskCluster(cluster.address, patience_s=1)) as workforce,
-            pytest.raises(ClusterUnavailable, match=r"has no worker\. Start some with: dask worker tcp://"),
+            pytest.raises(
+                ClusterUnavailable, match=r"has no worker\. Start some with: dask worker tcp://"
+            ),
         ):
             list(workforce.map(misbehave, ["ok"], LIMITS))
         cluster.start_worker()

@@ -1,4 +1,5 @@
-"""Work for the worker tests: well-behaved, slow, greedy and deadly. Importable, because workers import it."""
+"""Work for the worker tests: well-behaved, slow, greedy and deadly. Importable, because workers
+import it."""
 
 import ctypes
 import os

@@ -11,7 +11,12 @@ from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.passages import cut_passages
 
 SETTINGS = ChunkingSettings(
-    target_tokens=60, max_tokens=80, overlap_tokens=12, min_tokens=8, min_chars=20, context_tokens=10
+    target_tokens=60,
+    max_tokens=80,
+    overlap_tokens=12,
+    min_tokens=8,
+    min_chars=20,
+    context_tokens=10,
 )
 PASSAGES = PassageSettings(target_tokens=24)
 MODEL_READS = 32
@@ -40,7 +45,8 @@ _LENGTHS = (0, 1, 3, 20, 90, 300, 1500)
 def text(rng: random.Random) -> str:
     """Up to 1,500 characters of one to three scripts."""
     parts = [
-        "".join(rng.choices(rng.choice(_ALPHABETS), k=rng.choice(_LENGTHS))) for _ in range(rng.choice((1, 1, 2, 3)))
+        "".join(rng.choices(rng.choice(_ALPHABETS), k=rng.choice(_LENGTHS)))
+        for _ in range(rng.choice((1, 1, 2, 3)))
     ]
     return rng.choice(("", " ", ". ", "\n\n")).join(parts)
 
@@ -63,7 +69,9 @@ def paper(rng: random.Random) -> list[Block]:
     return blocks
 
 
-def _block(rng: random.Random, kind: BlockKind, words: str, path: tuple[str, ...], zone: Zone) -> Block:
+def _block(
+    rng: random.Random, kind: BlockKind, words: str, path: tuple[str, ...], zone: Zone
+) -> Block:
     title = text(rng)[:200] if kind is BlockKind.FIGURE else ""
     is_generated = kind is BlockKind.FIGURE and rng.random() < 0.5
     return Block(kind, words, path, zone, _spans(rng, words), title, is_generated=is_generated)
@@ -75,7 +83,11 @@ def _table(rng: random.Random, path: tuple[str, ...], zone: Zone) -> Block:
         [" ".join(text(rng)[: rng.choice((0, 3, 10, 200))].split()) for _ in range(n_columns)]
         for _ in range(rng.choice((1, 2, 5, 20)))
     ]
-    cells = tuple(Cell(r, c, value, is_header=r == 0) for r, row in enumerate(rows) for c, value in enumerate(row))
+    cells = tuple(
+        Cell(r, c, value, is_header=r == 0)
+        for r, row in enumerate(rows)
+        for c, value in enumerate(row)
+    )
     words = "\n".join(" | ".join(row).strip() for row in rows)
     return Block(
         BlockKind.TABLE,
@@ -111,7 +123,9 @@ def broken_promises(blocks: Sequence[Block], counter: TokenCounter) -> list[str]
         found.append("two passages have one id")
     wanted = sum(block.n_chars for block in blocks if _belongs(block))
     if sum(chunk.n_own_chars for chunk in chunks) != wanted:
-        found.append(f"chunks hold {sum(chunk.n_own_chars for chunk in chunks)} of {wanted} characters")
+        found.append(
+            f"chunks hold {sum(chunk.n_own_chars for chunk in chunks)} of {wanted} characters"
+        )
     return found + _passage_problems(chunks, passages)
 
 
@@ -131,7 +145,8 @@ def _chunk_problems(chunk: Chunk) -> list[str]:
     if len(covered) != len(chunk.text):
         found.append("a span ends behind its text")
     if any(
-        not is_covered and not character.isspace() for is_covered, character in zip(covered, chunk.text, strict=False)
+        not is_covered and not character.isspace()
+        for is_covered, character in zip(covered, chunk.text, strict=False)
     ):
         found.append("a character that can be quoted has no span")
     if any(before.end > after.start for before, after in pairwise(chunk.sections)):
@@ -140,7 +155,9 @@ def _chunk_problems(chunk: Chunk) -> list[str]:
 
 
 def _passage_problems(chunks: Sequence[Chunk], passages: Sequence[Passage]) -> list[str]:
-    found = [f"a passage has {one.n_tokens} tokens" for one in passages if one.n_tokens > MODEL_READS]
+    found = [
+        f"a passage has {one.n_tokens} tokens" for one in passages if one.n_tokens > MODEL_READS
+    ]
     if {one.chunk_id for one in passages} != {chunk.chunk_id for chunk in chunks}:
         found.append("a chunk has no passage")
     if any(one.char_start > one.char_end for one in passages):

@@ -13,9 +13,7 @@ from rag_assets.corpus.chunking.chunker import chunk_paper
 SMALL = ChunkingSettings(
     target_tokens=40, max_tokens=50, overlap_tokens=8, min_tokens=3, min_chars=10, context_tokens=8
 )
-_WORDS = (
-    "ferritin iron storage protein marker cohort trial dose group patients serum level rose fell after week".split()
-)
+_WORDS = "ferritin iron storage protein marker cohort trial dose group patients serum level rose fell after week".split()
 
 
 class WordCounter:
@@ -67,14 +65,19 @@ def document_text(blocks: Sequence[Block]) -> str:
 
 
 def chunked(blocks: Sequence[Block], settings: ChunkingSettings = SMALL) -> list[Chunk]:
-    return chunk_paper("smith2020", blocks, "smith2020.tei.xml", "tei", settings, WordCounter(), "f")
+    return chunk_paper(
+        "smith2020", blocks, "smith2020.tei.xml", "tei", settings, WordCounter(), "f"
+    )
 
 
 def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
     """As the blocks asset writes it; a paper's fingerprint is its text."""
     rows = []
     for paper_id, blocks in sorted(papers.items()):
-        starts = [len(document_text(blocks[:at])) + (len(BLOCK_SEPARATOR) if at else 0) for at in range(len(blocks))]
+        starts = [
+            len(document_text(blocks[:at])) + (len(BLOCK_SEPARATOR) if at else 0)
+            for at in range(len(blocks))
+        ]
         common = {
             "paper_id": paper_id,
             "file_path": f"{paper_id}.txt",
@@ -86,7 +89,10 @@ def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
 
 
 def cells_of(text: str) -> tuple[Cell, ...]:
-    """The cells of a table whose text has one row per line and " | " between the cells; none is marked as a header."""
+    """The cells of a table whose text has one row per line and " | " between the cells; none is
+    marked as a header."""
     return tuple(
-        Cell(row, col, part) for row, line in enumerate(text.split("\n")) for col, part in enumerate(line.split(" | "))
+        Cell(row, col, part)
+        for row, line in enumerate(text.split("\n"))
+        for col, part in enumerate(line.split(" | "))
     )

@@ -15,7 +15,13 @@ TITLE = "Table 1. Iron by group. Values are means."
 
 def table(*spans: Span, title_spans: tuple[Span, ...] = ()) -> Block:
     return Block(
-        BlockKind.TABLE, ROWS, ("Results",), spans=spans, title=TITLE, title_spans=title_spans, cells=cells_of(ROWS)
+        BlockKind.TABLE,
+        ROWS,
+        ("Results",),
+        spans=spans,
+        title=TITLE,
+        title_spans=title_spans,
+        cells=cells_of(ROWS),
     )
 
 
@@ -64,7 +70,9 @@ def test_a_caption_over_two_pages_has_the_page_of_each_part() -> None:
 
 def test_a_passage_of_the_caption_alone_has_its_page() -> None:
     """Passages carry the pages that a context shows to a model."""
-    long = replace(table(Span(0, len(ROWS), 8, 8)), title="Table 1. " + "Values are means of all groups. " * 8)
+    long = replace(
+        table(Span(0, len(ROWS), 8, 8)), title="Table 1. " + "Values are means of all groups. " * 8
+    )
     (chunk,) = chunked([long], ChunkingSettings())
 
     passages = cut_passages([chunk], PassageSettings(target_tokens=18), words_and_two, 24)
@@ -76,7 +84,10 @@ def test_a_passage_of_the_caption_alone_has_its_page() -> None:
 def test_an_aligned_page_of_a_caption_is_as_sure_as_its_tables() -> None:
     """A page that was found by likeness must not look as if the source stated it."""
     half = len(ROWS) // 2
-    rows = (Span(0, half, 8, 8, page_confidence=0.9), Span(half, len(ROWS), 8, 8, page_confidence=0.6))
+    rows = (
+        Span(0, half, 8, 8, page_confidence=0.9),
+        Span(half, len(ROWS), 8, 8, page_confidence=0.6),
+    )
 
     (chunk,) = chunked([table(*rows)])
 

@@ -22,7 +22,8 @@ from rag_assets_tests.corpus.chunking.papers import (
 
 
 def test_short_neighbours_of_a_section_share_a_chunk_and_keep_their_pages() -> None:
-    """A chunk a paragraph would scatter an argument over many citations; a lost page would break each of them."""
+    """A chunk a paragraph would scatter an argument over many citations; a lost page would break
+    each of them."""
     blocks = [
         heading("Methods"),
         paragraph("We measured ferritin in serum.", "Methods", page=3),
@@ -37,7 +38,11 @@ def test_short_neighbours_of_a_section_share_a_chunk_and_keep_their_pages() -> N
         (3, "We measured ferritin in serum."),
         (4, "Samples were frozen at once."),
     ]
-    assert (chunk.section_title, chunk.section_path, chunk.chunk_type) == ("Methods", "Methods", "paragraph")
+    assert (chunk.section_title, chunk.section_path, chunk.chunk_type) == (
+        "Methods",
+        "Methods",
+        "paragraph",
+    )
     assert chunk.split_sequence is None
     assert not chunk.is_continuation
 
@@ -61,9 +66,14 @@ def test_a_chunk_never_crosses_a_section() -> None:
 
 
 def test_two_sections_of_one_title_stay_apart() -> None:
-    """Both studies of a paper have a "Methods"; what is expanded around one must not come from the other."""
+    """Both studies of a paper have a "Methods"; what is expanded around one must not come from the
+    other."""
     rng = random.Random(2)
-    blocks = [block for _ in range(2) for block in (heading("Methods"), paragraph(sentence(rng, 9), "Methods"))]
+    blocks = [
+        block
+        for _ in range(2)
+        for block in (heading("Methods"), paragraph(sentence(rng, 9), "Methods"))
+    ]
 
     first, second = chunked(blocks)
 
@@ -77,7 +87,13 @@ def test_all_zones_but_back_matter_are_chunked() -> None:
 
     chunks = chunked(blocks)
 
-    assert [chunk.section_title for chunk in chunks] == ["title_page", "front", "body", "annex", "statements"]
+    assert [chunk.section_title for chunk in chunks] == [
+        "title_page",
+        "front",
+        "body",
+        "annex",
+        "statements",
+    ]
 
 
 def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:
@@ -87,20 +103,28 @@ def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:
     settings = ChunkingSettings()
     text = document_text(blocks)
     offsets = [text.index(block.text) for block in blocks]
-    spans = [(at + a, at + b) for at, block in zip(offsets, blocks, strict=True) for a, b in sentence_spans(block.text)]
+    spans = [
+        (at + a, at + b)
+        for at, block in zip(offsets, blocks, strict=True)
+        for a, b in sentence_spans(block.text)
+    ]
     starts, ends = {start for start, _ in spans}, {end for _, end in spans}
 
     chunks = chunked(blocks, settings)
 
     assert all(800 <= chunk.n_tokens <= 1200 for chunk in chunks)
     assert all(chunk.char_start in starts and chunk.char_end in ends for chunk in chunks)
-    assert [chunk.split_sequence for chunk in chunks[:2]] == [f"1/{len(chunks)}", f"2/{len(chunks)}"]
+    assert [chunk.split_sequence for chunk in chunks[:2]] == [
+        f"1/{len(chunks)}",
+        f"2/{len(chunks)}",
+    ]
     assert [chunk.is_continuation for chunk in chunks[:2]] == [False, True]
     assert all(text[chunk.char_start : chunk.char_end] == chunk.text for chunk in chunks)
 
 
 def test_a_little_more_than_one_chunk_is_shared_out_without_a_tiny_rest() -> None:
-    """A chunk of one sentence at the end of a section ranks high for its few words and says nothing."""
+    """A chunk of one sentence at the end of a section ranks high for its few words and says
+    nothing."""
     rng = random.Random(5)
     blocks = [paragraph(sentence(rng, 25), "Results") for _ in range(50)]
 
@@ -113,7 +137,9 @@ def test_a_little_more_than_one_chunk_is_shared_out_without_a_tiny_rest() -> Non
 def test_cuts_prefer_the_end_of_a_paragraph() -> None:
     """A paragraph is one thought; it is cut only where none ends inside the window."""
     rng = random.Random(6)
-    blocks = [paragraph(" ".join(sentence(rng, 20) for _ in range(9)), "Results") for _ in range(30)]
+    blocks = [
+        paragraph(" ".join(sentence(rng, 20) for _ in range(9)), "Results") for _ in range(30)
+    ]
     text = document_text(blocks)
 
     chunks = chunked(blocks, ChunkingSettings())
@@ -155,7 +181,8 @@ def test_code_is_cut_at_lines_and_keeps_its_indentation() -> None:
 
 
 def test_a_sentence_longer_than_a_chunk_is_cut_as_a_last_resort() -> None:
-    """One sentence without a full stop must not break the token bound that holds for the whole corpus."""
+    """One sentence without a full stop must not break the token bound that holds for the whole
+    corpus."""
     blocks = [paragraph("Iron " + "and iron " * 200 + "fell.", "Results")]
 
     chunks = chunked(blocks)
@@ -179,10 +206,17 @@ def test_a_formula_stays_with_the_text_around_it() -> None:
 
 
 def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
-    """A described figure is weighted down and marked; mixed in, it would be quoted as the authors' finding."""
+    """A described figure is weighted down and marked; mixed in, it would be quoted as the authors'
+    finding."""
     rng = random.Random(9)
-    figure = Block(BlockKind.FIGURE, "A line that falls.", ("Results",), title="Figure 1.", is_generated=True)
-    blocks = [paragraph(sentence(rng, 9), "Results"), figure, paragraph(sentence(rng, 9), "Results")]
+    figure = Block(
+        BlockKind.FIGURE, "A line that falls.", ("Results",), title="Figure 1.", is_generated=True
+    )
+    blocks = [
+        paragraph(sentence(rng, 9), "Results"),
+        figure,
+        paragraph(sentence(rng, 9), "Results"),
+    ]
 
     chunks = chunked(blocks)
 
@@ -192,7 +226,14 @@ def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
 
 def test_a_figures_title_is_not_said_twice() -> None:
     """Some sources give the caption as the title and as the text."""
-    blocks = [Block(BlockKind.FIGURE, "Figure 2. Ferritin by week of the trial.", ("Results",), title="Figure 2.")]
+    blocks = [
+        Block(
+            BlockKind.FIGURE,
+            "Figure 2. Ferritin by week of the trial.",
+            ("Results",),
+            title="Figure 2.",
+        )
+    ]
 
     (chunk,) = chunked(blocks)
 
@@ -234,7 +275,11 @@ def test_context_is_the_neighbouring_text_of_the_same_outermost_section() -> Non
 def test_a_context_sentence_that_is_too_long_gives_its_nearest_words() -> None:
     """The words next to the chunk are the ones that connect."""
     long = "Alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my."
-    blocks = [paragraph(long, "A", "1"), paragraph("Iron fell in all groups.", "A", "2"), paragraph(long, "A", "3")]
+    blocks = [
+        paragraph(long, "A", "1"),
+        paragraph("Iron fell in all groups.", "A", "2"),
+        paragraph(long, "A", "3"),
+    ]
 
     middle = chunked(blocks)[1]
 
@@ -253,7 +298,9 @@ def test_a_span_keeps_its_boxes_where_only_a_part_of_its_text_is_taken() -> None
 
     assert len(chunks) > 1
     assert all(chunk.boxes == boxes for chunk in chunks)
-    assert all(span.source_start == chunk.char_start for chunk in chunks for span in chunk.spans[:1])
+    assert all(
+        span.source_start == chunk.char_start for chunk in chunks for span in chunk.spans[:1]
+    )
 
 
 @pytest.mark.parametrize("page", [None, 7])
@@ -265,7 +312,8 @@ def test_pages_are_those_of_the_blocks_or_unknown(page: int | None) -> None:
 
 
 def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None:
-    """Passages are cut along them; read off the text again, a row becomes a sentence, and a title a row."""
+    """Passages are cut along them; read off the text again, a row becomes a sentence, and a title a
+    row."""
     rows = "Group | Ferritin\nA | 1\nB | 2"
     blocks = [
         heading("Results"),
@@ -284,7 +332,9 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
 
     (chunk,) = chunked(blocks)
 
-    assert [(str(unit.kind), unit.block, chunk.text[unit.start : unit.end]) for unit in chunk.units] == [
+    assert [
+        (str(unit.kind), unit.block, chunk.text[unit.start : unit.end]) for unit in chunk.units
+    ] == [
         ("sentence", 1, "Ferritin fell."),
         ("sentence", 1, "Iron rose."),
         ("caption", 2, "Ferritin by group."),
@@ -299,14 +349,23 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
     ]
     text = document_text(blocks)
     verbatim = [unit for unit in chunk.units if unit.kind not in (UnitKind.CAPTION, UnitKind.ROW)]
-    assert all(text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim)
+    assert all(
+        text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim
+    )
     assert text[chunk.units[4].char_start : chunk.units[4].char_end] == "Group | Ferritin\nA | 1"
 
 
 def test_a_title_that_a_chunk_repeats_is_a_unit_before_its_own_text() -> None:
-    """Else passages of the second half of a table would not know which of its lines is the title."""
+    """Else passages of the second half of a table would not know which of its lines is the
+    title."""
     rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    table = Block(BlockKind.TABLE, rows, ("A",), title="Table 1. Iron.", cells=tuple(read_table(cells_of(rows))))
+    table = Block(
+        BlockKind.TABLE,
+        rows,
+        ("A",),
+        title="Table 1. Iron.",
+        cells=tuple(read_table(cells_of(rows))),
+    )
 
     _, second, *_ = chunked([table])
 

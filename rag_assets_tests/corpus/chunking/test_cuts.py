@@ -8,7 +8,8 @@ WINDOW = Window(800, 1200)
 
 
 def items(rng: random.Random, n_tokens: int) -> list[Item]:
-    """Sentences of 5 to 60 tokens in paragraphs of about five, each with an overlap of 100 to 150 before it."""
+    """Sentences of 5 to 60 tokens in paragraphs of about five, each with an overlap of 100 to 150
+    before it."""
     made: list[Item] = []
     while sum(item.size for item in made) < n_tokens:
         rank = Rank.BLOCK_END if rng.random() < 0.2 else Rank.UNIT_END
@@ -40,15 +41,23 @@ def test_runs_partition_the_items_and_stay_inside_the_window() -> None:
 
 def test_an_item_longer_than_the_window_stands_alone() -> None:
     """The choice of cuts never fails; whoever makes the items has to cut what is too long."""
-    assert choose_cuts([Item(300, 0, 0.0), Item(1500, 0, 0.5), Item(300, 0, 0.5)], WINDOW) == [(0, 1), (1, 2), (2, 3)]
+    assert choose_cuts([Item(300, 0, 0.0), Item(1500, 0, 0.5), Item(300, 0, 0.5)], WINDOW) == [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+    ]
 
 
 def test_the_cost_of_a_boundary_depends_on_the_words_next_to_it_only() -> None:
     """A cost that knew more would move when something far away does."""
     near = boundary_cost("x" * 100 + "Iron fell.", "Ferritin rose." + "y" * 100, Rank.UNIT_END)
 
-    assert near == boundary_cost("z" + "x" * 100 + "Iron fell.", "Ferritin rose." + "y" * 100 + "z", Rank.UNIT_END)
-    assert near != boundary_cost("x" * 100 + "Iron fell.", "Ferritin fell." + "y" * 100, Rank.UNIT_END)
+    assert near == boundary_cost(
+        "z" + "x" * 100 + "Iron fell.", "Ferritin rose." + "y" * 100 + "z", Rank.UNIT_END
+    )
+    assert near != boundary_cost(
+        "x" * 100 + "Iron fell.", "Ferritin fell." + "y" * 100, Rank.UNIT_END
+    )
     assert 1 <= near < 2
 
 

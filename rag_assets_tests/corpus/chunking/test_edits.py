@@ -1,4 +1,5 @@
-"""How far an edit spreads: a moved chunk id is paid for twice, with an embedding and with a dead citation."""
+"""How far an edit spreads: a moved chunk id is paid for twice, with an embedding and with a dead
+citation."""
 
 import random
 import statistics
@@ -24,8 +25,8 @@ def with_sentence(blocks: Sequence[Block], at: int, rng: random.Random) -> list[
 
 
 def test_a_new_sentence_moves_the_cuts_near_it_only() -> None:
-    """One section of 10,000 tokens, as a text file without headings is: cuts that count from its beginning would
-    move in all of it."""
+    """One section of 10,000 tokens, as a text file without headings is: cuts that count from its
+    beginning would move in all of it."""
     n_changed = []
     for seed in range(N_EDITS):
         rng = random.Random(seed)
@@ -45,7 +46,11 @@ def test_an_edit_leaves_the_ids_of_other_sections_alone() -> None:
     """Ids count nothing and know nothing but their own section's titles and text."""
     rng = random.Random(1)
     blocks = [*paragraphs(rng, 3_000, "A"), *paragraphs(rng, 3_000, "B")]
-    others = {chunk.chunk_id for chunk in chunked(blocks, ChunkingSettings()) if chunk.section_title == "B"}
+    others = {
+        chunk.chunk_id
+        for chunk in chunked(blocks, ChunkingSettings())
+        if chunk.section_title == "B"
+    }
 
     edited = chunked(with_sentence(blocks, 0, rng), ChunkingSettings())
 
@@ -53,14 +58,20 @@ def test_an_edit_leaves_the_ids_of_other_sections_alone() -> None:
 
 
 def test_a_new_sentence_changes_the_text_of_few_passages() -> None:
-    """Vectors are kept by text: passages that read the same are not embedded again, whatever their chunk is called."""
+    """Vectors are kept by text: passages that read the same are not embedded again, whatever their
+    chunk is called."""
     n_changed = []
     for seed in range(20):
         rng = random.Random(seed)
         blocks = paragraphs(rng, 5_000)
 
         before, after = (
-            {p.text for p in cut_passages(chunked(b, ChunkingSettings()), PassageSettings(), words_and_two, 256)}
+            {
+                p.text
+                for p in cut_passages(
+                    chunked(b, ChunkingSettings()), PassageSettings(), words_and_two, 256
+                )
+            }
             for b in (blocks, with_sentence(blocks, rng.randrange(len(blocks)), rng))
         )
 

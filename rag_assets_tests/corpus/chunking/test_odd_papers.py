@@ -16,15 +16,20 @@ from rag_assets_tests.rounds import first_of
 
 N_CHARS = 40_000
 MOST_COUNTED = 20
-"""Characters that tokenizers are handed for each character of a paper, chunks and passages together."""
+"""Characters that tokenizers are handed for each character of a paper, chunks and passages
+together."""
 
 
 @pytest.mark.parametrize("first", first_of(range(0, 600, 30)))
 def test_odd_papers_in_many_scripts_keep_every_promise(first: int) -> None:
-    """One character without a span is a quote without a page; one chunk over the bound keeps its paper out."""
+    """One character without a span is a quote without a page; one chunk over the bound keeps its
+    paper out."""
     counter = WordPieceCounter()
 
-    broken = {seed: broken_promises(paper(random.Random(seed)), counter) for seed in range(first, first + 30)}
+    broken = {
+        seed: broken_promises(paper(random.Random(seed)), counter)
+        for seed in range(first, first + 30)
+    }
 
     assert {seed: problems for seed, problems in broken.items() if problems} == {}
 
@@ -37,7 +42,15 @@ def table() -> list[Block]:
     rows = [["Group", "Ferritin"], *([str(n), str(n)] for n in range(N_CHARS // 10))]
     cells = tuple(Cell(r, c, value) for r, row in enumerate(rows) for c, value in enumerate(row))
     title = "Table 1. " + "Iron by group. " * 20
-    return [Block(BlockKind.TABLE, "\n".join(" | ".join(row) for row in rows), ("A",), title=title, cells=cells)]
+    return [
+        Block(
+            BlockKind.TABLE,
+            "\n".join(" | ".join(row) for row in rows),
+            ("A",),
+            title=title,
+            cells=cells,
+        )
+    ]
 
 
 def letters(rng: random.Random, first: int, n_letters: int, n_chars: int) -> str:
@@ -47,14 +60,18 @@ def letters(rng: random.Random, first: int, n_letters: int, n_chars: int) -> str
 RNG = random.Random(1)
 LONG: dict[str, Callable[[], list[Block]]] = {
     "one long word": lambda: prose("a" * N_CHARS),
-    "words of 90 letters": lambda: prose(" ".join(letters(RNG, 97, 10, 90) for _ in range(N_CHARS // 91))),
+    "words of 90 letters": lambda: prose(
+        " ".join(letters(RNG, 97, 10, 90) for _ in range(N_CHARS // 91))
+    ),
     "Thai": lambda: prose(letters(RNG, 0xE01, 46, N_CHARS)),
     "Chinese": lambda: prose(letters(RNG, 0x4E00, 5000, N_CHARS)),
     "zero-width spaces": lambda: prose("\u200b " * (N_CHARS // 2)),
     "sentences of one letter": lambda: prose("A. " * (N_CHARS // 3)),
     "paragraphs of one letter": lambda: prose("a") * (N_CHARS // 10),
     "lines of one letter": lambda: [Block(BlockKind.CODE, "x\n" * (N_CHARS // 10), ("A",))],
-    "words joined by hyphens": lambda: prose("-".join(letters(RNG, 97, 10, 3) for _ in range(N_CHARS // 4))),
+    "words joined by hyphens": lambda: prose(
+        "-".join(letters(RNG, 97, 10, 3) for _ in range(N_CHARS // 4))
+    ),
     "a table": table,
 }
 

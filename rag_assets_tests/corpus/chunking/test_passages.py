@@ -25,7 +25,8 @@ def passages_of(chunks: list[Chunk], target: int = 20, max_tokens: int = 24) -> 
 
 
 def test_a_chunk_that_the_model_reads_in_full_is_its_own_passage() -> None:
-    """Then the two have one id, and a reader of the index needs no table to go from one to the other."""
+    """Then the two have one id, and a reader of the index needs no table to go from one to the
+    other."""
     chunks = chunked([paragraph("Ferritin fell in all groups of the trial.", "A", page=2)])
 
     (passage,) = passages_of(chunks)
@@ -42,7 +43,9 @@ def test_passages_are_numbered_and_made_of_whole_sentences() -> None:
 
     passages = passages_of(chunks)
 
-    assert [passage.passage_id for passage in passages] == [f"{chunks[0].chunk_id}#{n}" for n in range(len(passages))]
+    assert [passage.passage_id for passage in passages] == [
+        f"{chunks[0].chunk_id}#{n}" for n in range(len(passages))
+    ]
     assert len(passages) > 1
     assert all(passage.text.endswith(".") and passage.n_tokens <= 20 for passage in passages)
 
@@ -81,7 +84,9 @@ def test_a_sentence_between_the_target_and_what_the_model_reads_stays_whole() ->
 def test_every_passage_of_a_table_names_the_table() -> None:
     """ "Group: B | Ferritin: 15" alone is found for the wrong table."""
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.", cells=tuple(read_table(cells_of(text))))
+    block = Block(
+        BlockKind.TABLE, text, ("A",), title="Table 1.", cells=tuple(read_table(cells_of(text)))
+    )
     chunks = chunked([block], ChunkingSettings(target_tokens=100, max_tokens=120, overlap_tokens=0))
 
     passages = passages_of(chunks)
@@ -94,12 +99,20 @@ def test_every_passage_of_a_table_names_the_table() -> None:
 
 @pytest.mark.parametrize("max_tokens", [1200, 120])
 def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens: int) -> None:
-    """Notes below a table are often longer than what a model reads, and answer questions of their own."""
+    """Notes below a table are often longer than what a model reads, and answer questions of their
+    own."""
     title = "Table 1. Iron. " + " ".join(sentence(random.Random(n), 8) for n in range(5))
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    settings = ChunkingSettings(target_tokens=max_tokens - 20, max_tokens=max_tokens, overlap_tokens=0)
+    settings = ChunkingSettings(
+        target_tokens=max_tokens - 20, max_tokens=max_tokens, overlap_tokens=0
+    )
     chunks = chunked(
-        [Block(BlockKind.TABLE, text, ("A",), title=title, cells=tuple(read_table(cells_of(text))))], settings
+        [
+            Block(
+                BlockKind.TABLE, text, ("A",), title=title, cells=tuple(read_table(cells_of(text)))
+            )
+        ],
+        settings,
     )
 
     passages = passages_of(chunks)
@@ -107,7 +120,9 @@ def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens:
     found = "\n".join(passage.text for passage in passages)
     assert (len(chunks) > 1) == (max_tokens == 120)
     assert [found.count(word) for word in title.split() if word.startswith("x")] == [1] * 5
-    assert all(passage.text.startswith("Table 1.") for passage in passages if "Group:" in passage.text)
+    assert all(
+        passage.text.startswith("Table 1.") for passage in passages if "Group:" in passage.text
+    )
 
 
 def test_list_items_are_not_cut() -> None:
@@ -121,11 +136,18 @@ def test_list_items_are_not_cut() -> None:
 
 
 def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> None:
-    """Contexts are cut out of the chunk by it; searching for the words finds the first place that reads alike."""
+    """Contexts are cut out of the chunk by it; searching for the words finds the first place that
+    reads alike."""
     text = "\n".join(["Group | Ferritin", *(f"G{n % 3} | {n % 2}" for n in range(40))])
     blocks = [
         paragraph(" ".join(["Ferritin fell in all groups of the trial."] * 6), "A"),
-        Block(BlockKind.TABLE, text, ("A",), title="Table 1. Ferritin.", cells=tuple(read_table(cells_of(text)))),
+        Block(
+            BlockKind.TABLE,
+            text,
+            ("A",),
+            title="Table 1. Ferritin.",
+            cells=tuple(read_table(cells_of(text))),
+        ),
     ]
     (chunk,) = chunked(blocks, ChunkingSettings())
 
@@ -156,7 +178,8 @@ def test_a_passage_carries_the_section_it_begins_in() -> None:
 
 
 def test_passages_end_with_sections_rather_than_in_them_and_never_with_a_heading() -> None:
-    """A heading apart from its text names the wrong passage; one that bridges two sections is about neither."""
+    """A heading apart from its text names the wrong passage; one that bridges two sections is about
+    neither."""
     for seed in range(20):
         rng = random.Random(seed)
         blocks = [
@@ -170,10 +193,14 @@ def test_passages_end_with_sections_rather_than_in_them_and_never_with_a_heading
             )
         ]
 
-        passages = passages_of(chunked(blocks, ChunkingSettings(min_tokens=500)), target=50, max_tokens=60)
+        passages = passages_of(
+            chunked(blocks, ChunkingSettings(min_tokens=500)), target=50, max_tokens=60
+        )
 
         assert len(passages) > 2
-        assert not any(passage.text.split("\n")[-1].startswith("Heading") for passage in passages), seed
+        assert not any(
+            passage.text.split("\n")[-1].startswith("Heading") for passage in passages
+        ), seed
         assert all(passage.text.startswith("Heading") for passage in passages[1:]), seed
 
 
@@ -194,7 +221,9 @@ def test_whatever_an_index_keeps_is_in_the_hash_of_the_row(edit: dict[str, Any])
     assert passages_of([replace(chunk, **edit)])[0].row_hash != passages_of([chunk])[0].row_hash
 
 
-def test_the_heading_text_of_a_passage_names_paper_and_sections_and_is_no_part_of_its_text() -> None:
+def test_the_heading_text_of_a_passage_names_paper_and_sections_and_is_no_part_of_its_text() -> (
+    None
+):
     """It is searched with the passage; in its text it would be quoted as if the section said it."""
     (chunk,) = chunked([heading("Methods"), paragraph("Ferritin fell.", "Methods", page=2)])
 
@@ -220,9 +249,13 @@ def test_a_summary_is_cut_to_what_the_model_reads_before_the_passage() -> None:
 
     (short,) = cut_passages([chunk], PassageSettings(), words_and_two, 12, summaries=summary)
     (whole,) = cut_passages([chunk], PassageSettings(), words_and_two, 256, summaries=summary)
-    (none,) = cut_passages([chunk], PassageSettings(), words_and_two, short.n_tokens, summaries=summary)
+    (none,) = cut_passages(
+        [chunk], PassageSettings(), words_and_two, short.n_tokens, summaries=summary
+    )
 
-    assert embedded_text(short.text, short.summary) == f"{short.summary}\nFerritin fell in all groups."
+    assert (
+        embedded_text(short.text, short.summary) == f"{short.summary}\nFerritin fell in all groups."
+    )
     assert short.summary.startswith("word0 word1")
     assert words_and_two([embedded_text(short.text, short.summary)])[0] <= 12
     assert whole.summary == summary[chunk.chunk_id]
@@ -236,16 +269,22 @@ def test_another_title_changes_the_hash_of_the_row() -> None:
     chunks = chunked([paragraph("Ferritin fell.", "A")])
 
     before, after = (
-        cut_passages(chunks, PassageSettings(), words_and_two, 24, title) for title in ("Iron", "Iron in winter")
+        cut_passages(chunks, PassageSettings(), words_and_two, 24, title)
+        for title in ("Iron", "Iron in winter")
     )
 
     assert before[0].row_hash != after[0].row_hash
 
 
 def test_a_paragraph_in_the_place_of_a_title_is_cut_short() -> None:
-    """A text file without a title has its first paragraph there; all its words would stand with every passage."""
+    """A text file without a title has its first paragraph there; all its words would stand with
+    every passage."""
     (passage,) = cut_passages(
-        chunked([paragraph("Ferritin fell.", "A")]), PassageSettings(), words_and_two, 24, "word " * 1_000
+        chunked([paragraph("Ferritin fell.", "A")]),
+        PassageSettings(),
+        words_and_two,
+        24,
+        "word " * 1_000,
     )
 
     assert len(passage.heading_text) <= 302

@@ -17,7 +17,13 @@ from rag_assets.corpus.chunking.stats import chunk_stats
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated
-from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, heading, paragraph
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    WordCounter,
+    blocks_table,
+    heading,
+    paragraph,
+)
 
 BLOCKS_OF = {
     "a": [
@@ -38,13 +44,18 @@ def blocks() -> pa.Table:
 @pytest.fixture
 def chunks(blocks: pa.Table) -> pa.Table:
     return updated(
-        lambda published: update_chunks(published, InMemory(blocks), SMALL, WordCounter(), in_place), CHUNKS
+        lambda published: update_chunks(
+            published, InMemory(blocks), SMALL, WordCounter(), in_place
+        ),
+        CHUNKS,
     ).table
 
 
 def changed(table: pa.Table, column: str, values: list[object]) -> pa.Table:
     index = table.schema.get_field_index(column)
-    return table.set_column(index, table.schema.field(column), pa.array(values, table.schema.field(column).type))
+    return table.set_column(
+        index, table.schema.field(column), pa.array(values, table.schema.field(column).type)
+    )
 
 
 def ids(table: pa.Table) -> list[str]:
@@ -65,7 +76,10 @@ def test_repeated_ids_are_found(chunks: pa.Table) -> None:
     """One of two chunks of an id is lost without a word when they are indexed."""
     first, _, third = ids(chunks)
 
-    assert ids(repeated_ids(changed(chunks, "chunk_id", [first, third, third]), "chunk_id")) == [third, third]
+    assert ids(repeated_ids(changed(chunks, "chunk_id", [first, third, third]), "chunk_id")) == [
+        third,
+        third,
+    ]
 
 
 def test_chunks_outside_the_bounds_are_found(chunks: pa.Table) -> None:
@@ -76,7 +90,8 @@ def test_chunks_outside_the_bounds_are_found(chunks: pa.Table) -> None:
 
 
 def test_chunks_that_reach_into_back_matter_are_found(chunks: pa.Table, blocks: pa.Table) -> None:
-    """One character into the references is one too many; the end of the chunk before them is not."""
+    """One character into the references is one too many; the end of the chunk before them is
+    not."""
     reference = blocks["char_start"][2].as_py()
     ends = chunks["char_end"].to_pylist()
 
@@ -92,7 +107,10 @@ def test_chunks_that_read_as_references_are_found(chunks: pa.Table) -> None:
     cited = "Doe J, Roe K. Iron and ferritin. J Iron 2020; 12: 33-39.\nLund A. Sheep. J Wool 2011; 3: 1-9."
     prose = "Doe J. and Roe K. measured iron in 2020.\nIt fell in all groups.\nNo one knows why."
 
-    assert ids(reading_as_references(changed(chunks, "text", [cited, prose, "Iron."]))) == ids(chunks)[:1]
+    assert (
+        ids(reading_as_references(changed(chunks, "text", [cited, prose, "Iron."])))
+        == ids(chunks)[:1]
+    )
 
 
 def test_chunks_with_half_a_page_range_are_found(chunks: pa.Table) -> None:
@@ -104,7 +122,8 @@ def test_chunks_with_half_a_page_range_are_found(chunks: pa.Table) -> None:
 
 
 def test_chunks_without_a_page_are_found(chunks: pa.Table) -> None:
-    """They are cited without a page; many of them mean that GROBID was not asked for coordinates."""
+    """They are cited without a page; many of them mean that GROBID was not asked for
+    coordinates."""
     assert without_page(chunks)["section_title"].to_pylist() == ["Annex"]
 
 
@@ -112,13 +131,16 @@ def test_passages_longer_than_the_model_reads_are_found() -> None:
     """The rest of such a passage is in no vector."""
     rows = [{"passage_id": "p#0", "n_tokens": 256}, {"passage_id": "p#1", "n_tokens": 257}]
 
-    assert longer_than_model_reads(to_table(rows, PASSAGES), 256)["passage_id"].to_pylist() == ["p#1"]
+    assert longer_than_model_reads(to_table(rows, PASSAGES), 256)["passage_id"].to_pylist() == [
+        "p#1"
+    ]
 
 
 def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> None:
     """The first place to look when answers have no pages or papers came from a fallback."""
     index = to_table(
-        [{"paper_id": "a", "used_fallback": False}, {"paper_id": "b", "used_fallback": True}], PARSED_INDEX
+        [{"paper_id": "a", "used_fallback": False}, {"paper_id": "b", "used_fallback": True}],
+        PARSED_INDEX,
     )
 
     stats = chunk_stats(chunks, index, ResolvedTokenizer("wordpiece", "chosen in the settings"))
@@ -142,7 +164,9 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
 
 def test_the_statistics_of_an_empty_corpus_have_no_invented_numbers() -> None:
     """A share of nothing is not 0."""
-    stats = chunk_stats(CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ResolvedTokenizer("wordpiece", "pinned"))
+    stats = chunk_stats(
+        CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ResolvedTokenizer("wordpiece", "pinned")
+    )
 
     assert (stats["n_chunks"], stats["n_tokens"], stats["share_missing_pages"]) == (0, None, None)
 

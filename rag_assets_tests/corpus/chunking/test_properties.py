@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Cell, Span, Zone
 from rag_assets.core.settings import PassageSettings
 from rag_assets.corpus.chunking.passages import cut_passages
-from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, chunked, document_text, words_and_two
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    WordCounter,
+    chunked,
+    document_text,
+    words_and_two,
+)
 
 EVERYTHING = SMALL.model_copy(update={"min_tokens": 0, "min_chars": 0})
 PASSAGES = PassageSettings(target_tokens=18)
@@ -18,17 +24,23 @@ MODEL_READS = 24
 VERBATIM = {"paragraph", "footnote", "formula", "list", "code"}
 
 words = st.lists(
-    st.sampled_from(["iron", "Ferritin", "fell", "a", "12.5", "(n", "x)", "α", "i.e.", "<0.05"]), min_size=1
+    st.sampled_from(["iron", "Ferritin", "fell", "a", "12.5", "(n", "x)", "α", "i.e.", "<0.05"]),
+    min_size=1,
 )
-sentences = st.builds(lambda parts, end: " ".join(parts) + end, words, st.sampled_from([".", "?", "", ":", ";"]))
+sentences = st.builds(
+    lambda parts, end: " ".join(parts) + end, words, st.sampled_from([".", "?", "", ":", ";"])
+)
 prose = st.lists(sentences, min_size=1, max_size=8).map(" ".join)
 lines = st.lists(sentences, min_size=1, max_size=12).map("\n".join)
 rows = st.lists(
-    st.lists(st.sampled_from(["Group", "A", "12", "", "3.5", "iron fell"]), min_size=1, max_size=4), min_size=1
+    st.lists(st.sampled_from(["Group", "A", "12", "", "3.5", "iron fell"]), min_size=1, max_size=4),
+    min_size=1,
 )
 
 
-def with_span(kind: BlockKind, text: str, path: tuple[str, ...], zone: Zone, title: str = "") -> Block:
+def with_span(
+    kind: BlockKind, text: str, path: tuple[str, ...], zone: Zone, title: str = ""
+) -> Block:
     return Block(kind, text, path, zone, spans=(Span(0, len(text), 1, 2),), title=title)
 
 
@@ -37,7 +49,9 @@ def tables(draw: Callable[..., object], path: tuple[str, ...], zone: Zone) -> Bl
     grid = draw(rows)
     cells = tuple(Cell(r, c, text) for r, row in enumerate(grid) for c, text in enumerate(row))  # type: ignore[arg-type, var-annotated]
     text = "\n".join(" | ".join(row).strip() for row in grid)  # type: ignore[attr-defined]
-    title = draw(st.sampled_from(["", "Table 1. Iron.", "Table 2. " + "Long caption of many words. " * 8]))
+    title = draw(
+        st.sampled_from(["", "Table 1. Iron.", "Table 2. " + "Long caption of many words. " * 8])
+    )
     block = with_span(BlockKind.TABLE, text, path, zone, str(title))
     return Block(**{f: getattr(block, f) for f in block.__slots__ if f != "cells"}, cells=cells)
 
@@ -50,26 +64,37 @@ def blocks_in(path: tuple[str, ...], zone: Zone) -> st.SearchStrategy[Block]:
         lines.map(lambda text: with_span(BlockKind.CODE, text, path, zone)),
         sentences.map(lambda text: with_span(BlockKind.FORMULA, text, path, zone)),
         tables(path, zone),
-        prose.map(lambda text: Block(BlockKind.FIGURE, text, path, zone, title="Figure 1", is_generated=True)),
+        prose.map(
+            lambda text: Block(
+                BlockKind.FIGURE, text, path, zone, title="Figure 1", is_generated=True
+            )
+        ),
         st.just(Block(BlockKind.HEADING, path[-1], path, zone)),
         st.just(Block(BlockKind.PARAGRAPH, "", path, zone)),
     )
 
 
-sections = st.tuples(st.sampled_from([("A",), ("A", "B"), ("C",)]), st.sampled_from(list(Zone))).flatmap(
-    lambda where: st.lists(blocks_in(*where), min_size=1, max_size=5)
+sections = st.tuples(
+    st.sampled_from([("A",), ("A", "B"), ("C",)]), st.sampled_from(list(Zone))
+).flatmap(lambda where: st.lists(blocks_in(*where), min_size=1, max_size=5))
+papers = st.lists(sections, max_size=4).map(
+    lambda parts: [block for part in parts for block in part]
 )
-papers = st.lists(sections, max_size=4).map(lambda parts: [block for part in parts for block in part])
 
 
 def is_indexed(block: Block) -> bool:
-    return block.kind is not BlockKind.HEADING and block.zone is not Zone.BACK and bool(block.text.strip())
+    return (
+        block.kind is not BlockKind.HEADING
+        and block.zone is not Zone.BACK
+        and bool(block.text.strip())
+    )
 
 
 @settings(max_examples=70, deadline=None)
 @given(papers)
 def test_chunks_of_any_paper(blocks: list[Block]) -> None:
-    """Each of these broken once means a lost sentence, a wrong page, or an index that is refused."""
+    """Each of these broken once means a lost sentence, a wrong page, or an index that is
+    refused."""
     text = document_text(blocks)
 
     chunks = chunked(blocks, EVERYTHING)
@@ -103,7 +128,8 @@ def test_chunks_of_any_paper(blocks: list[Block]) -> None:
 @settings(max_examples=70, deadline=None)
 @given(papers)
 def test_every_cell_of_a_table_is_in_a_chunk(blocks: list[Block]) -> None:
-    """A table is often the only place where a number stands, or the name of what was not measured."""
+    """A table is often the only place where a number stands, or the name of what was not
+    measured."""
     chunks = chunked(blocks, EVERYTHING)
 
     everything = " ".join(" ".join(chunk.text for chunk in chunks).split())
@@ -116,7 +142,8 @@ def test_every_cell_of_a_table_is_in_a_chunk(blocks: list[Block]) -> None:
 @settings(max_examples=70, deadline=None)
 @given(papers)
 def test_passages_of_any_paper(blocks: list[Block]) -> None:
-    """A passage the model cannot read in full is half lost; one that repeats another crowds it out."""
+    """A passage the model cannot read in full is half lost; one that repeats another crowds it
+    out."""
     text = document_text(blocks)
     chunks = chunked(blocks, EVERYTHING)
     by_id = {chunk.chunk_id: chunk for chunk in chunks}
@@ -144,7 +171,9 @@ def test_passages_of_any_paper(blocks: list[Block]) -> None:
 def test_cutting_the_same_paper_again_changes_nothing(seed: int, n_words: int) -> None:
     """A second run over an unchanged corpus must not change a byte."""
     rng = random.Random(seed)
-    text = " ".join(rng.choice(["Iron fell.", "Ferritin rose in group A.", "Why?"]) for _ in range(n_words))
+    text = " ".join(
+        rng.choice(["Iron fell.", "Ferritin rose in group A.", "Why?"]) for _ in range(n_words)
+    )
     blocks = [with_span(BlockKind.PARAGRAPH, text, ("A",), Zone.BODY)]
 
     assert chunked(blocks) == chunked(blocks)

@@ -14,7 +14,13 @@ from rag_assets.corpus.chunking.updates import update_chunks, update_passages
 from rag_assets.corpus.chunking.work import ReadingWindow
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Updated, updated
-from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, paragraph, words_and_two
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    WordCounter,
+    blocks_table,
+    paragraph,
+    words_and_two,
+)
 
 FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
 TOO_DENSE = [paragraph("Iron rose in none of the groups but for ☠ in one.", "A", page=1)]
@@ -23,7 +29,8 @@ UNCOUNTABLE = [paragraph("Iron rose in none of the groups but for ☎ in one.", 
 
 
 class Counter(WordCounter):
-    """One token per word; but a skull alone is longer than a chunk may be, and two other signs stop the counting."""
+    """One token per word; but a skull alone is longer than a chunk may be, and two other signs stop
+    the counting."""
 
     def count(self, text: str) -> int:
         if "☢" in text:
@@ -42,12 +49,18 @@ WINDOW = ReadingWindow("skulls", counted, 24)
 
 def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
     rows = InMemory(blocks)
-    return updated(lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before)
+    return updated(
+        lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before
+    )
 
 
 def passages(of: Updated, before: Updated | None = None) -> Updated:
     settings = PassageSettings(target_tokens=20)
-    return updated(lambda published: update_passages(published, of.rows, settings, WINDOW, in_place), PASSAGES, before)
+    return updated(
+        lambda published: update_passages(published, of.rows, settings, WINDOW, in_place),
+        PASSAGES,
+        before,
+    )
 
 
 def papers_in(made: Updated) -> list[str]:
@@ -59,14 +72,21 @@ def test_a_paper_whose_chunks_break_a_promise_is_quarantined_with_it() -> None:
     cut = chunks(blocks_table({"a": FINE, "b": TOO_DENSE, "c": BAFFLING}))
 
     assert papers_in(cut) == ["a"]
-    assert [(one.paper_id, one.file_path) for one in cut.quarantined] == [("b", "b.txt"), ("c", "c.txt")]
-    assert "b.txt has 1 chunks without a token or with more than 50 (token_bounds)" in cut.quarantined[0].error
+    assert [(one.paper_id, one.file_path) for one in cut.quarantined] == [
+        ("b", "b.txt"),
+        ("c", "c.txt"),
+    ]
+    assert (
+        "b.txt has 1 chunks without a token or with more than 50 (token_bounds)"
+        in cut.quarantined[0].error
+    )
     assert "c.txt could not be cut" in cut.quarantined[1].error
     assert "(ValueError: no token for ☢)" in cut.quarantined[1].error
 
 
 def test_a_quarantined_paper_is_tried_again_when_it_changes_and_only_then() -> None:
-    """Tried every night it costs a traceback every night; never tried again, mending the file does nothing."""
+    """Tried every night it costs a traceback every night; never tried again, mending the file does
+    nothing."""
     first = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}))
 
     second = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}), first)
@@ -80,7 +100,8 @@ def test_a_quarantined_paper_is_tried_again_when_it_changes_and_only_then() -> N
 
 
 def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
-    """Old chunks of it would be cited for text that is no longer there; a deleted paper is quarantined no more."""
+    """Old chunks of it would be cited for text that is no longer there; a deleted paper is
+    quarantined no more."""
     first = chunks(blocks_table({"a": FINE, "b": FINE}))
 
     broken = chunks(blocks_table({"a": FINE, "b": BAFFLING}), first)
@@ -91,9 +112,12 @@ def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
 
 
 def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None:
-    """The embedding model would read half of such a passage; the other papers are searched all the same."""
+    """The embedding model would read half of such a passage; the other papers are searched all the
+    same."""
     blocks = InMemory(blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}))
-    cut = updated(lambda published: update_chunks(published, blocks, SMALL, WordCounter(), in_place), CHUNKS)
+    cut = updated(
+        lambda published: update_chunks(published, blocks, SMALL, WordCounter(), in_place), CHUNKS
+    )
 
     first = passages(cut)
     second = passages(cut, first)
@@ -101,7 +125,10 @@ def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None
     assert papers_in(first) == ["a", "c"]
     (quarantined,) = first.quarantined
     assert quarantined.paper_id == "b"
-    assert "passages of more than the 24 tokens that the embedding model reads (fit_the_model)" in quarantined.error
+    assert (
+        "passages of more than the 24 tokens that the embedding model reads (fit_the_model)"
+        in quarantined.error
+    )
     assert second.plan.is_noop
 
 
@@ -110,10 +137,15 @@ def test_a_paper_that_ends_its_worker_is_quarantined_with_the_reason() -> None:
 
     def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
         for paper in papers:
-            yield paper, Failure("crashed.", is_worker_lost=True) if paper.paper_id == "b" else work(paper)
+            yield (
+                paper,
+                Failure("crashed.", is_worker_lost=True) if paper.paper_id == "b" else work(paper),
+            )
 
     blocks = InMemory(blocks_table({"a": FINE, "b": FINE}))
-    cut = updated(lambda published: update_chunks(published, blocks, SMALL, WordCounter(), deadly), CHUNKS)
+    cut = updated(
+        lambda published: update_chunks(published, blocks, SMALL, WordCounter(), deadly), CHUNKS
+    )
 
     assert papers_in(cut) == ["a"]
     assert [(one.paper_id, one.error) for one in cut.quarantined] == [("b", "b.txt crashed.")]
@@ -126,8 +158,12 @@ def test_a_fault_that_no_paper_causes_stops_the_run() -> None:
 
 
 def test_when_every_paper_breaks_a_promise_nothing_is_changed() -> None:
-    """Then the fault is in the code or the settings, and the last good corpus is worth more than an empty one."""
-    with pytest.raises(GuardrailBroken, match=r"None of the 2 papers can be used, so nothing was changed\. The first"):
+    """Then the fault is in the code or the settings, and the last good corpus is worth more than an
+    empty one."""
+    with pytest.raises(
+        GuardrailBroken,
+        match=r"None of the 2 papers can be used, so nothing was changed\. The first",
+    ):
         chunks(blocks_table({"a": BAFFLING, "b": TOO_DENSE}))
 
     alone = chunks(blocks_table({"a": BAFFLING}))

@@ -1,4 +1,5 @@
-"""Short sections are merged with a neighbour, never left out, and still known by their own titles."""
+"""Short sections are merged with a neighbour, never left out, and still known by their own
+titles."""
 
 import random
 
@@ -27,7 +28,8 @@ def titles_of(chunk: Chunk) -> list[str]:
 
 
 def test_a_short_section_is_read_with_its_neighbour_below_its_own_heading() -> None:
-    """A section of 29 tokens that alone spoke of its subject was left out, and its question refused."""
+    """A section of 29 tokens that alone spoke of its subject was left out, and its question
+    refused."""
     rng = random.Random(1)
     blocks = [
         *section(rng, 40, "Methods", "Assays"),
@@ -37,9 +39,13 @@ def test_a_short_section_is_read_with_its_neighbour_below_its_own_heading() -> N
 
     (chunk,) = chunked(blocks, DEFAULTS)
 
-    assert chunk.text == f"Assays\n\n{blocks[1].text}\n\nStorage\n\nSerum was stored at -80 degrees."
+    assert (
+        chunk.text == f"Assays\n\n{blocks[1].text}\n\nStorage\n\nSerum was stored at -80 degrees."
+    )
     assert (chunk.section_path, chunk.section_title) == ("Methods", "Methods")
-    assert [(part.section_title, chunk.text[part.body_start : part.end]) for part in chunk.sections] == [
+    assert [
+        (part.section_title, chunk.text[part.body_start : part.end]) for part in chunk.sections
+    ] == [
         ("Assays", blocks[1].text),
         ("Storage", "Serum was stored at -80 degrees."),
     ]
@@ -47,7 +53,8 @@ def test_a_short_section_is_read_with_its_neighbour_below_its_own_heading() -> N
 
 
 def test_short_sections_without_a_common_heading_stay_apart() -> None:
-    """The last sentences of "Results" would be cited without a section, because a line of "Conclusion" follows them."""
+    """The last sentences of "Results" would be cited without a section, because a line of
+    "Conclusion" follows them."""
     rng = random.Random(9)
     blocks = [
         paragraph("Ada Lund"),
@@ -59,11 +66,18 @@ def test_short_sections_without_a_common_heading_stay_apart() -> None:
 
     chunks = chunked(blocks, DEFAULTS)
 
-    assert [chunk.section_path for chunk in chunks] == ["", "Results", "Conclusion", "Funding", "Funding"]
+    assert [chunk.section_path for chunk in chunks] == [
+        "",
+        "Results",
+        "Conclusion",
+        "Funding",
+        "Funding",
+    ]
 
 
 def test_the_neighbour_below_the_nearest_common_heading_is_taken() -> None:
-    """The sentence that opens "Methods" belongs with its first subsection, not with the end of the introduction."""
+    """The sentence that opens "Methods" belongs with its first subsection, not with the end of the
+    introduction."""
     rng = random.Random(2)
     blocks = [
         *section(rng, 40, "Introduction"),
@@ -74,9 +88,15 @@ def test_the_neighbour_below_the_nearest_common_heading_is_taken() -> None:
 
     chunks = chunked(blocks, DEFAULTS)
 
-    assert [titles_of(chunk) for chunk in chunks] == [["Introduction"], ["Methods", "Patients"], ["Results"]]
+    assert [titles_of(chunk) for chunk in chunks] == [
+        ["Introduction"],
+        ["Methods", "Patients"],
+        ["Results"],
+    ]
     assert [chunk.section_path for chunk in chunks] == ["Introduction", "Methods", "Results"]
-    assert chunks[1].text.startswith(blocks[3].text), "the common heading is the chunk's title, not its text"
+    assert chunks[1].text.startswith(blocks[3].text), (
+        "the common heading is the chunk's title, not its text"
+    )
 
 
 def test_short_sections_are_merged_with_each_other_before_a_long_one() -> None:
@@ -91,14 +111,22 @@ def test_short_sections_are_merged_with_each_other_before_a_long_one() -> None:
 
     chunks = chunked(blocks, DEFAULTS)
 
-    assert [titles_of(chunk) for chunk in chunks] == [["Results"], ["Funding", "Data"], ["Discussion"]]
+    assert [titles_of(chunk) for chunk in chunks] == [
+        ["Results"],
+        ["Funding", "Data"],
+        ["Discussion"],
+    ]
 
 
 def test_only_the_chunk_that_holds_the_short_section_loses_the_long_ones_path() -> None:
     """A section of 5,000 words is cited under its title, whatever line follows it."""
     rng = random.Random(4)
     text = " ".join(sentence(rng, 25) for _ in range(200))
-    blocks = [heading("A", "Results"), paragraph(text, "A", "Results"), *section(rng, 5, "A", "Storage")]
+    blocks = [
+        heading("A", "Results"),
+        paragraph(text, "A", "Results"),
+        *section(rng, 5, "A", "Storage"),
+    ]
 
     chunks = chunked(blocks, DEFAULTS)
 
@@ -115,7 +143,9 @@ def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone
     long = [heading("A", "Results"), paragraph(text, "A", "Results")]
 
     before = {chunk.chunk_id for chunk in chunked(long, DEFAULTS)}
-    after = {chunk.chunk_id for chunk in chunked([*long, *section(rng, 5, "A", "Storage")], DEFAULTS)}
+    after = {
+        chunk.chunk_id for chunk in chunked([*long, *section(rng, 5, "A", "Storage")], DEFAULTS)
+    }
 
     assert after != before, "an edit nobody saw would prove nothing"
     assert len(after - before) <= 3
@@ -123,7 +153,8 @@ def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone
 
 
 def test_a_long_section_is_cut_the_same_with_and_without_its_heading_in_the_text() -> None:
-    """The first chunk of a section must not change because a later one took in a short neighbour."""
+    """The first chunk of a section must not change because a later one took in a short
+    neighbour."""
     rng = random.Random(6)
     text = " ".join(sentence(rng, 25) for _ in range(200))
     long = [heading("A", "Results"), paragraph(text, "A", "Results")]
@@ -135,8 +166,16 @@ def test_a_long_section_is_cut_the_same_with_and_without_its_heading_in_the_text
 
 
 def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_back_matter() -> None:
-    """Such a chunk would cite the abstract for the body, a model for the authors, or the reference list."""
-    figure = Block(BlockKind.FIGURE, "A line.", ("Results",), title="", is_generated=True, spans=(Span(0, 7, 1, 1),))
+    """Such a chunk would cite the abstract for the body, a model for the authors, or the reference
+    list."""
+    figure = Block(
+        BlockKind.FIGURE,
+        "A line.",
+        ("Results",),
+        title="",
+        is_generated=True,
+        spans=(Span(0, 7, 1, 1),),
+    )
     blocks = [
         paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
         heading("Results"),
@@ -170,7 +209,9 @@ def test_a_paper_of_one_short_section_is_one_chunk() -> None:
 
 def test_a_paper_of_short_sections_loses_none() -> None:
     """Slides and forms are all short sections."""
-    blocks = [block for n in range(50) for block in section(random.Random(n), 6, "Slides", f"Slide {n}")]
+    blocks = [
+        block for n in range(50) for block in section(random.Random(n), 6, "Slides", f"Slide {n}")
+    ]
 
     chunks = chunked(blocks, DEFAULTS)
 
@@ -197,7 +238,10 @@ def test_sentences_are_repeated_within_a_section_only() -> None:
     """The last sentence of "Methods" before the first of "Results" would be read as a result."""
     rng = random.Random(7)
     lines = [
-        [heading("A", f"A.{n}"), paragraph(" ".join(sentence(rng, 6) for _ in range(n)), "A", f"A.{n}")]
+        [
+            heading("A", f"A.{n}"),
+            paragraph(" ".join(sentence(rng, 6) for _ in range(n)), "A", f"A.{n}"),
+        ]
         for n in range(1, 14)
     ]
     settings = SMALL.model_copy(update={"min_tokens": 200})
@@ -211,7 +255,9 @@ def test_sentences_are_repeated_within_a_section_only() -> None:
 
 def test_a_caption_without_a_table_is_read_too() -> None:
     """Some sources lose the cells and keep the caption, which is often a finding of its own."""
-    table = Block(BlockKind.TABLE, "", ("Results",), title="Table 2. Ferritin fell in all of the groups.")
+    table = Block(
+        BlockKind.TABLE, "", ("Results",), title="Table 2. Ferritin fell in all of the groups."
+    )
 
     (chunk,) = chunked([heading("Results"), table])
 
@@ -231,4 +277,6 @@ def test_passages_hold_each_title_once_and_with_its_own_text() -> None:
     found = [passage.text for passage in passages if "Storage of serum" in passage.text]
     assert len(found) == 1
     assert f"Storage of serum\n\n{blocks[3].text}" in found[0]
-    assert "".join("".join(passage.text.split()) for passage in passages) == "".join(document_text(blocks).split())
+    assert "".join("".join(passage.text.split()) for passage in passages) == "".join(
+        document_text(blocks).split()
+    )

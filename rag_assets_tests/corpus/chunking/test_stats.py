@@ -1,4 +1,5 @@
-"""Figures of the chunks, and the text of a paper counted from its source to its chunks, with what was left out."""
+"""Figures of the chunks, and the text of a paper counted from its source to its chunks, with what
+was left out."""
 
 import random
 import re
@@ -41,19 +42,29 @@ PAPERS = {
         heading("References", zone=Zone.BACK),
         paragraph("Doe J. 2020.", "References", zone=Zone.BACK),
     ],
-    "b": [paragraph("Iron fell.", "Results"), paragraph(sentence(random.Random(2), 120), "Results")],
+    "b": [
+        paragraph("Iron fell.", "Results"),
+        paragraph(sentence(random.Random(2), 120), "Results"),
+    ],
 }
 
 
 def index_of(papers: dict[str, list[Block]], **n_more: int) -> pa.Table:
     """The index of papers whose sources have `n_more` characters more than their blocks."""
     n_chars = {
-        paper: sum(one.n_chars for one in blocks if one.zone is not Zone.BACK) + n_more.get(paper, 0)
+        paper: sum(one.n_chars for one in blocks if one.zone is not Zone.BACK)
+        + n_more.get(paper, 0)
         for paper, blocks in papers.items()
     }
     return to_table(
         [
-            {"paper_id": paper, "status": "parsed", "n_source_chars": n, "n_dropped_running": 2, "notes": []}
+            {
+                "paper_id": paper,
+                "status": "parsed",
+                "n_source_chars": n,
+                "n_dropped_running": 2,
+                "notes": [],
+            }
             for paper, n in n_chars.items()
         ],
         PARSED_INDEX,
@@ -62,7 +73,10 @@ def index_of(papers: dict[str, list[Block]], **n_more: int) -> pa.Table:
 
 def chunk_table(blocks: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Table:
     return updated(
-        lambda published: update_chunks(published, InMemory(blocks), settings, WordCounter(), in_place), CHUNKS
+        lambda published: update_chunks(
+            published, InMemory(blocks), settings, WordCounter(), in_place
+        ),
+        CHUNKS,
     ).table
 
 
@@ -74,7 +88,10 @@ def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() ->
 
     of_a = next(row for row in accounts if row["paper_id"] == "a")
     assert of_a["n_in_chunks"] == of_a["n_in_blocks"] > 1000
-    assert (of_a["n_heading"], of_a["n_back_matter"]) == (len("ResultsStorage"), len("ReferencesDoeJ.2020."))
+    assert (of_a["n_heading"], of_a["n_back_matter"]) == (
+        len("ResultsStorage"),
+        len("ReferencesDoeJ.2020."),
+    )
     assert (of_a["n_source"], of_a["n_running"]) == (of_a["n_in_blocks"] + of_a["n_heading"], 2)
     assert [row["n_lost"] for row in accounts] == [0, 0]
 
@@ -83,7 +100,9 @@ def test_a_chunk_that_is_missing_is_missed_first() -> None:
     """The paper that lost most is the first to look at."""
     blocks = blocks_table(PAPERS)
     chunks = chunk_table(blocks)
-    without_one = chunks.filter(pc.not_equal(chunks["chunk_id"], chunks["chunk_id"][len(chunks) - 1].as_py()))
+    without_one = chunks.filter(
+        pc.not_equal(chunks["chunk_id"], chunks["chunk_id"][len(chunks) - 1].as_py())
+    )
 
     accounts = text_accounts(without_one, blocks, index_of(PAPERS))
 
@@ -118,10 +137,17 @@ def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat
     """They make no line of their own in a chunk, and every table with groups looked cut."""
     rows = "Group | Ferritin\nSheep\nA | 12\nB | 15\nGoats\nA | 13\nB | 16"
     cells = tuple(
-        replace(cell, is_group=True, group=(cell.text,)) if cell.text in ("Sheep", "Goats") else cell
+        replace(cell, is_group=True, group=(cell.text,))
+        if cell.text in ("Sheep", "Goats")
+        else cell
         for cell in cells_of(rows)
     )
-    papers = {"a": [paragraph("Iron fell.", "Results"), Block(BlockKind.TABLE, rows, ("Results",), cells=cells)]}
+    papers = {
+        "a": [
+            paragraph("Iron fell.", "Results"),
+            Block(BlockKind.TABLE, rows, ("Results",), cells=cells),
+        ]
+    }
     blocks = blocks_table(papers)
 
     (account,) = text_accounts(chunk_table(blocks), blocks, index_of(papers))
@@ -132,7 +158,9 @@ def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat
 def test_overlap_and_repeated_titles_are_counted_once() -> None:
     """Counted twice, they would hide as much text that is missing."""
     rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(200))])
-    table = Block(BlockKind.TABLE, rows, ("Results",), title="Table 1. Iron by group.", cells=cells_of(rows))
+    table = Block(
+        BlockKind.TABLE, rows, ("Results",), title="Table 1. Iron by group.", cells=cells_of(rows)
+    )
     papers = {"a": [*paragraphs(random.Random(3), 2_000, "Results"), table]}
     blocks = blocks_table(papers)
 

@@ -1,4 +1,5 @@
-"""Each row of a table is written with its own name, its groups and all levels of its header, whatever the format."""
+"""Each row of a table is written with its own name, its groups and all levels of its header,
+whatever the format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,23 +17,31 @@ def written(*lines: str, rows_are_lines: bool = False) -> list[str]:
 
 
 def rows_of(cells: Sequence[Cell], *, rows_are_lines: bool = False) -> list[str]:
-    read = read_table([replace(cell, text=cell.text.strip()) for cell in cells], rows_are_lines=rows_are_lines)
+    read = read_table(
+        [replace(cell, text=cell.text.strip()) for cell in cells], rows_are_lines=rows_are_lines
+    )
     text = "\n".join("-" for _ in {cell.row for cell in read})
     return [
-        line for chunk in chunked([Block(BlockKind.TABLE, text, cells=tuple(read))]) for line in chunk.text.split("\n")
+        line
+        for chunk in chunked([Block(BlockKind.TABLE, text, cells=tuple(read))])
+        for line in chunk.text.split("\n")
     ]
 
 
 def test_a_lone_name_is_part_of_the_names_of_the_rows_below() -> None:
     """ "Right: 7" stands in a table as often as it has groups, each time with another value."""
-    assert written("Site | n", "Nasal wall: | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9") == [
+    assert written(
+        "Site | n", "Nasal wall: | ", "Right | 7", "Left | 8", "Turbinate | ", "Right | 9"
+    ) == [
         "Site: Nasal wall / Right | n: 7",
         "Site: Nasal wall / Left | n: 8",
         "Site: Turbinate / Right | n: 9",
     ]
 
 
-def test_a_lone_name_below_the_header_is_a_group_even_where_the_source_marks_it_as_a_header() -> None:
+def test_a_lone_name_below_the_header_is_a_group_even_where_the_source_marks_it_as_a_header() -> (
+    None
+):
     """Taken for a part of the header, "Men" would stand above the rows of women too."""
     table = cells_of("Measure | n\nMen | \nAge | 45\nWomen | \nAge | 52")
     cells = [replace(cell, is_header=cell.row in (0, 1, 3)) for cell in table]
@@ -47,23 +56,33 @@ def test_a_lone_name_below_the_header_is_a_group_even_where_the_source_marks_it_
         (["Ships | 10", "Trains | 32", "All | 42"], "Profit | 7"),
     ],
 )
-def test_a_row_that_may_stand_outside_of_a_group_is_not_written_under_it(inside: list[str], outside: str) -> None:
+def test_a_row_that_may_stand_outside_of_a_group_is_not_written_under_it(
+    inside: list[str], outside: str
+) -> None:
     """ "Sex: Age" is false: values of another kind follow, or the total has been before."""
     lines = written("Measure | n", "Group | ", *inside, outside)
 
     name, value = outside.split(" | ")
     assert lines[0] == "Group", "the rows below are not all written with its name"
-    assert [line.startswith("Measure: Group / ") for line in lines[1:]] == [*(True for _ in inside), False]
+    assert [line.startswith("Measure: Group / ") for line in lines[1:]] == [
+        *(True for _ in inside),
+        False,
+    ]
     assert lines[-1] == f"Measure: {name} | n: {value}"
 
 
 def test_a_row_below_a_group_that_has_all_the_names_of_others_is_not_written_under_it() -> None:
-    """Each part of a skull has a right and a left side; the chin below them is a part of its own."""
+    """Each part of a skull has a right and a left side; the chin below them is a part of its
+    own."""
     parts = [f"{part} | \nRight | 1\nLeft | 2" for part in ("Nose", "Ear", "Eye")]
 
     lines = written("Site | n", *"\n".join(parts).split("\n"), "Chin | 7")
 
-    assert lines[-3:] == ["Site: Eye / Right | n: 1", "Site: Eye / Left | n: 2", "Site: Chin | n: 7"]
+    assert lines[-3:] == [
+        "Site: Eye / Right | n: 1",
+        "Site: Eye / Left | n: 2",
+        "Site: Chin | n: 7",
+    ]
 
 
 def test_groups_within_groups_end_with_the_outer_one() -> None:
@@ -99,7 +118,10 @@ def test_a_title_of_a_part_of_a_table_names_no_column() -> None:
         " | Intercepts | ", "Effect | Symbol | Mean", "Alpha | a | 1.2", "Beta | b | 2.3",
         " | Paths | ", "Path | Outcome | Median", "Gamma | c | 3.4",
     ]  # fmt: skip
-    cells = [replace(cell, col_span=1 + (cell.text in ("Intercepts", "Paths"))) for cell in cells_of("\n".join(lines))]
+    cells = [
+        replace(cell, col_span=1 + (cell.text in ("Intercepts", "Paths")))
+        for cell in cells_of("\n".join(lines))
+    ]
 
     read = rows_of([cell for cell in cells if cell.text or cell.col < 2], rows_are_lines=True)
 
@@ -113,9 +135,14 @@ def test_a_title_of_a_part_of_a_table_names_no_column() -> None:
 def test_indentation_tells_which_groups_a_name_ends() -> None:
     """Where cells have boxes, their left edges say what names alone leave open."""
     lefts = {"North": 0.1, "Wheat": 0.12, "Oats": 0.12, "South": 0.1, "All": 0.1}
-    table = cells_of("Site | t\nNorth | \nWheat | \nA | 1\nOats | \nB | 2\nSouth | \nC | 3\nAll | 6")
+    table = cells_of(
+        "Site | t\nNorth | \nWheat | \nA | 1\nOats | \nB | 2\nSouth | \nC | 3\nAll | 6"
+    )
     cells = [
-        replace(cell, boxes=(Box(1, lefts.get(cell.text, 0.14), 0.1, 0.3, 0.2),) if cell.col == 0 else ())
+        replace(
+            cell,
+            boxes=(Box(1, lefts.get(cell.text, 0.14), 0.1, 0.3, 0.2),) if cell.col == 0 else (),
+        )
         for cell in table
     ]
 
@@ -153,7 +180,10 @@ def test_further_lines_of_a_text_belong_to_the_row_above() -> None:
         rows_are_lines=True,
     )
 
-    assert lines[0] == "Study: Study 1 | N: 233 | Question: Do people prefer seekers when they disagree?"
+    assert (
+        lines[0]
+        == "Study: Study 1 | N: 233 | Question: Do people prefer seekers when they disagree?"
+    )
     assert len(lines) == 2
 
 
@@ -165,7 +195,11 @@ def test_further_lines_of_a_text_belong_to_the_row_above() -> None:
         ([" | 20-29 | 30-39"], "20-29"),
         (["Item | 1 | 2 | 3"], "1"),
         (
-            [" | Model 1: | Model 2:", " | 3,806.93 (df = 4) | 3,787.82 (df = 6)", "Predictor | b | b"],
+            [
+                " | Model 1: | Model 2:",
+                " | 3,806.93 (df = 4) | 3,787.82 (df = 6)",
+                "Predictor | b | b",
+            ],
             "3,806.93 (df = 4) b",
         ),
     ],
@@ -173,7 +207,10 @@ def test_further_lines_of_a_text_belong_to_the_row_above() -> None:
 def test_numbers_in_a_header_are_names(header: list[str], label: str) -> None:
     """A row of statistics or ages taken for values leaves all columns without names."""
     n_columns = header[0].count("|")
-    lines = written(*header, *(" | ".join([name, *["0.5", "1.5", "2.5"][:n_columns]]) for name in ("Iron", "Zinc")))
+    lines = written(
+        *header,
+        *(" | ".join([name, *["0.5", "1.5", "2.5"][:n_columns]]) for name in ("Iron", "Zinc")),
+    )
 
     assert f"{label}: 0.5" in lines[0]
     assert len(lines) == 2
@@ -194,7 +231,11 @@ def test_the_source_marks_the_header_but_not_its_corner_or_its_second_row() -> N
 @pytest.mark.parametrize(
     ("upper", "lower", "labels"),
     [
-        (["", "Sandy", "", "Clay", ""], ["t", "%", "t", "%"], ["Sandy t", "Sandy %", "Clay t", "Clay %"]),
+        (
+            ["", "Sandy", "", "Clay", ""],
+            ["t", "%", "t", "%"],
+            ["Sandy t", "Sandy %", "Clay t", "Clay %"],
+        ),
         (
             ["", "", "Age", "", "All"],
             ["1 wk", "2 wk", "3 wk", "ages"],
@@ -206,7 +247,8 @@ def test_the_source_marks_the_header_but_not_its_corner_or_its_second_row() -> N
 def test_a_name_found_above_one_of_its_columns_is_above_all_of_them(
     upper: list[str], lower: list[str], labels: list[str]
 ) -> None:
-    """Layout tools put a centred name on the column below its middle; the first line of a name has one column only."""
+    """Layout tools put a centred name on the column below its middle; the first line of a name has
+    one column only."""
     header = " | ".join(upper), " | ".join(["Crop", *lower])
 
     lines = written(*header, "Rye | 7 | 2 | 3 | 4", "Oats | 5 | 6 | 7 | 8", rows_are_lines=True)
@@ -216,7 +258,9 @@ def test_a_name_found_above_one_of_its_columns_is_above_all_of_them(
 
 def test_a_second_header_begins_anew() -> None:
     """Millimetres stood below "NO. OF PATIENTS"."""
-    assert written("SITE | NO. OF PATIENTS", "Septum | 6", "SINUS | MM (MEAN)", "Frontal | 2.7") == [
+    assert written(
+        "SITE | NO. OF PATIENTS", "Septum | 6", "SINUS | MM (MEAN)", "Frontal | 2.7"
+    ) == [
         "SITE: Septum | NO. OF PATIENTS: 6",
         "SINUS: Frontal | MM (MEAN): 2.7",
     ]
@@ -225,30 +269,64 @@ def test_a_second_header_begins_anew() -> None:
 @pytest.mark.parametrize(
     ("header", "rows", "label"),
     [
-        ("(in millions) | 2018 | 2017", ["Rent | 3 | 4"], "(in millions): Rent | 2018: 3 | 2017: 4"),
+        (
+            "(in millions) | 2018 | 2017",
+            ["Rent | 3 | 4"],
+            "(in millions): Rent | 2018: 3 | 2017: 4",
+        ),
         ("Debts | 2018 | 2017", ["Revenue | 3 | 4"], "Debts: Revenue | 2018: 3 | 2017: 4"),
         ("Other | 2019 | 2018", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
         ("Year reached | 2028 | 2027", ["Rent | 3 | 4"], "(in millions): Rent | 2019: 3 | 2018: 4"),
         (" | Mean | Range", ["Rent | 3 | 4"], "Rent | Mean: 3 | Range: 4"),
-        ("Rent | Not known | Not known", ["Fees | 3 | 4"], "(in millions): Fees | 2019: 3 | 2018: 4"),
+        (
+            "Rent | Not known | Not known",
+            ["Fees | 3 | 4"],
+            "(in millions): Fees | 2019: 3 | 2018: 4",
+        ),
     ],
-    ids=["other years", "rows of the same names", "the same years", "years as values", "names alone", "words"],
+    ids=[
+        "other years",
+        "rows of the same names",
+        "the same years",
+        "years as values",
+        "names alone",
+        "words",
+    ],
 )
 def test_a_table_below_another_has_its_own_header(header: str, rows: list[str], label: str) -> None:
     """All values of 2018 went out as those of 2019."""
-    assert written("(in millions) | 2019 | 2018", "Revenue | 5 | 6", "Costs | 1 | 2", header, *rows)[-1] == label
+    assert (
+        written("(in millions) | 2019 | 2018", "Revenue | 5 | 6", "Costs | 1 | 2", header, *rows)[
+            -1
+        ]
+        == label
+    )
 
 
 def test_a_row_that_repeats_its_headers_is_a_header() -> None:
     """ "Effective tax rate (a): Effective tax rate (a)" was published as a finding."""
-    lines = written("Firm | Tax rate (a) | Sales", "Rent | 5 | 6", "Branch | Tax rate (a) | Sales", "Fees | 3 | 4")
+    lines = written(
+        "Firm | Tax rate (a) | Sales",
+        "Rent | 5 | 6",
+        "Branch | Tax rate (a) | Sales",
+        "Fees | 3 | 4",
+    )
 
-    assert lines == ["Firm: Rent | Tax rate (a): 5 | Sales: 6", "Branch: Fees | Tax rate (a): 3 | Sales: 4"]
+    assert lines == [
+        "Firm: Rent | Tax rate (a): 5 | Sales: 6",
+        "Branch: Fees | Tax rate (a): 3 | Sales: 4",
+    ]
 
 
 def test_a_name_in_the_middle_of_its_rows_is_not_that_of_the_rows_below() -> None:
     """The iron of one well at 1 m was read as that of the well above it."""
-    lines = written("Site | Depth | Iron", " | 1 m | 0.4", "Kolbu | 5 m | 0.7", " | 1 m | 0.1", "Lena | 5 m | 0.2")
+    lines = written(
+        "Site | Depth | Iron",
+        " | 1 m | 0.4",
+        "Kolbu | 5 m | 0.7",
+        " | 1 m | 0.1",
+        "Lena | 5 m | 0.2",
+    )
 
     assert lines[2] == "Depth: 1 m | Iron: 0.1"
 
@@ -266,7 +344,8 @@ def test_a_name_stands_for_all_rows_of_its_subject() -> None:
 
 
 def test_a_sum_without_a_name_is_not_that_of_the_row_above() -> None:
-    """ "Accessories and other: 100%" was written where all parts are 100%; a subject has rows below more than one."""
+    """ "Accessories and other: 100%" was written where all parts are 100%; a subject has rows below
+    more than one."""
     parts = ["Wool | 40% | 41%", "Milk | 57% | 56%", "Other | 3% | 3%", " | 100% | 100%"]
 
     assert written("Part | 2022 | 2023", *parts)[-1] == "2022: 100% | 2023: 100%"
@@ -274,6 +353,13 @@ def test_a_sum_without_a_name_is_not_that_of_the_row_above() -> None:
 
 def test_bars_in_cells_part_no_cells_and_empty_cells_keep_their_place() -> None:
     """ "P(A | B)" is one text; a value that moves to the left has another name."""
-    cells = (Cell(0, 0, "P(A | B)"), Cell(0, 1, ""), Cell(0, 2, "3"), Cell(1, 0, "C"), Cell(1, 1, "1"), Cell(1, 2, "2"))
+    cells = (
+        Cell(0, 0, "P(A | B)"),
+        Cell(0, 1, ""),
+        Cell(0, 2, "3"),
+        Cell(1, 0, "C"),
+        Cell(1, 1, "1"),
+        Cell(1, 2, "2"),
+    )
 
     assert [cell.text for cell in read_table(cells) if cell.row == 0] == ["P(A|B)", "", "3"]

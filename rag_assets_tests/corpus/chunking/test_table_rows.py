@@ -7,7 +7,9 @@ from rag_assets.parsing.shared.table_rows import table_block
 from rag_assets_tests.corpus.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
 
-def table(lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group.") -> Block:
+def table(
+    lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group."
+) -> Block:
     block = table_block(cells or cells_of("\n".join(lines)), title)
     return replace(block, section_path=("Results",), spans=(Span(0, len(block.text), 5, 5),))
 
@@ -43,11 +45,14 @@ def test_the_label_of_a_column_without_values_is_kept() -> None:
     lines = ["Group | Ferritin | Hepcidin", "Group: A | Ferritin: 12", "Group: B | Ferritin: 15"]
     assert chunk.text.split("\n")[1:] == lines
     units = [unit for unit in chunk.units if chunk.text[unit.start : unit.end] in lines]
-    assert [document_text([block])[unit.char_start : unit.char_end] for unit in units] == block.text.split("\n")
+    assert [
+        document_text([block])[unit.char_start : unit.char_end] for unit in units
+    ] == block.text.split("\n")
 
 
 def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
-    """Rows of the second page of a table are worthless without knowing which table they are from."""
+    """Rows of the second page of a table are worthless without knowing which table they are
+    from."""
     block = table(["Group | Ferritin | Dose", *(f"G{n} | {n} | {2 * n}" for n in range(40))])
 
     chunks = chunked([block])
@@ -60,11 +65,14 @@ def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
 
 
 def test_a_repeated_title_has_the_page_of_the_caption_and_the_chunk_that_of_its_rows() -> None:
-    """A quote from the title was cited without a page; the chunk's own page must not be that of its repeated title."""
+    """A quote from the title was cited without a page; the chunk's own page must not be that of its
+    repeated title."""
     block = table(["Group | Ferritin", *(f"Group {n} | {n}" for n in range(40))])
     above = (Span(0, len(block.title), 4, 4, (box(4, 0.9),)),)
 
-    chunks = chunked([paragraph("Iron fell in all groups.", "Other"), replace(block, title_spans=above)])
+    chunks = chunked(
+        [paragraph("Iron fell in all groups.", "Other"), replace(block, title_spans=above)]
+    )
 
     first, last = chunks[1].spans[0], chunks[-1].spans[0]
     assert len(chunks) > 2
@@ -100,10 +108,14 @@ def test_a_row_that_ocr_read_says_so(boxes: tuple[Box, ...]) -> None:
     cells = tuple(replace(cell, boxes=boxes) for cell in cells_of("Group | Ferritin\nA | 12"))
     block = table(["Group | Ferritin", "A | 12"], cells)
 
-    (chunk,) = chunked([replace(block, spans=tuple(replace(span, is_by_ocr=True) for span in block.spans))])
+    (chunk,) = chunked(
+        [replace(block, spans=tuple(replace(span, is_by_ocr=True) for span in block.spans))]
+    )
 
     assert [
-        span.is_by_ocr for span in chunk.spans if chunk.text[span.start : span.end] == "Group: A | Ferritin: 12"
+        span.is_by_ocr
+        for span in chunk.spans
+        if chunk.text[span.start : span.end] == "Group: A | Ferritin: 12"
     ] == [True]
 
 
@@ -123,7 +135,11 @@ def test_merged_cells_count_for_every_row_and_column_they_cover() -> None:
         Cell(3, 2, "13"),
         Cell(3, 3, "16"),
     )
-    block = table(["Sex | Age | Ferritin", "week 1 | week 8", "Men | 40 | 12 | 15", "60 | 13 | 16"], cells, title="")
+    block = table(
+        ["Sex | Age | Ferritin", "week 1 | week 8", "Men | 40 | 12 | 15", "60 | 13 | 16"],
+        cells,
+        title="",
+    )
 
     (chunk,) = chunked([block])
 
@@ -148,16 +164,21 @@ def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
 
     (chunk,) = chunked([block])
 
-    assert chunk.text == ("Group: Women / A | Ferritin: 12\nGroup: Women / B | Ferritin: 15 | Dose: 4 | late")
+    assert chunk.text == (
+        "Group: Women / A | Ferritin: 12\nGroup: Women / B | Ferritin: 15 | Dose: 4 | late"
+    )
 
 
 def test_a_row_of_words_below_a_complete_header_is_no_header() -> None:
-    """In a table of words every row looks like a header; the first row of findings would be lost in labels."""
+    """In a table of words every row looks like a header; the first row of findings would be lost in
+    labels."""
     block = table(["Group | Drug | Outcome", "A | iron | fell", "B | none | rose"], title="")
 
     (chunk,) = chunked([block])
 
-    assert chunk.text == "Group: A | Drug: iron | Outcome: fell\nGroup: B | Drug: none | Outcome: rose"
+    assert (
+        chunk.text == "Group: A | Drug: iron | Outcome: fell\nGroup: B | Drug: none | Outcome: rose"
+    )
 
 
 def test_years_and_confidence_intervals_are_column_names() -> None:
@@ -187,7 +208,10 @@ def test_a_row_longer_than_a_chunk_is_cut_between_words() -> None:
     chunks = chunked([block])
 
     assert all(chunk.n_tokens <= 50 for chunk in chunks)
-    assert " ".join(" ".join(chunk.text.split("\n")[1:]) for chunk in chunks) == f"Group: A | Finding: {long} | Dose: 3"
+    assert (
+        " ".join(" ".join(chunk.text.split("\n")[1:]) for chunk in chunks)
+        == f"Group: A | Finding: {long} | Dose: 3"
+    )
 
 
 def test_a_header_above_blank_rows_is_kept() -> None:
@@ -205,7 +229,8 @@ def test_a_header_above_blank_rows_is_kept() -> None:
 
 
 def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
-    """Its words are in another order than in the paper: offsets inside it would point at other words."""
+    """Its words are in another order than in the paper: offsets inside it would point at other
+    words."""
     rows = ["Group | Finding", "A | " + "iron and " * 120]
     cells = tuple(
         Cell(r, c, text.strip(), is_header=r == 0)
@@ -234,18 +259,23 @@ def lines_of(block: Block) -> list[str]:
 
 
 def test_a_header_above_the_header_leaves_the_columns_named() -> None:
-    """A heading over two columns stands alone in its line; without the names below it, no value has a meaning."""
+    """A heading over two columns stands alone in its line; without the names below it, no value has
+    a meaning."""
     assert labelled(
         " |  | 95% confidence | ",
         "Model | b | interval | p",
         "Predicting iron |  |  | ",
         "Age | 0.12 | [0.1, 0.2] | .002",
     ) == ["Model: Predicting iron / Age | b: 0.12 | 95% confidence interval: [0.1, 0.2] | p: .002"]
-    assert labelled("Group | Iron |  | N", " |  | Ferritin | ", "A | 4 | 12 | 30", "B | 5 | 13 | 31") == [
+    assert labelled(
+        "Group | Iron |  | N", " |  | Ferritin | ", "A | 4 | 12 | 30", "B | 5 | 13 | 31"
+    ) == [
         "Group: A | Iron: 4 | Ferritin: 12 | N: 30",
         "Group: B | Iron: 5 | Ferritin: 13 | N: 31",
     ]
-    assert labelled("Group | 1974-1979 | 1980", " | (before) | (after)", "Low | 0.1 | 0.2", "High | 0.3 | 0.4") == [
+    assert labelled(
+        "Group | 1974-1979 | 1980", " | (before) | (after)", "Low | 0.1 | 0.2", "High | 0.3 | 0.4"
+    ) == [
         "Group: Low | 1974-1979 (before): 0.1 | 1980 (after): 0.2",
         "Group: High | 1974-1979 (before): 0.3 | 1980 (after): 0.4",
     ]
@@ -254,11 +284,16 @@ def test_a_header_above_the_header_leaves_the_columns_named() -> None:
 def test_a_matrix_names_its_columns_by_its_rows() -> None:
     """ "3: .31" says that something goes with something; the question names both."""
     lines = labelled(
-        "Variable | M | 1 | 2", "1. Iron | 4.2 | - | ", "2. Ferritin | 3.1 | .31* | -", "3. Age | 9.0 | .02 | .11"
+        "Variable | M | 1 | 2",
+        "1. Iron | 4.2 | - | ",
+        "2. Ferritin | 3.1 | .31* | -",
+        "3. Age | 9.0 | .02 | .11",
     )
 
     assert lines[-1] == "Variable: 3. Age | M: 9.0 | 1. Iron: .02 | 2. Ferritin: .11"
-    assert labelled("Layer | 1 | 2", "Iron | 4.2 | 3.9")[-1] == "Iron | 4.2 | 3.9", "its rows have no numbers"
+    assert labelled("Layer | 1 | 2", "Iron | 4.2 | 3.9")[-1] == "Iron | 4.2 | 3.9", (
+        "its rows have no numbers"
+    )
 
 
 def test_what_is_printed_below_a_value_belongs_to_it() -> None:
@@ -299,7 +334,8 @@ def test_values_that_were_read_as_one_cell_stand_in_their_columns() -> None:
 
 
 def test_labels_that_were_read_as_one_cell_stand_above_their_columns() -> None:
-    """Only labels that differ in nothing but their numbers are told apart: words may be one heading."""
+    """Only labels that differ in nothing but their numbers are told apart: words may be one
+    heading."""
     cells = (
         Cell(0, 0, "Trait"), Cell(0, 1, "Age 7 (n = 12) Age 9 (n = 1,014)", col_span=2),
         Cell(0, 3, "Both sexes", col_span=2),

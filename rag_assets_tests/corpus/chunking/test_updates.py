@@ -29,17 +29,30 @@ def paper(seed: int) -> list[Block]:
     return [heading("A"), *(paragraph(sentence(rng, 15), "A") for _ in range(12))]
 
 
-def chunk(blocks: pa.Table, before: Updated | None = None, settings: ChunkingSettings = SMALL) -> Updated:
+def chunk(
+    blocks: pa.Table, before: Updated | None = None, settings: ChunkingSettings = SMALL
+) -> Updated:
     rows = InMemory(blocks)
-    return updated(lambda published: update_chunks(published, rows, settings, WordCounter(), in_place), CHUNKS, before)
+    return updated(
+        lambda published: update_chunks(published, rows, settings, WordCounter(), in_place),
+        CHUNKS,
+        before,
+    )
 
 
 def passages(
-    chunks: Updated, before: Updated | None = None, target: int = 20, added: AddedText = _NOTHING_ADDED
+    chunks: Updated,
+    before: Updated | None = None,
+    target: int = 20,
+    added: AddedText = _NOTHING_ADDED,
 ) -> Updated:
     settings = PassageSettings(target_tokens=target)
     return updated(
-        lambda published: update_passages(published, chunks.rows, settings, WINDOW, in_place, added), PASSAGES, before
+        lambda published: update_passages(
+            published, chunks.rows, settings, WINDOW, in_place, added
+        ),
+        PASSAGES,
+        before,
     )
 
 
@@ -77,7 +90,9 @@ def test_a_setting_makes_everything_anew() -> None:
 
 def test_passages_follow_the_chunks_in_their_order() -> None:
     """Neighbours are expanded by order, and the tenth passage does not come before the second."""
-    chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}), settings=ChunkingSettings(min_tokens=1))
+    chunks = chunk(
+        blocks_table({"a": paper(1), "b": paper(2)}), settings=ChunkingSettings(min_tokens=1)
+    )
 
     made = passages(chunks)
 

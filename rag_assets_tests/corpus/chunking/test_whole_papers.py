@@ -19,7 +19,10 @@ def test_whole_papers_are_cut_within_the_bounds_and_nothing_is_lost(name: str) -
 
     chunks = chunk_paper(name, blocks, f"{name}.txt", "text", ChunkingSettings(), counter, "f")
     passages = cut_passages(
-        chunks, PassageSettings(), lambda texts: [n + 2 for n in counter.count_all(texts)], max_tokens=256
+        chunks,
+        PassageSettings(),
+        lambda texts: [n + 2 for n in counter.count_all(texts)],
+        max_tokens=256,
     )
 
     assert all(chunk.n_tokens == counter.count(chunk.text) <= 1200 for chunk in chunks)

@@ -15,7 +15,12 @@ from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 
 RECORDS = {
-    "lund": Record(title="Iron in mountain sheep", authors=(Person("Lund", "Ada"),), year=2019, doi="10.1234/iron.7"),
+    "lund": Record(
+        title="Iron in mountain sheep",
+        authors=(Person("Lund", "Ada"),),
+        year=2019,
+        doi="10.1234/iron.7",
+    ),
     "moe": Record(title="Copper in valley goats"),
     "ek": Record(title="Zinc in lowland cows", arxiv="2206.01062"),
 }
@@ -32,11 +37,18 @@ class Corpus:
 
     def update(self, look_up: LookUp = lambda dois: {}) -> UpdatePlan:
         rows = [
-            {"paper_id": one, "fingerprint": f"of {one}", "file_path": f"{one}.xml", "linked_paths": [f"{one}.pdf"]}
+            {
+                "paper_id": one,
+                "fingerprint": f"of {one}",
+                "file_path": f"{one}.xml",
+                "linked_paths": [f"{one}.pdf"],
+            }
             for one in RECORDS
         ]
         index = pa.Table.from_pylist(rows)
-        self.table, plan = update_papers(self.table, index, Libraries.of(self.papers, in_place), self.store, look_up)
+        self.table, plan = update_papers(
+            self.table, index, Libraries.of(self.papers, in_place), self.store, look_up
+        )
         return plan
 
     def library(self, **entries: str) -> None:

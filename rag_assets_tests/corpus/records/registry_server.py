@@ -1,4 +1,5 @@
-"""A local server that speaks as Crossref and OpenAlex do about single works, and says what it is told to say."""
+"""A local server that speaks as Crossref and OpenAlex do about single works, and says what it is
+told to say."""
 
 import json
 import threading
@@ -60,7 +61,9 @@ def registry_server() -> Iterator[RegistryServer]:
             )
         )
         server.state = state  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         thread.start()
         try:
             yield state
@@ -84,7 +87,10 @@ OPENALEX_WORK: dict[str, Any] = {
     "doi": "https://doi.org/10.1234/iron.7",
     "title": "Iron in mountain sheep",
     "publication_year": 2019,
-    "authorships": [{"author": {"display_name": "Ada B. Lund"}}, {"author": {"display_name": "Bo van Moe"}}],
+    "authorships": [
+        {"author": {"display_name": "Ada B. Lund"}},
+        {"author": {"display_name": "Bo van Moe"}},
+    ],
     "primary_location": {"source": {"display_name": "Sheep Letters"}},
     "biblio": {"volume": "4", "issue": None, "first_page": "10", "last_page": "12"},
     "type_crossref": "journal-article",

@@ -27,7 +27,9 @@ RECORDS = {
 }
 
 
-@pytest.mark.parametrize(("style", "name"), [("bibtex", "a.bib"), ("ris", "a.ris"), ("csl-json", "a.csl.json")])
+@pytest.mark.parametrize(
+    ("style", "name"), [("bibtex", "a.bib"), ("ris", "a.ris"), ("csl-json", "a.csl.json")]
+)
 def test_what_is_exported_reads_back_the_same(style: str, name: str) -> None:
     """A reference manager must get what the record says."""
     entries, problems = entries_in((name, bibliography(RECORDS, style).encode()))
@@ -55,9 +57,7 @@ def test_an_id_in_bibtex_cannot_add_a_field(tmp_path: Path) -> None:
 
 def test_references_are_sorted_by_authors_or_numbered() -> None:
     """What is cited by authors and year is looked up by them."""
-    lund = (
-        "Ada Lund, Bo van der Moe. Iron & {zinc} in 50% of sheep. Blood 3(2), 1-9, 2019. https://doi.org/10.1234/iron_7"
-    )
+    lund = "Ada Lund, Bo van der Moe. Iron & {zinc} in 50% of sheep. Blood 3(2), 1-9, 2019. https://doi.org/10.1234/iron_7"
     group = "Winter Group. Notes. 2020."
     records = dict(reversed(RECORDS.items()))
 
@@ -86,4 +86,6 @@ def test_a_name_with_a_comma_or_an_and_stays_one_name(person: Person) -> None:
 
 def test_csl_json_is_json() -> None:
     """Zotero imports it."""
-    assert json.loads(bibliography(RECORDS, "csl-json"))[1]["author"] == [{"literal": "Winter Group"}]
+    assert json.loads(bibliography(RECORDS, "csl-json"))[1]["author"] == [
+        {"literal": "Winter Group"}
+    ]

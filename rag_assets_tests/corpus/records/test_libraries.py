@@ -55,8 +55,16 @@ def test_ris_and_csl_json_say_the_same_as_bibtex() -> None:
     (ris,), _ = read("a.ris", RIS)
     (csl,), problems = read("a.csl.json", CSL)
 
-    assert (ris.record.title, ris.record.authors, ris.record.year) == ("Iron", (Person("Lund", "Ada"),), 2019)
-    assert (ris.record.doi, ris.record.pages, ris.record.type) == ("10.1234/iron.7", "1-9", "article-journal")
+    assert (ris.record.title, ris.record.authors, ris.record.year) == (
+        "Iron",
+        (Person("Lund", "Ada"),),
+        2019,
+    )
+    assert (ris.record.doi, ris.record.pages, ris.record.type) == (
+        "10.1234/iron.7",
+        "1-9",
+        "article-journal",
+    )
     assert csl.record.authors == (Person("Lund", "Ada"), Person("Winter Group"))
     assert (csl.record.year, csl.record.doi) == (2019, "10.1234/iron.7")
     assert problems == ["Entry 2 is no object of CSL-JSON."]
@@ -65,7 +73,11 @@ def test_ris_and_csl_json_say_the_same_as_bibtex() -> None:
 def test_hostile_files_end_as_problems() -> None:
     """A library may come from anywhere."""
     nested = "@article{a, title = {" + "{" * 20_000 + r"\a" + "}" * 20_000 + "}}"
-    for name, text in (("a.csl.json", "[" * 100_000), ("b.ris", "no tags"), ("c.bib", "@article{" * 2_000)):
+    for name, text in (
+        ("a.csl.json", "[" * 100_000),
+        ("b.ris", "no tags"),
+        ("c.bib", "@article{" * 2_000),
+    ):
         assert read(name, text)[1]
     assert len(read("d.bib", nested)[0]) == 1
     assert entries_in(("e.bib", b"@article{a, title = {\xff}}"))[1] == [
@@ -94,7 +106,10 @@ def test_a_library_that_passes_the_limits_is_told_and_the_others_are_used(tmp_pa
 
     def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         for item, made in in_place(work, items):
-            yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad.bib" else made
+            yield (
+                item,
+                Failure("took too long", is_worker_lost=True) if item[0] == "bad.bib" else made,
+            )
 
     found = Libraries.of(tmp_path, limited)
 
@@ -108,7 +123,11 @@ def test_half_a_character_in_csl_json_is_replaced() -> None:
 
     [entry], problems = read("a.csl.json", csl)
 
-    assert (entry.record.title, entry.record.authors[0].family, problems) == ("Iron \ufffd", "Lund\ufffd", [])
+    assert (entry.record.title, entry.record.authors[0].family, problems) == (
+        "Iron \ufffd",
+        "Lund\ufffd",
+        [],
+    )
 
 
 RETRACTED = "10.1234/a"
@@ -130,14 +149,18 @@ RETRACTED = "10.1234/a"
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
-def test_a_list_of_retractions_is_read_as_programs_save_it(tmp_path: Path, table: str, encoding: str) -> None:
+def test_a_list_of_retractions_is_read_as_programs_save_it(
+    tmp_path: Path, table: str, encoding: str
+) -> None:
     """A list that is misread without a word leaves retracted papers unmarked."""
     (tmp_path / "retracted.csv").write_bytes(table.encode(encoding))
 
     assert read_retractions(tmp_path / "retracted.csv") == ({RETRACTED}, [])
 
 
-@pytest.mark.parametrize("content", [b"Title;PMID\nIron in winter;123456\n", b"", b"\x00\x01PK\x03"])
+@pytest.mark.parametrize(
+    "content", [b"Title;PMID\nIron in winter;123456\n", b"", b"\x00\x01PK\x03"]
+)
 def test_a_list_without_a_doi_is_told_by_its_name(tmp_path: Path, content: bytes) -> None:
     """It marks nothing, and its owner believes that it does."""
     (tmp_path / "retracted.csv").write_bytes(content)
@@ -152,12 +175,20 @@ def test_a_list_without_a_doi_is_told_by_its_name(tmp_path: Path, content: bytes
     ("name", "text"),
     [
         ("a.bib", "@article{a, title = {\x1b[2JIron}, author = {\x1b[2JLund, Ada}}"),
-        ("a.csl.json", r'{"title": "\u001b[2JIron\r\n", "author": [{"family": "\u001b[2JLund", "given": "Ada"}]}'),
+        (
+            "a.csl.json",
+            r'{"title": "\u001b[2JIron\r\n", "author": [{"family": "\u001b[2JLund", "given": "Ada"}]}',
+        ),
         ("a.ris", "TY  - JOUR\nTI  - \x1b[2JIron\nAU  - \nAU  - \x1b[2JLund, Ada\nER  - \n"),
     ],
 )
-def test_control_characters_and_nameless_authors_do_not_enter_a_record(name: str, text: str) -> None:
+def test_control_characters_and_nameless_authors_do_not_enter_a_record(
+    name: str, text: str
+) -> None:
     """Titles and names are shown in terminals, and written into lists of references."""
     [entry], _ = read(name, text)
 
-    assert (entry.record.title, entry.record.authors) == ("\ufffd[2JIron", (Person("\ufffd[2JLund", "Ada"),))
+    assert (entry.record.title, entry.record.authors) == (
+        "\ufffd[2JIron",
+        (Person("\ufffd[2JLund", "Ada"),),
+    )

@@ -4,11 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, Document, Person, PrintedFront, Record, Source, Span
+from rag_assets.core.domain import (
+    Block,
+    BlockKind,
+    Document,
+    Person,
+    PrintedFront,
+    Record,
+    Source,
+    Span,
+)
 from rag_assets.corpus.records.printed import record_of
 
 TITLE = "Iron in the blood of mountain sheep"
-STATED = Record(title=TITLE, authors=(Person("Lund", "Ada"), Person("Moe", "Bo")), year=2019, doi="10.1234/iron.7")
+STATED = Record(
+    title=TITLE,
+    authors=(Person("Lund", "Ada"), Person("Moe", "Bo")),
+    year=2019,
+    doi="10.1234/iron.7",
+)
 LINES = ("Journal of Winter", TITLE, "Ada Lund, Bo Moe", "Winter Institute of Iron")
 TEXT = f"Vol. 3 (2019)\n{TITLE}\nAda Lund, Bo Moe\nhttps://doi.org/10.1234/iron.7"
 PRINTED = PrintedFront(TITLE, LINES, TEXT)
@@ -25,7 +39,11 @@ def families(record: Record) -> list[str]:
 
 def test_a_header_that_the_page_confirms_stays() -> None:
     """The header has what the page has not: ORCIDs and affiliations."""
-    assert found(replace(STATED, authors=(Person("Lund", "Ada", orcid="0000"), Person("Moe", "Bo")))).authors[0].orcid
+    assert (
+        found(replace(STATED, authors=(Person("Lund", "Ada", orcid="0000"), Person("Moe", "Bo"))))
+        .authors[0]
+        .orcid
+    )
     assert found() == STATED
 
 
@@ -46,7 +64,10 @@ def test_a_family_name_is_whole() -> None:
     lines = (TITLE, "Ada Del Balso, Bo Moe")
 
     assert families(
-        found(replace(STATED, authors=(Person("Balso", "Ada Del"), Person("Moe", "Bo"))), replace(PRINTED, lines=lines))
+        found(
+            replace(STATED, authors=(Person("Balso", "Ada Del"), Person("Moe", "Bo"))),
+            replace(PRINTED, lines=lines),
+        )
     ) == ["Del Balso", "Moe"]
 
 
@@ -55,7 +76,9 @@ def test_authors_that_the_page_may_contradict_are_left_out() -> None:
     lines = (TITLE, "Ada Lund Dag Ek Bo Moe")
 
     assert found(printed=replace(PRINTED, lines=lines)).authors == ()
-    assert families(found(printed=replace(PRINTED, lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))) == ["Lund", "Moe"]
+    assert families(
+        found(printed=replace(PRINTED, lines=(TITLE, "Ada Lund Bo Moe Iron Institute")))
+    ) == ["Lund", "Moe"]
 
 
 def test_without_a_page_a_header_names_persons_only() -> None:
@@ -64,7 +87,10 @@ def test_without_a_page_a_header_names_persons_only() -> None:
 
     piece = Person("Lu", "Ada")
 
-    assert families(found(replace(STATED, authors=(institute, *STATED.authors, piece)), None)) == ["Lund", "Moe"]
+    assert families(found(replace(STATED, authors=(institute, *STATED.authors, piece)), None)) == [
+        "Lund",
+        "Moe",
+    ]
     assert families(found(replace(STATED, authors=(*STATED.authors, *STATED.authors)), None)) == []
 
 
@@ -75,7 +101,12 @@ def test_the_year_is_the_printed_one() -> None:
     assert found(replace(STATED, year=2025), downloaded).year == 2019
     assert found(replace(STATED, year=None)).year == 2019
     assert found(replace(STATED, year=2019), replace(PRINTED, text="Vol. 3 (2021)")).year == 2021
-    assert found(replace(STATED, year=None), replace(PRINTED, text="Vol. 3 (2021)\nVol. 4 (2022)")).year is None
+    assert (
+        found(
+            replace(STATED, year=None), replace(PRINTED, text="Vol. 3 (2021)\nVol. 4 (2022)")
+        ).year
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,14 +134,21 @@ def test_the_title_is_that_above_the_authors() -> None:
     """A header takes the name of the journal for the title, or appends an author to it."""
     assert found(replace(STATED, title="Journal of Winter")).title == TITLE
     assert found(replace(STATED, title=f"{TITLE} Ada Lund")).title == TITLE
-    assert found(replace(STATED, title=TITLE), replace(PRINTED, title="Journal of Winter")).title == TITLE
+    assert (
+        found(replace(STATED, title=TITLE), replace(PRINTED, title="Journal of Winter")).title
+        == TITLE
+    )
 
 
 def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
     """PDF, ADE and Docling files have none."""
     texts = (TITLE, "Ada Lund, Bo Moe")
-    blocks = tuple(Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts)
-    document = Document("lund", TITLE, Source.ADE, "lund.json", blocks, margins=("Winter 3, May 2019 | Volume 3",))
+    blocks = tuple(
+        Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
+    )
+    document = Document(
+        "lund", TITLE, Source.ADE, "lund.json", blocks, margins=("Winter 3, May 2019 | Volume 3",)
+    )
 
     record, sources = record_of(document, "Iron falls.")
 
@@ -124,7 +162,9 @@ def test_a_paper_without_a_header_is_read_from_its_first_page() -> None:
 
 
 def said_by_itself(title: str, *texts: str) -> str | None:
-    blocks = tuple(Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts)
+    blocks = tuple(
+        Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), 1, 1),)) for text in texts
+    )
     document = Document("lund", title, Source.MARKDOWN, "lund.md", blocks)
     return record_of(document, None)[0].retracted
 
@@ -146,7 +186,9 @@ def said_by_itself(title: str, *texts: str) -> str | None:
         (TITLE, "Retraction: Figure 2 of the paper was made up."),
     ],
 )
-def test_a_paper_that_says_itself_that_it_was_retracted_is_marked_with_the_place(title: str, text: str) -> None:
+def test_a_paper_that_says_itself_that_it_was_retracted_is_marked_with_the_place(
+    title: str, text: str
+) -> None:
     """Without a list of retractions, its findings were quoted like those of every other paper."""
     place = "p. 1" if text else "title"
 
@@ -164,7 +206,10 @@ def test_a_paper_that_says_itself_that_it_was_retracted_is_marked_with_the_place
             "Retracted papers: who cites them?",
             "Retracted papers are cited. Retractions are rare; retracted articles not.",
         ),
-        ("Why this article has been retracted: a study of notices", "Retractions rise. Retracted papers live on."),
+        (
+            "Why this article has been retracted: a study of notices",
+            "Retractions rise. Retracted papers live on.",
+        ),
         (
             "Retraction: Causes and cures",
             "Retractions rise each year. Retracted articles are cited, and retractions not.",

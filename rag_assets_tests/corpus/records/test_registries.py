@@ -131,7 +131,8 @@ def test_a_correction_is_no_retraction(asked: Asked, kind: str) -> None:
 
 
 def test_a_reply_is_used_for_thirty_days(corpus: Corpus, asked: Asked) -> None:
-    """A second run asks nothing and changes nothing; a paper that is retracted later is found later."""
+    """A second run asks nothing and changes nothing; a paper that is retracted later is found
+    later."""
     asked.server.crossref = of_crossref(**{"updated-by": []})
     corpus.update(asked.on_day(1))
     before = corpus.table
@@ -197,7 +198,10 @@ def test_no_redirect_is_followed(asked: Asked) -> None:
     ("name", "text"),
     [
         ("retracted.txt", "# withdrawn\nhttps://doi.org/10.1234/IRON.7\n10.1234/iron.70\n"),
-        ("retracted.csv", 'Title,OriginalPaperDOI,RetractionNature\n"Iron\nsheep",10.1234/iron.7,Retraction\n'),
+        (
+            "retracted.csv",
+            'Title,OriginalPaperDOI,RetractionNature\n"Iron\nsheep",10.1234/iron.7,Retraction\n',
+        ),
     ],
 )
 def test_a_list_beside_the_papers_marks_a_paper(corpus: Corpus, name: str, text: str) -> None:
@@ -221,7 +225,9 @@ def test_a_list_beside_the_papers_marks_a_paper(corpus: Corpus, name: str, text:
 
 @pytest.mark.parametrize("nature", ["Correction", "Reinstatement", "Expression of concern"])
 def test_other_rows_of_retraction_watch_mark_nothing(corpus: Corpus, nature: str) -> None:
-    (corpus.papers / "retracted.csv").write_text(f"OriginalPaperDOI,RetractionNature\n10.1234/iron.7,{nature}\n")
+    (corpus.papers / "retracted.csv").write_text(
+        f"OriginalPaperDOI,RetractionNature\n10.1234/iron.7,{nature}\n"
+    )
 
     corpus.update()
 

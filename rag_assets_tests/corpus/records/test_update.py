@@ -76,15 +76,25 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
     corpus.store.put(
         "of ek",
         packed_document(
-            Document("ek", "", Source.TEI, "ek.xml", (), header=replace(copy, title="Copper in Valley Goats"))
+            Document(
+                "ek",
+                "",
+                Source.TEI,
+                "ek.xml",
+                (),
+                header=replace(copy, title="Copper in Valley Goats"),
+            )
         ),
     )
-    corpus.store.put("of moe", packed_document(Document("moe", "", Source.TEI, "moe.xml", (), header=copy)))
+    corpus.store.put(
+        "of moe", packed_document(Document("moe", "", Source.TEI, "moe.xml", (), header=copy))
+    )
     (corpus.papers / "b.bib").write_text("@article{")
     corpus.update()
 
     checked = check_all(
-        PAPERS_PROMISES, PapersCandidate(corpus.table, list(RECORDS), Libraries.of(corpus.papers, in_place))
+        PAPERS_PROMISES,
+        PapersCandidate(corpus.table, list(RECORDS), Libraries.of(corpus.papers, in_place)),
     )
 
     found = {one.promise.name: list(one.offenders) for one in checked}
@@ -100,7 +110,9 @@ def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> Non
     corpus.update()
     row = corpus.table.to_pylist()[1]
 
-    text = title_page(corpus.record("lund"), {one["field"]: one["source"] for one in row["sources"]})
+    text = title_page(
+        corpus.record("lund"), {one["field"]: one["source"] for one in row["sources"]}
+    )
 
     assert text.split("\n") == [
         "Title: Iron in mountain sheep",
@@ -112,10 +124,14 @@ def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> Non
     assert title_page(Record(title="Iron"), {"title": "header"}) == ""
 
 
-def test_documents_of_many_papers_are_read_together(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_of_many_papers_are_read_together(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file that is opened for each of eight thousand papers takes longer to open than to read."""
     opened, run = [], KeptFile.run
-    monkeypatch.setattr(KeptFile, "run", lambda file, work: (opened.append(file), run(file, work))[1])
+    monkeypatch.setattr(
+        KeptFile, "run", lambda file, work: (opened.append(file), run(file, work))[1]
+    )
 
     corpus.update()
 

@@ -10,9 +10,23 @@ import pytest
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings, SummarySettings
 from rag_assets.core.tables import CHUNKS, SUMMARIES, to_table
-from rag_assets.corpus.summaries.update import CHUNK_COLUMNS, MAX_CHARS, Summarizer, SummaryUpdate, update_summaries
+from rag_assets.corpus.summaries.update import (
+    CHUNK_COLUMNS,
+    MAX_CHARS,
+    Summarizer,
+    SummaryUpdate,
+    update_summaries,
+)
 from rag_assets.hosted.connections import Connections
-from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.wire import (
+    BadKey,
+    Reply,
+    Status,
+    Step,
+    WireRequest,
+    WireServer,
+    use_wire_environment,
+)
 from rag_assets_tests.hosted.models import HURRIED
 
 SETTINGS = SummarySettings(model="google:gemini-2.5-flash")
@@ -23,7 +37,13 @@ NOTHING = SUMMARIES.empty_table()
 
 def chunks_of(texts: dict[str, list[str]]) -> pa.Table:
     rows = [
-        {"paper_id": paper, "chunk_id": f"{paper}:{text}", "text": text, "section_path": "Results", "own_start": 0}
+        {
+            "paper_id": paper,
+            "chunk_id": f"{paper}:{text}",
+            "text": text,
+            "section_path": "Results",
+            "own_start": 0,
+        }
         for paper, own in texts.items()
         for text in own
     ]
@@ -32,7 +52,12 @@ def chunks_of(texts: dict[str, list[str]]) -> pa.Table:
 
 def said(request: WireRequest) -> Step:
     """Names what was asked about, so that a summary under the wrong chunk is seen."""
-    words = next(text for own in TEXTS.values() for text in own if text in request.prompt.rpartition("<<<")[2])
+    words = next(
+        text
+        for own in TEXTS.values()
+        for text in own
+        if text in request.prompt.rpartition("<<<")[2]
+    )
     kind = "document" if "beginning of a document" in request.prompt else "part"
     return summary(f"A {kind} on: {words}")
 
@@ -63,20 +88,28 @@ def updated(
 
 
 def summaries(update: SummaryUpdate) -> dict[str, str]:
-    return dict(zip(update.table["chunk_id"].to_pylist(), update.table["summary"].to_pylist(), strict=True))
+    return dict(
+        zip(update.table["chunk_id"].to_pylist(), update.table["summary"].to_pylist(), strict=True)
+    )
 
 
-def test_every_chunk_gets_a_sentence_and_each_document_is_read_once(tmp_path: Path, server: WireServer) -> None:
+def test_every_chunk_gets_a_sentence_and_each_document_is_read_once(
+    tmp_path: Path, server: WireServer
+) -> None:
     """A document that is read for each of its chunks would cost as much again as all of them."""
     server.answer_by(said)
 
     found = updated(tmp_path)
 
-    assert summaries(found) == {f"{paper}:{text}": f"A part on: {text}" for paper, own in TEXTS.items() for text in own}
+    assert summaries(found) == {
+        f"{paper}:{text}": f"A part on: {text}" for paper, own in TEXTS.items() for text in own
+    }
     assert found.missing == ()
     assert len(server.requests) == 5, "three chunks, two documents"
     prompt = server.requests[1].prompt
-    assert "A document on: Ferritin fell." in prompt, "a chunk is asked about with what the whole is about"
+    assert "A document on: Ferritin fell." in prompt, (
+        "a chunk is asked about with what the whole is about"
+    )
     assert 'section "Iron in winter > Results"' in prompt
 
 
@@ -113,9 +146,13 @@ def test_an_edit_asks_about_its_chunk_and_no_other(tmp_path: Path, server: WireS
     assert len(server.requests) - n_requests == 2, "the chunk, and the document it stands in"
 
 
-def test_a_chunk_that_cannot_be_asked_about_keeps_none_of_the_others_back(tmp_path: Path, server: WireServer) -> None:
+def test_a_chunk_that_cannot_be_asked_about_keeps_none_of_the_others_back(
+    tmp_path: Path, server: WireServer
+) -> None:
     """One paper that the provider rejects would leave the whole corpus without."""
-    server.answer_by(lambda request: Status(400) if "Iron in winter" in request.prompt else said(request))
+    server.answer_by(
+        lambda request: Status(400) if "Iron in winter" in request.prompt else said(request)
+    )
 
     found = updated(tmp_path)
 
@@ -133,7 +170,9 @@ def test_a_spent_budget_leaves_the_rest_to_the_next_run(tmp_path: Path, server: 
     finished = updated(tmp_path, published=stopped.table)
 
     assert list(summaries(stopped)) == ["a:Ferritin fell."]
-    assert {one.why.partition(":")[0] for one in stopped.missing} == {"The run has spent its budget"}
+    assert {one.why.partition(":")[0] for one in stopped.missing} == {
+        "The run has spent its budget"
+    }
     assert n_requests == 2
     assert len(summaries(finished)) == 3
     assert len(server.requests) == 5
@@ -149,7 +188,8 @@ def test_a_refused_key_is_tried_once(tmp_path: Path, server: WireServer) -> None
 
 
 def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireServer) -> None:
-    """What stands in it would be searched as if it were about the chunk; asked again, it would be paid for again."""
+    """What stands in it would be searched as if it were about the chunk; asked again, it would be
+    paid for again."""
     server.answer_by(lambda _request: Reply("I am sorry, I cannot do this."))
 
     found = updated(tmp_path)
@@ -162,7 +202,8 @@ def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireS
 
 
 def test_a_summary_is_one_line_of_limited_length(tmp_path: Path, server: WireServer) -> None:
-    """A model that copies the chunk, or writes control characters, would fill the index with them."""
+    """A model that copies the chunk, or writes control characters, would fill the index with
+    them."""
     server.answer_by(lambda _request: summary("Iron\n\x1b[2J and " + "ferritin " * 40))
 
     for text in summaries(updated(tmp_path)).values():

@@ -6,7 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "from rag_assets.faces.cli import app; app(prog_name='rag-assets')"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "from rag_assets.faces.cli import app; app(prog_name='rag-assets')",
+]
 DEADLINE_S = 600.0
 
 

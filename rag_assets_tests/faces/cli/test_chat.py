@@ -26,13 +26,15 @@ def chat(world: World, typed: str, *arguments: str) -> Result:
 
 
 def asked_in(world: World, name: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The questions of a conversation, with the papers they were restricted to by what was said before."""
+    """The questions of a conversation, with the papers they were restricted to by what was said
+    before."""
     with Conversations(world.paths.conversations) as kept:
         return [(turn.question, turn.asked.paper_ids) for turn in kept.last_turns(name, 10)]
 
 
 def test_a_conversation_goes_on_under_its_name(world: World) -> None:
-    """A follow-up that forgets what was said is another question, and so is one that is asked on the next day."""
+    """A follow-up that forgets what was said is another question, and so is one that is asked on
+    the next day."""
     first = chat(world, f"{FERRITIN}\n\n{FOLLOW_UP}\n/quit\nnever asked\n", "runs")
     again = chat(world, "And in that paper?\n", "runs")
 
@@ -57,7 +59,8 @@ def test_what_was_read_is_kept_with_an_answer(world: World) -> None:
 
 
 def test_a_follow_up_needs_no_words_of_its_own(world: World) -> None:
-    """The first line on the screen offers it: a question that is refused then looks like a fault."""
+    """The first line on the screen offers it: a question that is refused then looks like a
+    fault."""
     result = chat(world, f"{FERRITIN}\nWhy?\n")
 
     assert result.exit_code == 0, result.stderr
@@ -83,8 +86,11 @@ def test_a_name_that_no_address_can_hold_is_refused(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("key", "code"), [(b"\x04", 0), (b"\x03", 130)], ids=["Ctrl-D", "Ctrl-C"])
-def test_on_a_terminal_an_empty_line_asks_nothing_and_a_key_ends_it(world: World, key: bytes, code: int) -> None:
-    """Whoever presses Enter once too often, or wants to leave, must meet neither an error nor a traceback."""
+def test_on_a_terminal_an_empty_line_asks_nothing_and_a_key_ends_it(
+    world: World, key: bytes, code: int
+) -> None:
+    """Whoever presses Enter once too often, or wants to leave, must meet neither an error nor a
+    traceback."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, "chat"],
@@ -93,7 +99,9 @@ def test_on_a_terminal_an_empty_line_asks_nothing_and_a_key_ends_it(world: World
         stderr=theirs,
         env=environment(world.paths.data),
         start_new_session=True,
-        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # its keys send signals to this process
+        preexec_fn=lambda: os.close(
+            os.open(os.ttyname(0), os.O_RDWR)
+        ),  # its keys send signals to this process
     ) as process:
         try:
             shown = seen(ours, b"\n> ")

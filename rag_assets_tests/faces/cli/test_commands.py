@@ -1,4 +1,5 @@
-"""The command line as its users meet it: what goes to stdout and stderr, which code it ends with, what it leaves."""
+"""The command line as its users meet it: what goes to stdout and stderr, which code it ends with,
+what it leaves."""
 
 import json
 import logging
@@ -46,7 +47,15 @@ HIT_KEYS = [
     "found_by",
 ]
 FERRITIN = "How much did ferritin fall in runners within a month?"
-CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
+CONTEXT_KEYS = [
+    "paper_id",
+    "chunk_id",
+    "page_start",
+    "page_end",
+    "n_tokens",
+    "text",
+    "is_generated",
+]
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,9 @@ class CommandLine:
     def data(self) -> Path:
         return self.root / "data"
 
-    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, answer: str | None = None) -> Result:
+    def __call__(
+        self, *arguments: str, env: Mapping[str, str] | None = None, answer: str | None = None
+    ) -> Result:
         """Run a command; `answer` is what the user types."""
         environment = {
             "DAGSTER_HOME": str(self.root / "home"),
@@ -72,7 +83,8 @@ class CommandLine:
 
 @pytest.fixture(scope="module")
 def made(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Result]:
-    """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to be changed."""
+    """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to
+    be changed."""
     root = tmp_path_factory.mktemp("made")
     world = World(root)
     world.use_models(built_model)
@@ -126,9 +138,13 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_shows_an_example_and_explains_every_option(words: tuple[str, ...], empty: CommandLine) -> None:
+def test_every_command_shows_an_example_and_explains_every_option(
+    words: tuple[str, ...], empty: CommandLine
+) -> None:
     """Help is the only documentation most users open."""
-    undocumented = [p.name for p in COMMANDS[words].params if not (getattr(p, "help", None) or "").strip()]
+    undocumented = [
+        p.name for p in COMMANDS[words].params if not (getattr(p, "help", None) or "").strip()
+    ]
 
     shown = empty(*words, "--help")
 
@@ -138,7 +154,9 @@ def test_every_command_shows_an_example_and_explains_every_option(words: tuple[s
 
 
 @pytest.mark.parametrize("words", [(), ("index",), *COMMANDS], ids=" ".join)
-def test_the_short_help_option_is_known_everywhere(words: tuple[str, ...], empty: CommandLine) -> None:
+def test_the_short_help_option_is_known_everywhere(
+    words: tuple[str, ...], empty: CommandLine
+) -> None:
     """It is what people type first."""
     assert empty(*words, "-h").stdout == empty(*words, "--help").stdout
 
@@ -152,13 +170,18 @@ def test_the_version_is_told(empty: CommandLine) -> None:
 
 def test_a_shell_can_complete_the_commands(empty: CommandLine) -> None:
     """Typer writes the script; it must be offered."""
-    result = empty("--show-completion", env={"SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+    result = empty(
+        "--show-completion",
+        env={"SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )
 
     assert "--install-completion" in empty("--help").stdout
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tuple[CommandLine, Result]) -> None:
+def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(
+    made: tuple[CommandLine, Result],
+) -> None:
     """A log line in the middle of piped data breaks whoever reads it."""
     _, result = made
 
@@ -200,14 +223,19 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
 @pytest.mark.parametrize(
     ("arguments", "assets"),
     [
-        (["run", "--select", "bm25_index,index_meta+"], {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"}),
+        (
+            ["run", "--select", "bm25_index,index_meta+"],
+            {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"},
+        ),
         (["chunk"], {"parsed_index", "papers", "blocks", "chunks"}),
         pytest.param(["index", "build"], ASSETS, marks=pytest.mark.whole),
         (["qa"], {*ASSETS, "qa"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_each_step_materializes_what_it_names(rag_assets: CommandLine, arguments: list[str], assets: set[str]) -> None:
+def test_each_step_materializes_what_it_names(
+    rag_assets: CommandLine, arguments: list[str], assets: set[str]
+) -> None:
     """Three commands for three steps, and a selection for everything else."""
     result = rag_assets(*arguments, "--json")
 
@@ -219,7 +247,9 @@ def test_each_step_materializes_what_it_names(rag_assets: CommandLine, arguments
 
 def test_settings_of_one_run_reach_it(rag_assets: CommandLine) -> None:
     """--set wins over file and environment."""
-    result = rag_assets("chunk", "--set", "chunking.max_tokens=240", "--set", "chunking.target_tokens=200", "--json")
+    result = rag_assets(
+        "chunk", "--set", "chunking.max_tokens=240", "--set", "chunking.target_tokens=200", "--json"
+    )
 
     facts = {one["asset"]: one["facts"] for one in json.loads(result.stdout)["assets"]}
     assert facts["chunks"]["n_changed"] == 3
@@ -232,7 +262,10 @@ def test_settings_of_one_run_reach_it(rag_assets: CommandLine) -> None:
     [
         ("chunking.max_tokens", "write it as key=value"),
         ("chunking.max_tokens=many", "chunking.max_tokens: Input should be a valid integer"),
-        ("chunking.max_token=600", "chunking.max_token: there is no such setting; is chunking.max_tokens meant?"),
+        (
+            "chunking.max_token=600",
+            "chunking.max_token: there is no such setting; is chunking.max_tokens meant?",
+        ),
         ("chunk.max_tokens=600", "chunk: there is no such setting"),
         ("chunking=600", "chunking: Input should be a valid dictionary"),
     ],
@@ -258,7 +291,9 @@ def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
 
 def test_a_wrong_setting_of_the_environment_is_no_wrong_usage(empty: CommandLine) -> None:
     """The command was right: whoever reads "Usage" looks in the wrong place."""
-    result = empty("chunk", "--set", "chunking.max_tokens=900", env={"RAG_ASSETS_CHUNKING__MIN_TOKENS": "few"})
+    result = empty(
+        "chunk", "--set", "chunking.max_tokens=900", env={"RAG_ASSETS_CHUNKING__MIN_TOKENS": "few"}
+    )
 
     assert_our_error(result, "chunking.min_tokens")
 
@@ -268,7 +303,13 @@ def test_a_wrong_setting_of_the_environment_is_no_wrong_usage(empty: CommandLine
     [
         (["run"], "There is no paper in"),
         (["run", "--data", "a file"], "The data folder a file is not a folder."),
-        *(([*words, "--data", "nowhere"], "The data folder nowhere does not exist. Nothing was made") for words in ALL),
+        *(
+            (
+                [*words, "--data", "nowhere"],
+                "The data folder nowhere does not exist. Nothing was made",
+            )
+            for words in ALL
+        ),
         (["ask", "Which birds?"], "from the papers: rag-assets index build --data"),
         (["retrieve", "Which birds?"], "from the papers: rag-assets index build --data"),
         (["index", "stats"], "from the papers: rag-assets index build --data"),
@@ -286,7 +327,9 @@ def test_what_cannot_be_done_is_said_in_one_message(
     assert not (empty.root / "nowhere").exists()
 
 
-def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets: CommandLine) -> None:
+def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(
+    rag_assets: CommandLine,
+) -> None:
     """Advice that leads to the next advice is followed twice and believed no more."""
     for made in (rag_assets.data / "index", rag_assets.data / "output"):  # what takes long is kept
         shutil.rmtree(made)
@@ -304,7 +347,8 @@ def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets
 
 
 def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandLine) -> None:
-    """An empty folder may be a disk that is not mounted, so it is asked once whether that is meant."""
+    """An empty folder may be a disk that is not mounted, so it is asked once whether that is
+    meant."""
     for paper in (rag_assets.data / "papers").iterdir():
         paper.unlink()
 
@@ -354,7 +398,9 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
 
 
 @pytest.mark.parametrize("command", ["run", "qa"])
-def test_an_unknown_style_of_citing_is_told_before_the_work(empty: CommandLine, command: str) -> None:
+def test_an_unknown_style_of_citing_is_told_before_the_work(
+    empty: CommandLine, command: str
+) -> None:
     """It was told when the answers were to be shown, hours after the start."""
     result = empty(command, "--set", "answering.citation_style=nowhere")
 
@@ -375,7 +421,9 @@ def test_a_configuration_that_cannot_be_used_is_no_wrong_usage(empty: CommandLin
     assert "Error: Dagster cannot use" in result.stderr
 
 
-def test_questions_of_another_file_are_answered_beside_the_published_answers(rag_assets: CommandLine) -> None:
+def test_questions_of_another_file_are_answered_beside_the_published_answers(
+    rag_assets: CommandLine,
+) -> None:
     """Trying out questions must not cost the answers that others read, nor mix with their history.
 
     The brackets in this one must not be taken for colours of the terminal.
@@ -388,19 +436,30 @@ def test_questions_of_another_file_are_answered_beside_the_published_answers(rag
     after = rag_assets("run", "--select", "qa,smoke_eval", "--json")
 
     assert result.exit_code == 0, result.stderr
-    (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "mine" / "qa.jsonl").read_text().splitlines()]
+    (row,) = [
+        json.loads(line)
+        for line in (rag_assets.data / "output" / "mine" / "qa.jsonl").read_text().splitlines()
+    ]
     assert (row["question_id"], row["refused"]) == ("m[/b]1", False)
     assert "m[/b]1" in result.stdout
     assert "[bold]" in result.stdout
     assert "Basalt and water, p. 2 [basalt]" in result.stdout
-    assert re.search(r"^questions/mine.jsonl +questions +1 ", result.stdout, re.MULTILINE), "the file has a row"
+    assert re.search(r"^questions/mine.jsonl +questions +1 ", result.stdout, re.MULTILINE), (
+        "the file has a row"
+    )
     assert (rag_assets.data / "output" / "qa.jsonl").read_bytes() == published
     facts = {one["asset"]: one["facts"] for one in json.loads(after.stdout)["assets"]}
     assert {facts[name]["n_unchanged"] for name in ("qa", "smoke_eval")} == {3, 1}
     with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
         keys = {key.to_user_string() for key in instance.get_asset_keys()}
-        runs = [run for run in instance.get_runs() if run.tags["rag_assets/started_by"] == "rag-assets qa"]
-    assert not {key for key in keys if "mine" in key}, "an asset that no definition names would stay in the catalog"
+        runs = [
+            run
+            for run in instance.get_runs()
+            if run.tags["rag_assets/started_by"] == "rag-assets qa"
+        ]
+    assert not {key for key in keys if "mine" in key}, (
+        "an asset that no definition names would stay in the catalog"
+    )
     assert [(run.job_name, run.status.value) for run in runs] == [
         ("answer_questions", "SUCCESS"),
         ("everything", "SUCCESS"),
@@ -413,7 +472,9 @@ def test_answers_to_another_file_that_fail_are_a_failed_run_of_dagster(
 ) -> None:
     """Dagster listed it as a success, and nobody was told that nothing was published."""
     mine = rag_assets.data / "questions" / "mine.jsonl"
-    asked = [{"id": f"m{n}", "question": f"Where does basalt take up water? ({n})"} for n in range(2)]
+    asked = [
+        {"id": f"m{n}", "question": f"Where does basalt take up water? ({n})"} for n in range(2)
+    ]
     mine.write_text("".join(f"{json.dumps(one)}\n" for one in asked))
     sabotage_answers(monkeypatch, lambda claim: replace(claim, citations=()))
 
@@ -421,11 +482,16 @@ def test_answers_to_another_file_that_fail_are_a_failed_run_of_dagster(
 
     assert result.exit_code == 1
     assert "questions/mine.jsonl · few_withheld" in result.stderr
-    assert "The run failed: questions/mine.jsonl · few_withheld (see above)." in " ".join(result.stderr.split())
+    assert "The run failed: questions/mine.jsonl · few_withheld (see above)." in " ".join(
+        result.stderr.split()
+    )
     assert not (rag_assets.data / "output" / "mine" / "qa.jsonl").exists()
     with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
         newest = next(iter(instance.get_runs(limit=1)))
-    assert (newest.status.value, newest.tags["question_file"]) == ("FAILURE", "questions/mine.jsonl")
+    assert (newest.status.value, newest.tags["question_file"]) == (
+        "FAILURE",
+        "questions/mine.jsonl",
+    )
     assert newest.tags["rag_assets/started_by"] == "rag-assets qa"
 
 
@@ -440,7 +506,9 @@ def test_answers_to_another_file_that_fail_are_a_failed_run_of_dagster(
         (None, "does not exist"),
     ],
 )
-def test_a_question_file_is_looked_at_before_any_work(empty: CommandLine, content: str | None, problem: str) -> None:
+def test_a_question_file_is_looked_at_before_any_work(
+    empty: CommandLine, content: str | None, problem: str
+) -> None:
     """After an hour of embedding is too late to hear of a typo."""
     mine = empty.root / "mine.jsonl"
     if content is not None:
@@ -453,7 +521,8 @@ def test_a_question_file_is_looked_at_before_any_work(empty: CommandLine, conten
 
 
 def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: CommandLine) -> None:
-    """New users have papers before they have questions; an error at the end of a long run reads as a failure."""
+    """New users have papers before they have questions; an error at the end of a long run reads as
+    a failure."""
     (rag_assets.data / "questions" / "smoke.jsonl").unlink()
 
     result = rag_assets("run", "--show-answers", "--data", str(rag_assets.data))
@@ -461,10 +530,15 @@ def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: C
 
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stderr.split())
-    assert "smoke.jsonl: nothing was answered, and nothing is evaluated. 3 answers to earlier questions" in shown
+    assert (
+        "smoke.jsonl: nothing was answered, and nothing is evaluated. 3 answers to earlier questions"
+        in shown
+    )
     assert f'You can ask now: rag-assets ask "YOUR QUESTION" --data {rag_assets.data}' in shown
     assert asked.exit_code == 0
-    assert not (rag_assets.data / "output" / "qa.jsonl").exists(), "answers to questions that nobody asks any more"
+    assert not (rag_assets.data / "output" / "qa.jsonl").exists(), (
+        "answers to questions that nobody asks any more"
+    )
 
 
 def test_one_question_brings_its_hits_as_json(read_only: CommandLine) -> None:
@@ -485,7 +559,9 @@ def test_one_question_brings_its_hits_as_a_text(read_only: CommandLine) -> None:
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stdout.split())
     assert "Ferritin fell" in shown
-    assert re.search(r"(strong|partial|weak) search match, score [01]\.\d{3}, similarity 0\.\d{3}$", shown)
+    assert re.search(
+        r"(strong|partial|weak) search match, score [01]\.\d{3}, similarity 0\.\d{3}$", shown
+    )
     assert "query 1" not in shown, "one question is one query"
     assert re.search(r"Ferritin in athletes, pp?\. \d(-\d)? \[ferritin\]", shown)
 
@@ -500,7 +576,9 @@ def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_p
     ]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
-    result = read_only("retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "200")
+    result = read_only(
+        "retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "200"
+    )
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout == ""
@@ -520,20 +598,32 @@ def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -
 
     shown, record = read_only("ask", question), read_only("ask", question, "--json")
 
-    assert "Ferritin in athletes, p. 2 [ferritin]" in [line.strip() for line in shown.stdout.splitlines()]
-    assert " ".join(shown.stdout.split()).count("Ferritin fell by 12%") == 1, "an extractive claim is its own quote"
+    assert "Ferritin in athletes, p. 2 [ferritin]" in [
+        line.strip() for line in shown.stdout.splitlines()
+    ]
+    assert " ".join(shown.stdout.split()).count("Ferritin fell by 12%") == 1, (
+        "an extractive claim is its own quote"
+    )
     answer = json.loads(record.stdout)
     assert "12%" in answer["answer"]
     citation = answer["claims"][0]["citations"][0]
-    assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == ("ferritin", 2, 2)
+    assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == (
+        "ferritin",
+        2,
+        2,
+    )
 
 
 def test_an_answer_takes_the_effort_that_is_asked_for(read_only: CommandLine) -> None:
     """A flag that does nothing costs the reader the parts that a second search would have found."""
-    question = "How much did ferritin fall in runners within a month, and where does basalt take up water?"
+    question = (
+        "How much did ferritin fall in runners within a month, and where does basalt take up water?"
+    )
     efforts = ([], ["--thorough"], ["--set", "answering.effort=thorough"])
 
-    quick, thorough, by_setting = (json.loads(read_only("ask", question, "--json", *one).stdout) for one in efforts)
+    quick, thorough, by_setting = (
+        json.loads(read_only("ask", question, "--json", *one).stdout) for one in efforts
+    )
 
     assert thorough == by_setting
     assert thorough["fingerprint"] != quick["fingerprint"]
@@ -573,7 +663,9 @@ def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLin
     assert "do not contain enough information" in " ".join(nothing.stdout.split())
 
 
-def test_papers_are_listed_by_year_and_a_filter_in_a_question_is_offered(rag_assets: CommandLine) -> None:
+def test_papers_are_listed_by_year_and_a_filter_in_a_question_is_offered(
+    rag_assets: CommandLine,
+) -> None:
     """Who asks for papers of some years must see that all were asked, and how to ask those."""
     bib = "@article{iron, year={2019}, title={Iron}} @article{basalt, year={2021}, title={Basalt}}"
     (rag_assets.data / "papers/library.bib").write_text(bib, "utf-8")
@@ -587,7 +679,10 @@ def test_papers_are_listed_by_year_and_a_filter_in_a_question_is_offered(rag_ass
     assert [one["paper_id"] for one in json.loads(found.stdout)] == ["iron"]
     command = "rag-assets ask 'What do papers say about basalt?' --where year:2020-"
     assert command in answered.stderr
-    assert command not in rag_assets("ask", "What do papers since 2020 say?", "--where", "year:2020-").stderr
+    assert (
+        command
+        not in rag_assets("ask", "What do papers since 2020 say?", "--where", "year:2020-").stderr
+    )
 
 
 def test_an_unknown_paper_is_told_with_the_nearest_name(read_only: CommandLine) -> None:
@@ -620,15 +715,21 @@ def test_a_wrong_option_is_told_by_the_name_that_was_typed(
 def test_the_number_of_chunks_is_the_one_asked_for(read_only: CommandLine) -> None:
     """One chunk is what a pipe reads, twenty is what a doubtful reader wants."""
     no_retry = ["--set", "answering.min_sources=1"]
-    few, many = (json.loads(read_only("ask", FERRITIN, "-k", k, "--json", *no_retry).stdout) for k in ("1", "3"))
+    few, many = (
+        json.loads(read_only("ask", FERRITIN, "-k", k, "--json", *no_retry).stdout)
+        for k in ("1", "3")
+    )
 
     assert len(hits(read_only, "-k", "1")) == 1
     assert len(few["contexts"]) < len(many["contexts"])
 
 
 def test_words_and_vectors_weigh_what_is_asked_for(read_only: CommandLine) -> None:
-    """Words only must be words only: nothing that shares none with the question, and no vector of it."""
-    words, both, vectors = (hits(read_only, "--hybrid-weight", weight) for weight in ("0", "0.5", "1"))
+    """Words only must be words only: nothing that shares none with the question, and no vector of
+    it."""
+    words, both, vectors = (
+        hits(read_only, "--hybrid-weight", weight) for weight in ("0", "0.5", "1")
+    )
 
     assert {hit["similarity"] for hit in words} == {None}
     assert "basalt" not in {hit["paper_id"] for hit in words}
@@ -638,7 +739,11 @@ def test_words_and_vectors_weigh_what_is_asked_for(read_only: CommandLine) -> No
 
 def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
     """A flag that is passed over would answer by another model than the reader thinks."""
-    keyless = {"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "", "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini"}
+    keyless = {
+        "GEMINI_API_KEY": "",
+        "GOOGLE_API_KEY": "",
+        "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini",
+    }
 
     hosted = read_only("ask", FERRITIN, "--model", "google:gemini-2.5-flash", env=keyless)
     extractive = read_only("ask", FERRITIN, "--model", "extractive", "--json", env=keyless)
@@ -650,7 +755,10 @@ def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
 
 def test_the_reranker_is_the_one_asked_for(read_only: CommandLine) -> None:
     """Without it, hits have no band, and the order is that of the indexes."""
-    plain, reranked = hits(read_only, "--rerank", "none"), hits(read_only, "--rerank", "local:late-interaction")
+    plain, reranked = (
+        hits(read_only, "--rerank", "none"),
+        hits(read_only, "--rerank", "local:late-interaction"),
+    )
     unknown = read_only("retrieve", FERRITIN, "--rerank", "local:other")
 
     assert {hit["band"] for hit in plain} == {None}
@@ -661,7 +769,9 @@ def test_the_reranker_is_the_one_asked_for(read_only: CommandLine) -> None:
 
 def test_queries_are_told_where_there_are_several(read_only: CommandLine) -> None:
     """What found a hit is asked first when it looks out of place."""
-    result = read_only("retrieve", "How much did ferritin fall in runners, and where does basalt take up water?")
+    result = read_only(
+        "retrieve", "How much did ferritin fall in runners, and where does basalt take up water?"
+    )
 
     assert result.stdout.splitlines()[:2] == [
         "query 1 (part): How much did ferritin fall in runners?",
@@ -677,13 +787,21 @@ def test_the_model_writes_queries_where_they_are_asked_for(
         use_wire_environment(monkeypatch, server)
         server.answer_with(Reply(json.dumps({"variants": ["basalt cracks water"], "passage": ""})))
         result = read_only(
-            "retrieve", FERRITIN, "--model", "ollama:llama3.2", "--set", "retrieval.queries.variants=1", "--json"
+            "retrieve",
+            FERRITIN,
+            "--model",
+            "ollama:llama3.2",
+            "--set",
+            "retrieval.queries.variants=1",
+            "--json",
         )
 
     record = json.loads(result.stdout)
     assert [query["origin"] for query in record["queries"]] == ["question", "variant"]
     assert record["queries"][1]["text"] == "basalt cracks water"
-    assert [1] in [hit["found_by"] for hit in record["hits"]] or [0, 1] in [hit["found_by"] for hit in record["hits"]]
+    assert [1] in [hit["found_by"] for hit in record["hits"]] or [0, 1] in [
+        hit["found_by"] for hit in record["hits"]
+    ]
 
 
 def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) -> None:
@@ -696,7 +814,9 @@ def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) ->
 def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     """The first command after "why is my paper not cited?"."""
     (rag_assets.data / "papers" / "broken.tei.xml").write_text("not a paper")
-    (rag_assets.data / "papers" / "retracted.csv").write_text("DOI;Title\n10.1234/a;Iron\n", "utf-16")
+    (rag_assets.data / "papers" / "retracted.csv").write_text(
+        "DOI;Title\n10.1234/a;Iron\n", "utf-16"
+    )
     made = rag_assets("chunk")
 
     shown, record = rag_assets("status"), rag_assets("status", "--json")
@@ -706,7 +826,9 @@ def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     (quarantined,) = facts["quarantined"]
     assert quarantined["file"] == "broken.tei.xml"
     assert "broken" in shown.stdout
-    assert facts["retraction_lists"] == [{"file": "retracted.csv", "n_dois": 1, "n_papers": 0, "problem": ""}]
+    assert facts["retraction_lists"] == [
+        {"file": "retracted.csv", "n_dois": 1, "n_papers": 0, "problem": ""}
+    ]
     assert "DOIs read: 1, papers here among them: 0" in shown.stdout
     assert "retracted.csv: DOIs read: 1, papers here among them: 0" in " ".join(made.stderr.split())
 
@@ -749,7 +871,11 @@ def test_clear_deletes_what_was_made_and_nothing_else(rag_assets: CommandLine) -
     result = rag_assets("clear", "--yes")
 
     assert result.exit_code == 0
-    assert {path.name for path in rag_assets.data.iterdir() if path.is_dir()} == {"papers", "questions", "logs"}
+    assert {path.name for path in rag_assets.data.iterdir() if path.is_dir()} == {
+        "papers",
+        "questions",
+        "logs",
+    }
     assert len(list((rag_assets.data / "papers").iterdir())) == 3
     assert (rag_assets.data / "logs" / "qa_audit.csv").exists()
 
@@ -764,7 +890,9 @@ def test_clear_asks_first(rag_assets: CommandLine) -> None:
     assert sorted(rag_assets.data.rglob("*")) == before
 
 
-def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty: CommandLine) -> None:
+def test_the_data_option_wins_over_the_environment(
+    read_only: CommandLine, empty: CommandLine
+) -> None:
     """Both say where the data are; the nearer one is meant."""
     from_environment = empty("status", "--json", env={"RAG_ASSETS_DATA_DIR": str(read_only.data)})
     from_option = empty("status", "--json", "--data", str(read_only.data))
@@ -777,7 +905,9 @@ def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty
 def test_a_missed_floor_is_told_and_fails_no_run(rag_assets: CommandLine) -> None:
     """The nightly log must say which promise broke, not only that something did."""
     questions = rag_assets.data / "questions" / "smoke.jsonl"
-    questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
+    questions.write_text(
+        '{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n'
+    )
 
     floor = "evaluation.floors.key_fact_recall=0.9"
     result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
@@ -785,7 +915,10 @@ def test_a_missed_floor_is_told_and_fails_no_run(rag_assets: CommandLine) -> Non
     assert result.exit_code == 0, "an evaluation blocks nothing"
     assert "key_fact_recall is 0.0, below its floor 0.9" in result.stderr
     assert "evaluation.floors = {" in result.stderr, "what to do is told"
-    assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
+    assert (
+        "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key"
+        in result.stderr
+    )
     assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
         "the answers are shown all the same"
     )
@@ -828,7 +961,9 @@ def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
     """One line of the batch format, key by key."""
     assert list(record) == ["id", "hits", "context", "queries"]
     assert [hit["rank"] for hit in record["hits"]] == list(range(1, len(record["hits"]) + 1))
-    assert [hit["score"] for hit in record["hits"]] == sorted((hit["score"] for hit in record["hits"]), reverse=True)
+    assert [hit["score"] for hit in record["hits"]] == sorted(
+        (hit["score"] for hit in record["hits"]), reverse=True
+    )
     for hit in record["hits"]:
         assert list(hit) == HIT_KEYS
         assert hit["passage"] in hit["text"]
@@ -838,14 +973,20 @@ def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
     assert sum(context["n_tokens"] for context in record["context"]) <= budget
 
 
-@pytest.mark.parametrize("place", ["folder.md", "papers/iron.tei.xml/report.md", "report", "report.pdf"])
-def test_a_report_that_can_be_put_nowhere_is_refused_before_it_is_written(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", ["folder.md", "papers/iron.tei.xml/report.md", "report", "report.pdf"]
+)
+def test_a_report_that_can_be_put_nowhere_is_refused_before_it_is_written(
+    tmp_path: Path, place: str
+) -> None:
     """An hour of requests would end in a traceback and no file."""
     (tmp_path / "folder.md").mkdir()
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/iron.tei.xml").touch()
 
-    done = CliRunner().invoke(app, ["report", "none", "-o", str(tmp_path / place), "--data", str(tmp_path)])
+    done = CliRunner().invoke(
+        app, ["report", "none", "-o", str(tmp_path / place), "--data", str(tmp_path)]
+    )
 
     told = " ".join(done.output.replace("│", " ").split())
     assert done.exit_code == 2

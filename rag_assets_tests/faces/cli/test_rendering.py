@@ -15,9 +15,15 @@ from rag_assets.faces.cli.rendering import print_hits, print_run, print_told
 from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
 from rag_assets_testing.citations import cited
 
-LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."
+LONG = (
+    "Ferritin fell by 12% in all groups of runners, "
+    + "as it had done in every earlier season, " * 12
+    + "and rose."
+)
 TITLES = {"smith2020": "Ferritin in athletes"}
-NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
+NOT_WRITTEN = (
+    "These are sentences found in the papers, not a written answer; set answering.model for one."
+)
 LONG_ID = "reports of many years/" * 5 + "smith 2020"
 
 
@@ -26,7 +32,9 @@ def claim(text: str, quote: str, paper_id: str = "smith2020") -> Claim:
 
 
 def answer(*claims: Claim, model: str) -> QAResult:
-    return QAResult("q1", "Why?", "as worded", claims, False, True, ("smith2020",), (), model, ("c",), "f")
+    return QAResult(
+        "q1", "Why?", "as worded", claims, False, True, ("smith2020",), (), model, ("c",), "f"
+    )
 
 
 def shown(result: QAResult, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -35,11 +43,16 @@ def shown(result: QAResult, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line.strip() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_no_name_of_a_file_sends_commands_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """A paper from the web is named by a stranger, and its name is shown in errors, logs and tables."""
+def test_no_name_of_a_file_sends_commands_to_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A paper from the web is named by a stranger, and its name is shown in errors, logs and
+    tables."""
     name = "smith\x1b]0;owned\x07\x9b2J.pdf"
     handler = RichHandler(console=rendering.err())
-    handler.emit(logging.LogRecord("rag_assets", logging.WARNING, "", 0, "Passed over: %s", (name,), None))
+    handler.emit(
+        logging.LogRecord("rag_assets", logging.WARNING, "", 0, "Passed over: %s", (name,), None)
+    )
     rendering.err().print(f"Error: {name} is empty", style="red")
     rendering.print_line(name)
     rendering.print_json({"file": name})
@@ -49,7 +62,9 @@ def test_no_name_of_a_file_sends_commands_to_the_terminal(capsys: pytest.Capture
     assert not set(shown) & {"\x1b", "\x07", "\x9b"}
 
 
-def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """The fixed sentence alone would silently replace what was marked."""
     part = "[INSUFFICIENT DATA] hyphens kept"
     refused = QAResult("q1", "Why?", REFUSAL, (), True, False, (), (part,), "m", ("c",), "f")
@@ -60,21 +75,40 @@ def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(capsys: pyte
     assert part in text
 
 
-def test_a_refusal_is_shown_with_the_names_that_were_not_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_is_shown_with_the_names_that_were_not_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """A reader sees whether the corpus or the spelling is to blame."""
     names = ("Chinese", "2019")
-    refused = QAResult("q1", "Why?", REFUSAL, (), True, False, (), (), "m", ("c",), "f", missing_names=names)
+    refused = QAResult(
+        "q1", "Why?", REFUSAL, (), True, False, (), (), "m", ("c",), "f", missing_names=names
+    )
 
     assert shown(refused, capsys)[-1] == 'No passage that was found names "Chinese" or "2019".'
 
 
 @pytest.mark.parametrize("refused", [True, False])
-def test_what_came_near_is_shown_last_with_its_place(refused: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_came_near_is_shown_last_with_its_place(
+    refused: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Above the answer it would be taken for one."""
     near = claim("It rose in May.", "It rose in May.")
     claims = () if refused else (claim("It fell.", "It fell."),)
     text = REFUSAL if refused else "as worded"
-    result = QAResult("q1", "Why?", text, claims, refused, False, (), (), "extractive-v1", ("c",), "f", nearest=(near,))
+    result = QAResult(
+        "q1",
+        "Why?",
+        text,
+        claims,
+        refused,
+        False,
+        (),
+        (),
+        "extractive-v1",
+        ("c",),
+        "f",
+        nearest=(near,),
+    )
 
     heading = NEAR_A_REFUSAL if refused else NEAR_AN_ANSWER
     expected = [heading, "It rose in May.", "Ferritin in athletes, pp. 3-4 [smith2020]"]
@@ -84,11 +118,17 @@ def test_what_came_near_is_shown_last_with_its_place(refused: bool, capsys: pyte
 def test_a_sentence_of_a_paper_is_shown_once_and_whole_with_its_title_and_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Shown as a claim and again as a cut quote, every answer was twice as long and half of it useless."""
-    lines = shown(answer(claim(LONG, LONG), claim("It rose later.", "It rose later."), model="extractive-v1"), capsys)
+    """Shown as a claim and again as a cut quote, every answer was twice as long and half of it
+    useless."""
+    lines = shown(
+        answer(claim(LONG, LONG), claim("It rose later.", "It rose later."), model="extractive-v1"),
+        capsys,
+    )
 
     assert " ".join(lines).count(LONG) == 1
-    places = [at for at, line in enumerate(lines) if line == "Ferritin in athletes, pp. 3-4 [smith2020]"]
+    places = [
+        at for at, line in enumerate(lines) if line == "Ferritin in athletes, pp. 3-4 [smith2020]"
+    ]
     assert len(places) == 2
     assert lines[places[0] + 1] == "", "a blank line between claims"
     assert lines[places[1] + 2] == SINGLE_SOURCE_NOTE
@@ -99,18 +139,26 @@ def test_what_a_model_wrote_is_shown_with_its_quotes(capsys: pytest.CaptureFixtu
     """The quote is what a reader holds the claim against."""
     lines = shown(answer(claim("Ferritin sank.", "Ferritin fell."), model="google:m"), capsys)
 
-    assert lines[:3] == ["Ferritin sank.", "“Ferritin fell.”", "Ferritin in athletes, pp. 3-4 [smith2020]"]
+    assert lines[:3] == [
+        "Ferritin sank.",
+        "“Ferritin fell.”",
+        "Ferritin in athletes, pp. 3-4 [smith2020]",
+    ]
     assert "sentences found" not in " ".join(lines)
 
 
 def test_a_paper_without_a_title_is_named_by_its_id(capsys: pytest.CaptureFixture[str]) -> None:
     """Text files have none."""
-    lines = shown(answer(claim("It fell.", "It fell.", paper_id="u"), model="extractive-v1"), capsys)
+    lines = shown(
+        answer(claim("It fell.", "It fell.", paper_id="u"), model="extractive-v1"), capsys
+    )
 
     assert lines[1] == "pp. 3-4 [u]"
 
 
-def test_text_of_papers_neither_colours_nor_moves_anything(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_of_papers_neither_colours_nor_moves_anything(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Papers are full of brackets, and some hold escape sequences."""
     hostile = claim("[red]It fell \x1b[2J.", "quote \x1b]0;title\x07 [bold]")
 
@@ -121,9 +169,14 @@ def test_text_of_papers_neither_colours_nor_moves_anything(capsys: pytest.Captur
     assert "\x1b" not in text
 
 
-def test_answers_of_a_run_are_shown_as_one_that_was_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the cells of a table, claims and places ran together, and one answer took the height of the screen."""
-    fell, rose = (answer(claim(text, text), model="extractive-v1") for text in ("It fell.", "It rose."))
+def test_answers_of_a_run_are_shown_as_one_that_was_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the cells of a table, claims and places ran together, and one answer took the height of
+    the screen."""
+    fell, rose = (
+        answer(claim(text, text), model="extractive-v1") for text in ("It fell.", "It rose.")
+    )
     alone = shown(fell, capsys)
 
     print_answers(Shown((fell, rose), ()), TITLES)
@@ -138,8 +191,20 @@ def test_answers_of_a_run_are_shown_as_one_that_was_asked(capsys: pytest.Capture
 
 
 def hit(**other: object) -> dict[str, object]:
-    place = {"passage_page_start": 2, "passage_page_end": 2, "passage_page_label": None, "is_by_ocr": False}
-    found = {"rank": 1, "score": 1.0, "similarity": 0.5, "band": "weak", "found_by": [0], "section": "Results"}
+    place = {
+        "passage_page_start": 2,
+        "passage_page_end": 2,
+        "passage_page_label": None,
+        "is_by_ocr": False,
+    }
+    found = {
+        "rank": 1,
+        "score": 1.0,
+        "similarity": 0.5,
+        "band": "weak",
+        "found_by": [0],
+        "section": "Results",
+    }
     return {**found, **place, "paper_id": "smith2020", "passage": "Ferritin fell.", **other}
 
 
@@ -160,7 +225,9 @@ def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) ->
     titles = {LONG_ID: "Ferritin in athletes " * 4}
     print_told("Papers", [("Ferritin", LONG_ID, "")])
     print_hits({"id": "Why?", "queries": [{}], "hits": [hit(paper_id=LONG_ID)]}, titles)
-    print_answer(Shown((answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"),), ()), titles)
+    print_answer(
+        Shown((answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"),), ()), titles
+    )
 
     lines = capsys.readouterr().out.splitlines()
     assert sum(f"[{LONG_ID}]" in line for line in lines) == 3
@@ -168,7 +235,8 @@ def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_row_of_a_table_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """A claim from a table is its row behind the table's name; the row once more below it says nothing new."""
+    """A claim from a table is its row behind the table's name; the row once more below it says
+    nothing new."""
     row = "Group: runners | Ferritin: 12"
 
     print_answer(Shown((answer(claim(f"Table 1 | {row}", row), model="extractive"),), ()), TITLES)
@@ -176,25 +244,42 @@ def test_a_row_of_a_table_is_shown_once(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.count(row) == 1
 
 
-def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Passages below papers in one column look as if 155 papers had been added."""
     counts = {"n_added": 10_000, "n_changed": 10_000, "n_removed": 10_000, "n_unchanged": 10_000}
     facts = [{**counts, "counted": unit, "dagster/row_count": 7} for unit in ("papers", "passages")]
-    made = tuple(AssetReport(name, one, 12.7) for name, one in zip(("chunks", "chroma_index"), facts, strict=True))
+    made = tuple(
+        AssetReport(name, one, 12.7)
+        for name, one in zip(("chunks", "chroma_index"), facts, strict=True)
+    )
 
     print_run(RunReport("5e65d6d6-0", True, made, (), ()))
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Run 5e65d6d6"
-    assert lines[1].split() == ["asset", "counted", "added", "changed", "removed", "unchanged", "seconds"]
+    assert lines[1].split() == [
+        "asset",
+        "counted",
+        "added",
+        "changed",
+        "removed",
+        "unchanged",
+        "seconds",
+    ]
     assert lines[2].split() == ["chunks", "papers", *["10000"] * 4, "12.7"]
     assert lines[3].split()[:2] == ["chroma_index", "passages"]
     assert all(len(line) <= 80 for line in lines)
 
 
 def test_what_breaks_a_promise_is_told_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
-    """A table that is wider than the terminal is a heap of bars, in which nobody finds the id of the paper."""
-    rows = ({"paper_id": LONG_ID, "text": "Ferritin fell."}, {"paper_id": "kelp", "text": "It grew."})
+    """A table that is wider than the terminal is a heap of bars, in which nobody finds the id of
+    the paper."""
+    rows = (
+        {"paper_id": LONG_ID, "text": "Ferritin fell."},
+        {"paper_id": "kelp", "text": "It grew."},
+    )
     broken = CheckReport("chunks", "pages_known", "Each page is in its paper.", True, 2, rows)
 
     print_run(RunReport("5e65d6d6-0", False, (), (broken,), ()))

@@ -11,7 +11,13 @@ from rag_assets.core.incremental import sealed, sealed_json
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
-from rag_assets.faces.cli.folder_facts import index_facts, quarantined_files, reading_in_words, readings, status_facts
+from rag_assets.faces.cli.folder_facts import (
+    index_facts,
+    quarantined_files,
+    reading_in_words,
+    readings,
+    status_facts,
+)
 
 
 @pytest.fixture
@@ -24,7 +30,12 @@ def settings(tmp_path: Path) -> Settings:
 def write_index(settings: Settings, statuses: dict[str, str]) -> None:
     """A parsed_index with these papers."""
     rows: list[dict[str, Any]] = [
-        {"paper_id": id_, "file_path": f"{id_}.xml", "status": status, "error": f"{id_}.xml is cut off"}
+        {
+            "paper_id": id_,
+            "file_path": f"{id_}.xml",
+            "status": status,
+            "error": f"{id_}.xml is cut off",
+        }
         for id_, status in statuses.items()
     ]
     write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
@@ -36,7 +47,9 @@ def test_nothing_made_is_told_from_nothing_found(settings: Settings) -> None:
     write_index(settings, {})
     write_table(to_table([], PASSAGES), settings.paths.passages, {})
     settings.paths.chunk_stats.write_bytes(
-        sealed_json({"n_chunks": 0, "share_missing_pages": None, "tokenizer": {"name": "wordpiece"}})
+        sealed_json(
+            {"n_chunks": 0, "share_missing_pages": None, "tokenizer": {"name": "wordpiece"}}
+        )
     )
 
     after = status_facts(settings)
@@ -61,7 +74,14 @@ def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
 
 def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> None:
     """A paper that lost its half is searched as if it were whole, and nobody would look."""
-    common = {"status": "parsed", "source": "pdf", "used_fallback": False, "n_headings": 9, "n_tables": 1, "notes": []}
+    common = {
+        "status": "parsed",
+        "source": "pdf",
+        "used_fallback": False,
+        "n_headings": 9,
+        "n_tables": 1,
+        "notes": [],
+    }
     of_pdf = {"n_pages": 4, "n_pages_unread": 0, "n_pages_cut": 0}
     rows: list[dict[str, Any]] = [
         common | {"paper_id": "a", "used_fallback": True, "n_headings": 0},
@@ -93,8 +113,12 @@ def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> 
 def test_the_last_evaluation_is_shown(settings: Settings) -> None:
     """Not the best, and not the first."""
     settings.paths.evaluation.mkdir(parents=True)
-    lines = [sealed({"metrics": {"mrr": value}, "inputs": "", "accepted": True}) for value in (0.9, 0.7)]
-    (settings.paths.evaluation / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lines = [
+        sealed({"metrics": {"mrr": value}, "inputs": "", "accepted": True}) for value in (0.9, 0.7)
+    ]
+    (settings.paths.evaluation / "history.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines)
+    )
 
     assert status_facts(settings)["last_evaluation"] == {"mrr": 0.7}
 
@@ -102,7 +126,10 @@ def test_the_last_evaluation_is_shown(settings: Settings) -> None:
 def test_the_size_of_an_index_is_that_of_all_its_files(settings: Settings) -> None:
     """Chroma keeps its graph in a folder of its own."""
     settings.paths.index_meta.write_bytes(sealed_json({"version": "v", "n_passages": 2}))
-    for file, size in ((settings.paths.chroma / "graph" / "data.bin", 30), (settings.paths.chroma / "db", 12)):
+    for file, size in (
+        (settings.paths.chroma / "graph" / "data.bin", 30),
+        (settings.paths.chroma / "db", 12),
+    ):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"x" * size)
 

@@ -22,7 +22,9 @@ from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environmen
 def data(tmp_path: Path) -> Path:
     """A data folder with one paper."""
     (tmp_path / "data" / "papers").mkdir(parents=True)
-    (tmp_path / "data" / "papers" / "a.txt").write_text("Ferritin fell by 12% in runners within a month of training.")
+    (tmp_path / "data" / "papers" / "a.txt").write_text(
+        "Ferritin fell by 12% in runners within a month of training."
+    )
     return tmp_path / "data"
 
 
@@ -42,25 +44,49 @@ def free_port() -> int:
         return port
 
 
-NO_RUN_GOES_FAR = {"RAG_ASSETS_ANSWER_MODEL": "google:gemini-2.5-flash", "GOOGLE_API_KEY": "", "GEMINI_API_KEY": ""}
+NO_RUN_GOES_FAR = {
+    "RAG_ASSETS_ANSWER_MODEL": "google:gemini-2.5-flash",
+    "GOOGLE_API_KEY": "",
+    "GEMINI_API_KEY": "",
+}
 
 
 @pytest.mark.whole
-def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(data: Path, tmp_path: Path) -> None:
-    """ "How do I see this folder in the UI?" must have one answer, and the UI must not write another folder."""
+def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(
+    data: Path, tmp_path: Path
+) -> None:
+    """ "How do I see this folder in the UI?" must have one answer, and the UI must not write another
+    folder."""
     port = free_port()
     other = tmp_path / "other"
-    command = [COMMAND[0], "-P", *COMMAND[1:], "ui", "--data", str(data), "--port", str(port)]  # as a script has it
+    command = [
+        COMMAND[0],
+        "-P",
+        *COMMAND[1:],
+        "ui",
+        "--data",
+        str(data),
+        "--port",
+        str(port),
+    ]  # as a script has it
     log = tmp_path / "ui.log"
     variables = environment(other, NO_RUN_GOES_FAR)
     earlier = [*COMMAND, "run", "--select", "parsed_index", "--data", str(data)]
     subprocess.run(earlier, env=variables, cwd=tmp_path, capture_output=True, check=True)
     (data / "papers" / "b.txt").write_text("Ferritin rose in swimmers who rested for a month.")
     for library in ("yaml.py", "pyarrow.py", "secrets.py"):  # in the working folder
-        (tmp_path / library).write_text("raise SystemExit('a file of the working folder was imported')")
+        (tmp_path / library).write_text(
+            "raise SystemExit('a file of the working folder was imported')"
+        )
     with log.open("wb") as messages:
         ui = subprocess.Popen(
-            ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command],  # as shells start jobs in the background
+            [
+                "sh",
+                "-c",
+                'trap "" INT; exec "$@"',
+                "sh",
+                *command,
+            ],  # as shells start jobs in the background
             env=variables,
             cwd=tmp_path,
             stdout=messages,
@@ -70,13 +96,24 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(da
     try:
         wait_until(lambda: ui.poll() is not None or "open http" in log.read_text(), "the address")
         assert answers(port), "the address is told when it is there"
-        for foreign in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Content-Type": "text/plain"}):
+        for foreign in (
+            {"Host": "evil.example"},
+            {"Origin": "http://evil.example"},
+            {"Content-Type": "text/plain"},
+        ):
             assert not launches(port, foreign), "a page of another site gives no orders"
         assert launches(port, {"Content-Type": "application/json"})
         second = subprocess.run(
-            [*command[:-1], str(free_port())], env=variables, capture_output=True, text=True, check=False
+            [*command[:-1], str(free_port())],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        wait_until(lambda: ui.poll() is not None or bool(finished_run(data)), "the run that the sensor asks for")
+        wait_until(
+            lambda: ui.poll() is not None or bool(finished_run(data)),
+            "the run that the sensor asks for",
+        )
         started = descendants_of(ui.pid)
     finally:
         os.killpg(ui.pid, signal.SIGINT)
@@ -90,7 +127,9 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(da
     assert finished_run(data)["rag_assets/started_by"] == "sensor corpus_sensor"
     assert not other.exists()
     assert len(started) >= 3, "dagster dev, its webserver, its daemon"
-    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), "all of them to be gone")
+    wait_until(
+        lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), "all of them to be gone"
+    )
 
 
 def test_a_taken_port_is_told_in_one_sentence(data: Path, taken_port: int) -> None:
@@ -128,9 +167,13 @@ def finished_run(data: Path) -> dict[str, str]:
     """The tags of the run of the UI that has ended; empty before."""
     with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
         ended = [dict(run.tags) for run in instance.get_runs() if run.is_finished]
-    return next((tags for tags in ended if not tags["rag_assets/started_by"].startswith("rag-assets")), {})
+    return next(
+        (tags for tags in ended if not tags["rag_assets/started_by"].startswith("rag-assets")), {}
+    )
 
 
 def descendants_of(pid: int) -> list[int]:
-    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    children = [
+        int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    ]
     return [*children, *(one for child in children for one in descendants_of(child))]

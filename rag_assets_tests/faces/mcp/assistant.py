@@ -1,4 +1,5 @@
-"""An assistant for tests: the client of the official SDK, over both transports, called from ordinary functions."""
+"""An assistant for tests: the client of the official SDK, over both transports, called from
+ordinary functions."""
 
 import json
 import re
@@ -51,7 +52,9 @@ def words_of(result: CallToolResult) -> str:
 
 
 def over_stdio(data: Path) -> StdioServerParameters:
-    return StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment(data))
+    return StdioServerParameters(
+        command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment(data)
+    )
 
 
 @contextmanager
@@ -66,7 +69,10 @@ def over_http(data: Path, **variables: str) -> Iterator[str]:
             env=environment(data, variables),
         )
         try:
-            wait_until(lambda: process.poll() is not None or "Ctrl-C" in log.read_text("utf-8"), "the server")
+            wait_until(
+                lambda: process.poll() is not None or "Ctrl-C" in log.read_text("utf-8"),
+                "the server",
+            )
             address = re.search(r"http://\S+/mcp", log.read_text("utf-8"))
             assert address, log.read_text("utf-8")
             yield address[0]

@@ -23,5 +23,7 @@ def asked(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
 def assistant(request: pytest.FixtureRequest, asked: World) -> Iterator[Assistant]:
     with ExitStack() as stack:
         data = asked.paths.data
-        server = over_stdio(data) if request.param == "stdio" else stack.enter_context(over_http(data))
+        server = (
+            over_stdio(data) if request.param == "stdio" else stack.enter_context(over_http(data))
+        )
         yield stack.enter_context(connected(server))

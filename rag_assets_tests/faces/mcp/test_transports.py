@@ -10,14 +10,22 @@ from typer.testing import CliRunner
 from rag_assets.faces.cli import app
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, environment
-from rag_assets_tests.faces.mcp.assistant import READ_TIMEOUT_S, Assistant, connected, over_http, over_stdio, words_of
+from rag_assets_tests.faces.mcp.assistant import (
+    READ_TIMEOUT_S,
+    Assistant,
+    connected,
+    over_http,
+    over_stdio,
+    words_of,
+)
 from rag_assets_tests.faces.server import raw
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
 
 def test_every_tool_only_reads_and_is_described(assistant: Assistant) -> None:
-    """Assistants ask the user's leave for tools that may change something, and choose them by description alone."""
+    """Assistants ask the user's leave for tools that may change something, and choose them by
+    description alone."""
     tools = assistant.portal.call(assistant.client.list_tools).tools
 
     assert {tool.name for tool in tools} == set(
@@ -33,7 +41,9 @@ def test_every_tool_only_reads_and_is_described(assistant: Assistant) -> None:
             assert schema.get("description"), f"{tool.name} does not say what {name} is"
 
 
-def test_a_corpus_without_an_index_is_told_with_the_remedy_and_without_paths(tmp_path: Path) -> None:
+def test_a_corpus_without_an_index_is_told_with_the_remedy_and_without_paths(
+    tmp_path: Path,
+) -> None:
     """Paths of the machine are nothing for a model behind an API; the command that helps is."""
     (tmp_path / "papers").mkdir()
     with connected(over_stdio(tmp_path)) as assistant:
@@ -44,7 +54,9 @@ def test_a_corpus_without_an_index_is_told_with_the_remedy_and_without_paths(tmp
     assert str(tmp_path) not in words_of(result)
 
 
-def test_a_server_whose_client_is_gone_ends_and_wrote_nothing_but_the_protocol(asked: World) -> None:
+def test_a_server_whose_client_is_gone_ends_and_wrote_nothing_but_the_protocol(
+    asked: World,
+) -> None:
     """One stray line on stdout breaks the session, and servers left behind fill the memory."""
     request = (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
@@ -83,7 +95,9 @@ def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
         port = address.split(":")[2].removesuffix("/mcp")
 
         def status(**headers: str) -> int:
-            return httpx2.post(address, json=call, headers={**as_json, **headers}, timeout=READ_TIMEOUT_S).status_code
+            return httpx2.post(
+                address, json=call, headers={**as_json, **headers}, timeout=READ_TIMEOUT_S
+            ).status_code
 
         assert status() == 200
         assert status(Origin=f"http://127.0.0.1:{port}") == 200
@@ -100,23 +114,32 @@ def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
             reply = httpx2.post(address, json={}, headers=wrong, timeout=READ_TIMEOUT_S)
             assert reply.status_code == 401
             assert "RAG_ASSETS_SERVER_TOKEN" in reply.text
-        client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=READ_TIMEOUT_S)
+        client = httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {token}"}, timeout=READ_TIMEOUT_S
+        )
         with connected(streamable_http_client(address, http_client=client)) as assistant:
             assert TOPICS["ferritin"][1] in assistant.text("search", question=FERRITIN, k=1)
             assistant.portal.call(client.aclose)
 
 
 def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> None:
-    """Half requests, or a client that asks without end, cost others nothing, and a token cannot be guessed."""
+    """Half requests, or a client that asks without end, cost others nothing, and a token cannot be
+    guessed."""
     token = "a-token-of-many-characters"
-    limits = {"RAG_ASSETS_SERVER__RECEIVE_TIMEOUT_S": "0.5", "RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2"}
+    limits = {
+        "RAG_ASSETS_SERVER__RECEIVE_TIMEOUT_S": "0.5",
+        "RAG_ASSETS_SERVER__QUESTIONS_PER_MINUTE": "2",
+    }
     with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token, **limits) as address:
         port = int(address.split(":")[2].removesuffix("/mcp"))
         headers = b"Authorization: Bearer " + token.encode()
         half_body = raw.sent(port, raw.post(b"{", b"Content-Length: 9", headers, path=b"/mcp"))
         call = raw.post(b"{}", headers, path=b"/mcp")
         replies = [raw.sent(port, call) for _ in range(2)]
-        wrong = [raw.sent(port, raw.post(b"{}", b"Authorization: Bearer x", path=b"/mcp")) for _ in range(21)]
+        wrong = [
+            raw.sent(port, raw.post(b"{}", b"Authorization: Bearer x", path=b"/mcp"))
+            for _ in range(21)
+        ]
 
     assert half_body.startswith(b"HTTP/1.1 408 ")
     assert replies[-1].startswith(b"HTTP/1.1 429 ")

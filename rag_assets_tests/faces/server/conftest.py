@@ -13,6 +13,7 @@ __all__ = ["built", "world"]
 
 @pytest.fixture(scope="session")
 def live(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A server over a copy of the built world, which all tests share: its papers are not to be changed."""
+    """A server over a copy of the built world, which all tests share: its papers are not to be
+    changed."""
     with served(built.copy_to(tmp_path_factory.mktemp("live")).paths.data) as running:
         yield running

@@ -45,8 +45,14 @@ class Live:
 
 @contextmanager
 def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Live]:
-    """A server over a data folder, on a port of its own. settings: by group, as the launchpad gives them."""
-    given = {**TOKENIZER, **settings, "data_dir": str(data), "server": {"port": 0, **settings.get("server", {})}}
+    """A server over a data folder, on a port of its own. settings: by group, as the launchpad gives
+    them."""
+    given = {
+        **TOKENIZER,
+        **settings,
+        "data_dir": str(data),
+        "server": {"port": 0, **settings.get("server", {})},
+    }
     loaded = load_settings(given)
     app = create_app(loaded, SecretStr(token) if token else None)
     server = Server(app, loaded.server)

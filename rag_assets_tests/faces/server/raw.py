@@ -26,15 +26,20 @@ def everything_of(connection: socket.socket) -> bytes:
 def sent(port: int, request: bytes) -> bytes:
     """The reply to some bytes."""
     with connected(port) as connection:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it may answer before all of it was sent
+        with suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # it may answer before all of it was sent
             connection.sendall(request)
         return everything_of(connection)
 
 
 def post(body: bytes, *headers: bytes, path: bytes = b"/api/search") -> bytes:
-    """A request that ends its connection. headers: without line ends; a length is added unless one is among them."""
+    """A request that ends its connection. headers: without line ends; a length is added unless one
+    is among them."""
     lines = [b"POST " + path + b" HTTP/1.1", b"Host: localhost", b"Connection: close", *headers]
-    if not any(line.lower().startswith((b"content-length", b"transfer-encoding")) for line in headers):
+    if not any(
+        line.lower().startswith((b"content-length", b"transfer-encoding")) for line in headers
+    ):
         lines.append(b"Content-Length: %d" % len(body))
     if not any(line.lower().startswith(b"content-type") for line in headers):
         lines.append(b"Content-Type: application/json")

@@ -41,8 +41,12 @@ def bearer(token: str) -> dict[str, str]:
         {"Cookie": f"token={TOKEN}"},
     ],
 )
-@pytest.mark.parametrize("path", ["/api/health", "/api/search", "/api/openapi.json", "/api/nowhere"])
-def test_without_the_token_nothing_is_told(guarded: Live, headers: dict[str, str], path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/api/health", "/api/search", "/api/openapi.json", "/api/nowhere"]
+)
+def test_without_the_token_nothing_is_told(
+    guarded: Live, headers: dict[str, str], path: str
+) -> None:
     """Whoever reaches the address could read every paper, even which papers there are."""
     reply = guarded.client.get(path, headers=headers)
 
@@ -56,13 +60,18 @@ def test_without_the_token_nothing_is_told(guarded: Live, headers: dict[str, str
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_with_the_token_questions_are_answered(guarded: Live, scheme: str) -> None:
     """RFC 9110: the scheme is written in any case."""
-    reply = guarded.client.post("/api/search", json=QUESTION, headers={"Authorization": f"{scheme} {TOKEN}"})
+    reply = guarded.client.post(
+        "/api/search", json=QUESTION, headers={"Authorization": f"{scheme} {TOKEN}"}
+    )
 
     assert reply.status_code == 200
 
 
-def test_tokens_cannot_be_tried_by_the_thousand(built: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token is only as good as the number of guesses it takes; the owner is not locked out meanwhile."""
+def test_tokens_cannot_be_tried_by_the_thousand(
+    built: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token is only as good as the number of guesses it takes; the owner is not locked out
+    meanwhile."""
     waits: list[float] = []
 
     async def waited(seconds: float) -> None:
@@ -70,14 +79,19 @@ def test_tokens_cannot_be_tried_by_the_thousand(built: World, monkeypatch: pytes
 
     monkeypatch.setattr(middleware, "sleep", waited)
     with served(built.paths.data, TOKEN) as live:
-        guesses = [live.client.get("/api/health", headers=bearer(f"guess {n}")).status_code for n in range(25)]
+        guesses = [
+            live.client.get("/api/health", headers=bearer(f"guess {n}")).status_code
+            for n in range(25)
+        ]
         owner = live.client.get("/api/health", headers=bearer(TOKEN)).status_code
 
     assert guesses[:20] == [401] * 20
     assert set(guesses[20:]) == {429}
     assert owner == 200
     assert len(waits) == 5
-    assert min(waits) >= 1, "256 connections that guess without waiting are thousands of guesses in a second"
+    assert min(waits) >= 1, (
+        "256 connections that guess without waiting are thousands of guesses in a second"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +111,8 @@ def test_tokens_cannot_be_tried_by_the_thousand(built: World, monkeypatch: pytes
     ],
 )
 def test_the_server_answers_to_its_own_names_only(live: Live, host: str, status: int) -> None:
-    """A page of evil.example can point that name at 127.0.0.1, and would then read as the server's own page."""
+    """A page of evil.example can point that name at 127.0.0.1, and would then read as the server's
+    own page."""
     reply = live.client.get("/api/health", headers={"Host": host})
 
     assert reply.status_code == status
@@ -118,7 +133,14 @@ def test_the_server_answers_to_its_own_names_only(live: Live, host: str, status:
         ({"Origin": "file://"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
+        (
+            {
+                "Sec-Fetch-Site": "cross-site",
+                "Sec-Fetch-Mode": "no-cors",
+                "Sec-Fetch-Dest": "image",
+            },
+            403,
+        ),
         ({"Origin": "http://{host}", "Sec-Fetch-Site": "cross-site"}, 200),
     ],
 )
@@ -142,8 +164,11 @@ def test_two_origins_in_one_request_are_refused(live: Live) -> None:
 
 
 def test_a_form_of_another_site_cannot_be_sent_as_a_question(live: Live) -> None:
-    """Browsers send such forms without asking; only the type of the body tells them from a request of our page."""
-    reply = live.client.post("/api/search", content='{"question": "x"}', headers={"Content-Type": "text/plain"})
+    """Browsers send such forms without asking; only the type of the body tells them from a request
+    of our page."""
+    reply = live.client.post(
+        "/api/search", content='{"question": "x"}', headers={"Content-Type": "text/plain"}
+    )
 
     assert reply.status_code == 422
 
@@ -151,24 +176,35 @@ def test_a_form_of_another_site_cannot_be_sent_as_a_question(live: Live) -> None
 def test_cors_is_closed_until_it_is_set(built: World, live: Live) -> None:
     """An open door that nobody asked for is found by everybody else first."""
     preflight = {"Origin": "https://notes.example", "Access-Control-Request-Method": "POST"}
-    with served(built.paths.data, TOKEN, server={"cors_origins": ["https://notes.example"]}) as opened:
+    with served(
+        built.paths.data, TOKEN, server={"cors_origins": ["https://notes.example"]}
+    ) as opened:
         allowed = opened.client.options("/api/search", headers=preflight)
         asked = opened.client.post(
-            "/api/search", json=QUESTION, headers={"Origin": "https://notes.example", **bearer(TOKEN)}
+            "/api/search",
+            json=QUESTION,
+            headers={"Origin": "https://notes.example", **bearer(TOKEN)},
         )
         foreign = opened.client.post(
-            "/api/search", json=QUESTION, headers={"Origin": "https://evil.example", **bearer(TOKEN)}
+            "/api/search",
+            json=QUESTION,
+            headers={"Origin": "https://evil.example", **bearer(TOKEN)},
         )
 
     assert live.client.options("/api/search", headers=preflight).status_code == 403
     assert allowed.headers["access-control-allow-origin"] == "https://notes.example"
-    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (200, "https://notes.example")
+    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (
+        200,
+        "https://notes.example",
+    )
     assert foreign.status_code == 403
     assert "access-control-allow-origin" not in foreign.headers
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "papers.example"])
-def test_other_machines_are_not_served_without_a_token(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_machines_are_not_served_without_a_token(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One forgotten variable would publish the papers to the whole network."""
     monkeypatch.delenv("RAG_ASSETS_SERVER_TOKEN", raising=False)
     with pytest.raises(InvalidSettings, match="RAG_ASSETS_SERVER_TOKEN"):
@@ -184,8 +220,12 @@ def test_other_machines_are_not_served_without_a_token(host: str, monkeypatch: p
     assert TOKEN not in repr(token), "it would be in the log with the settings"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.7", "::1", "[::1]", "localhost", "LocalHost"])
-def test_on_this_machine_alone_no_token_is_needed(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.7", "::1", "[::1]", "localhost", "LocalHost"]
+)
+def test_on_this_machine_alone_no_token_is_needed(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first run must work without reading about tokens."""
     monkeypatch.delenv("RAG_ASSETS_SERVER_TOKEN", raising=False)
 

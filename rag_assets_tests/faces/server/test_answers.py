@@ -12,7 +12,8 @@ from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
 
 
 def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live) -> None:
-    """A reader who checks a cited answer against qa.jsonl must find the very same text, places and figures."""
+    """A reader who checks a cited answer against qa.jsonl must find the very same text, places and
+    figures."""
     published = built.paths.qa.read_text("utf-8").splitlines()
 
     for row, question in zip(published, QUESTIONS, strict=True):
@@ -29,15 +30,21 @@ def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live
 def test_a_row_is_written_as_in_qa_jsonl(built: World, tmp_path: Path) -> None:
     """Letters beyond ASCII are where two ways of writing JSON differ first."""
     (result, *_) = read_results(built.paths.qa)
-    greek = replace(result, claims=(replace(result.claims[0], text="ΔT fell by 12 %, “nearly” – Büttcher\u2028"),))
+    greek = replace(
+        result,
+        claims=(replace(result.claims[0], text="ΔT fell by 12 %, “nearly” – Büttcher\u2028"),),
+    )
     write_results([greek], tmp_path / "qa.jsonl")
 
     assert as_json(asdict(greek)) + "\n" == (tmp_path / "qa.jsonl").read_text("utf-8")
 
 
 def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live) -> None:
-    """The page shows claims as they come; one that is not in the answer, or numbered wrongly, misleads."""
-    reply = live.client.post("/api/answers", json={"question": QUESTIONS[0]["question"]}, headers=EVENTS)
+    """The page shows claims as they come; one that is not in the answer, or numbered wrongly,
+    misleads."""
+    reply = live.client.post(
+        "/api/answers", json={"question": QUESTIONS[0]["question"]}, headers=EVENTS
+    )
 
     events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
     names = [name for name, _ in events]
@@ -50,7 +57,9 @@ def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live
     assert (names[0], names[-1]) == ("contexts", "done")
     assert events[0][1]["contexts"][0]["title"] == "Ferritin in athletes"
     assert [claim["number"] for claim in claims] == list(range(1, len(claims) + 1))
-    assert [claim["text"] for claim in claims] == [claim["text"] for claim in done["answer"]["claims"]]
+    assert [claim["text"] for claim in claims] == [
+        claim["text"] for claim in done["answer"]["claims"]
+    ]
     assert claims[0]["citations"][0]["title"] == "Ferritin in athletes"
 
 
@@ -69,35 +78,51 @@ def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
         (2, 2, PARTS[1]),
     ]
     assert [step["kind"] for step in done["steps"][:3]] == ["plan", "answer", "answer"]
-    assert {"12%", "cracks"} <= set(" ".join(one["text"] for one in done["answer"]["claims"]).split(" "))
+    assert {"12%", "cracks"} <= set(
+        " ".join(one["text"] for one in done["answer"]["claims"]).split(" ")
+    )
     assert "plan" not in dict(events_of(quick.text)), "the server is set to quick answers"
     assert json.loads(events_of(quick.text)[-1][1])["steps"] == []
 
 
 def test_an_effort_that_does_not_exist_is_refused(live: Live) -> None:
     """A misspelt effort would be answered quickly, and be taken for the other."""
-    assert live.client.post("/api/answers", json={"question": COMPOUND, "effort": "most"}).status_code == 422
+    assert (
+        live.client.post("/api/answers", json={"question": COMPOUND, "effort": "most"}).status_code
+        == 422
+    )
 
 
 def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:
-    """The first thing a new user does is to start the server and ask; an empty 500 would end it there."""
+    """The first thing a new user does is to start the server and ask; an empty 500 would end it
+    there."""
     with served(tmp_path) as live:
         health = live.client.get("/api/health").json()
         as_json = live.client.post("/api/answers", json={"question": "What fell?"})
-        as_events = live.client.post("/api/answers", json={"question": "What fell?"}, headers=EVENTS)
+        as_events = live.client.post(
+            "/api/answers", json={"question": "What fell?"}, headers=EVENTS
+        )
 
     (name, data) = events_of(as_events.text)[-1]
     assert (health["status"], health["corpus_version"]) == ("not built", None)
-    assert (as_json.status_code, as_json.headers["content-type"]) == (503, "application/problem+json")
+    assert (as_json.status_code, as_json.headers["content-type"]) == (
+        503,
+        "application/problem+json",
+    )
     assert as_json.json()["title"] == "There is nothing to search yet"
     assert "rag-assets run" in as_json.json()["detail"]
-    assert (name, json.loads(data)["problem"]["title"]) == ("error", "There is nothing to search yet")
+    assert (name, json.loads(data)["problem"]["title"]) == (
+        "error",
+        "There is nothing to search yet",
+    )
     assert str(tmp_path) not in as_json.text + as_events.text, "a path of the server"
 
 
 def test_a_search_finds_passages_with_their_places(live: Live) -> None:
     """What is found must lead to a page, or nobody can check it."""
-    hits = live.client.post("/api/search", json={"question": QUESTIONS[0]["question"], "k": 2}).json()["hits"]
+    hits = live.client.post(
+        "/api/search", json={"question": QUESTIONS[0]["question"], "k": 2}
+    ).json()["hits"]
 
     assert len(hits) == 2
     assert (hits[0]["paper_id"], hits[0]["title"]) == ("ferritin", "Ferritin in athletes")
@@ -113,7 +138,9 @@ def test_answers_are_shown_in_the_style_that_the_settings_name(world: World) -> 
     with served(world.paths.data, answering={"citation_style": "numeric"}) as live:
         asked = {"question": QUESTIONS[0]["question"]}
         shown = live.client.post("/api/answers", json=asked).json()
-        kept = live.client.get(f"/api/conversations/{shown['conversation_id']}").json()["turns"][0]["answer"]
+        kept = live.client.get(f"/api/conversations/{shown['conversation_id']}").json()["turns"][0][
+            "answer"
+        ]
         stored = live.shared.conversations.get(shown["conversation_id"]).turns[0].turn.answer
 
     answer = shown["answer"]

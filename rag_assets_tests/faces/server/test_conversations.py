@@ -19,8 +19,12 @@ def test_a_conversation_is_begun_listed_read_and_deleted(talking: Live) -> None:
     """History is what makes a page a place to come back to; deleting must be as easy."""
     begun = talking.client.post("/api/conversations")
     conversation_id = begun.json()["conversation_id"]
-    asked = Rewritten("Where does basalt take up water?", is_rewritten=True, reason="-", paper_ids=("basalt",))
-    talking.shared.conversations.add(conversation_id, Turn("Where does it take up water?", asked, {"answer": "Yes."}))
+    asked = Rewritten(
+        "Where does basalt take up water?", is_rewritten=True, reason="-", paper_ids=("basalt",)
+    )
+    talking.shared.conversations.add(
+        conversation_id, Turn("Where does it take up water?", asked, {"answer": "Yes."})
+    )
 
     assert begun.status_code == 201
     (listed,) = talking.client.get("/api/conversations").json()["conversations"]

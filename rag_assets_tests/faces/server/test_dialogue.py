@@ -1,4 +1,5 @@
-"""Follow-ups over HTTP: read after what was said, shown as they were read, and kept with their answers."""
+"""Follow-ups over HTTP: read after what was said, shown as they were read, and kept with their
+answers."""
 
 import json
 import os
@@ -14,7 +15,8 @@ FOLLOW_UP = "What was compared in that paper?"
 
 
 def test_a_follow_up_is_read_after_its_conversation_and_says_so(world: World) -> None:
-    """A reader must see what was asked in their name; a question that was silently changed answers another one."""
+    """A reader must see what was asked in their name; a question that was silently changed answers
+    another one."""
     with served(world.paths.data) as live:
         first = live.client.post("/api/answers", json=FIRST).json()
         body = {"question": FOLLOW_UP, "conversation_id": first["conversation_id"]}
@@ -34,14 +36,17 @@ def test_a_follow_up_is_read_after_its_conversation_and_says_so(world: World) ->
 
 def test_without_its_conversation_a_question_is_asked_as_it_stands(live: Live) -> None:
     """Whose conversation would it be?"""
-    reply = live.client.post("/api/answers", json={"question": FOLLOW_UP, "keep": False}, headers=EVENTS)
+    reply = live.client.post(
+        "/api/answers", json={"question": FOLLOW_UP, "keep": False}, headers=EVENTS
+    )
 
     found = json.loads(events_of(reply.text)[0][1])
     assert (found["question"], found["rewritten"]) == (FOLLOW_UP, False)
 
 
 def test_an_answer_is_kept_only_where_it_may_be(world: World) -> None:
-    """A program that asks a thousand questions must not push out what people want to come back to."""
+    """A program that asks a thousand questions must not push out what people want to come back
+    to."""
     with served(world.paths.data) as live:
         kept = live.client.post("/api/answers", json=FIRST).json()
         not_kept = live.client.post("/api/answers", json={**FIRST, "keep": False}).json()
@@ -84,8 +89,11 @@ def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> N
     assert reply.json()["answer"]["claims"]
 
 
-def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(world: World) -> None:
-    """A model would be paid to write the same answer again; given in silence, it would pass for an answer to this."""
+def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(
+    world: World,
+) -> None:
+    """A model would be paid to write the same answer again; given in silence, it would pass for an
+    answer to this."""
     again = "Where does the basalt take up water?"
     with served(world.paths.data, server={"same_question_above": 0.9}) as live:
         first = live.client.post("/api/answers", json=FIRST).json()
@@ -97,4 +105,6 @@ def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(w
     assert (found["question"], found["rewritten"]) == (FIRST["question"], True)
     assert "earlier question" in found["reason"]
     assert done["answer"]["claims"] == first["answer"]["claims"]
-    assert json.loads(events_of(of_all_papers.text)[0][1])["rewritten"] is False, "other papers were asked"
+    assert json.loads(events_of(of_all_papers.text)[0][1])["rewritten"] is False, (
+        "other papers were asked"
+    )

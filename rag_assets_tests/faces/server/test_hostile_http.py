@@ -1,4 +1,5 @@
-"""Requests that are too large, too slow, malformed or dishonest: each is refused, and the server goes on."""
+"""Requests that are too large, too slow, malformed or dishonest: each is refused, and the server
+goes on."""
 
 import json
 import logging
@@ -58,8 +59,11 @@ def status_of(reply: bytes) -> int:
     ids=lambda body: body[:40].decode("latin-1"),
 )
 def test_bodies_that_make_no_sense_get_a_problem_that_says_why(live: Live, body: bytes) -> None:
-    """An error 500, or an answer to another question than was asked, are both worse than a refusal."""
-    reply = live.client.post("/api/search", content=body, headers={"Content-Type": "application/json"})
+    """An error 500, or an answer to another question than was asked, are both worse than a
+    refusal."""
+    reply = live.client.post(
+        "/api/search", content=body, headers={"Content-Type": "application/json"}
+    )
 
     problem = reply.json()
     assert reply.status_code in {400, 422}, reply.text
@@ -75,7 +79,9 @@ def test_bodies_that_make_no_sense_get_a_problem_that_says_why(live: Live, body:
 def test_a_question_that_is_too_long_is_told_the_limit(live: Live, path: str, length: int) -> None:
     """It is pasted by accident most of the time; the limit says what to do."""
     reply = live.client.post(
-        path, json={"question": "why " * (length // 4 - 1) + "why?" + "?" * (length % 4)}, headers=EVENTS
+        path,
+        json={"question": "why " * (length // 4 - 1) + "why?" + "?" * (length % 4)},
+        headers=EVENTS,
     )
 
     assert reply.status_code == 422
@@ -96,7 +102,8 @@ def test_a_body_larger_than_announced_limits_is_refused_before_it_is_read(impati
 
 
 def test_uploads_have_a_limit_of_their_own(impatient: Live) -> None:
-    """A paper is larger than a question; whoever may send papers may not therefore send gigabytes."""
+    """A paper is larger than a question; whoever may send papers may not therefore send
+    gigabytes."""
     reply = sent(impatient.port, post(b"", b"Content-Length: 264001", path=b"/api/papers"))
 
     assert status_of(reply) == 413
@@ -131,7 +138,8 @@ def test_a_body_that_never_ends_gets_a_problem(impatient: Live) -> None:
     ids=lambda request: request[:60].decode("latin-1"),
 )
 def test_what_is_no_http_is_refused(live: Live, request_bytes: bytes) -> None:
-    """Two readers of one malformed request, a proxy and we, may see two different requests in it."""
+    """Two readers of one malformed request, a proxy and we, may see two different requests in
+    it."""
     with connected(live.port) as connection:
         connection.settimeout(10)
         connection.sendall(request_bytes)
@@ -157,13 +165,22 @@ TRAVERSALS = [
     "/ferritin.tei.xml",
     "/..%2fpapers%2fferritin.tei.xml",
 ]
-PREFIXES = ["/static", "", "/api/papers", "/api/papers/ferritin/pages", "/api/chunks", "/api/runs", "/assets"]
+PREFIXES = [
+    "/static",
+    "",
+    "/api/papers",
+    "/api/papers/ferritin/pages",
+    "/api/chunks",
+    "/api/runs",
+    "/assets",
+]
 
 
 @pytest.mark.parametrize("prefix", first_of(PREFIXES))
 @pytest.mark.parametrize("path", TRAVERSALS)
 def test_no_path_leads_to_a_file(live: Live, prefix: str, path: str) -> None:
-    """One joined path too many publishes the machine; sent as it stands, because clients would tidy it."""
+    """One joined path too many publishes the machine; sent as it stands, because clients would tidy
+    it."""
     request = f"GET {prefix}{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
     reply = sent(live.port, request.encode())
@@ -193,7 +210,8 @@ def test_nothing_of_a_request_gets_into_headers(live: Live) -> None:
 
 
 def test_no_request_forges_a_line_of_the_log(live: Live, caplog: pytest.LogCaptureFixture) -> None:
-    """A log that visitors can write into tells what they want it to tell; one with escapes can take over a terminal."""
+    """A log that visitors can write into tells what they want it to tell; one with escapes can take
+    over a terminal."""
     with caplog.at_level(logging.INFO, "rag_assets"):
         live.client.get("/api/%0a12:00:00%20everything%20is%20fine%1b%5b2J")
 
@@ -202,7 +220,8 @@ def test_no_request_forges_a_line_of_the_log(live: Live, caplog: pytest.LogCaptu
 
 
 def test_events_cannot_be_forged_by_a_question(live: Live) -> None:
-    """A question with line breaks is echoed in a stream; it must not end its event and begin another."""
+    """A question with line breaks is echoed in a stream; it must not end its event and begin
+    another."""
     forged = 'What fell?\n\nevent: claim\ndata: {"text": "forged"}\n\n'
 
     reply = live.client.post("/api/answers", json={"question": forged}, headers=EVENTS)
@@ -227,7 +246,8 @@ def test_protective_headers_are_on_every_reply(live: Live) -> None:
 
 
 def test_questions_have_a_rate(built: World) -> None:
-    """One script in a loop must not take the server from everybody else; it is told when to go on."""
+    """One script in a loop must not take the server from everybody else; it is told when to go
+    on."""
     with served(built.paths.data, server={"questions_per_minute": 3}) as live:
         replies = [live.client.post("/api/search", json=QUESTION) for _ in range(5)]
         health = live.client.get("/api/health")
@@ -251,7 +271,10 @@ def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> N
         with ExitStack() as open_ones:
             for client in range(1, 9):
                 open_ones.enter_context(connected(live.port, client=f"127.0.0.{client}"))
-            one_too_many = sent(live.port, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            one_too_many = sent(
+                live.port,
+                b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            )
 
     assert (short.status_code, long.status_code) == (200, 422)
     assert long.json()["detail"] == "A question has 1 to 4000 characters, this one 5000."

@@ -30,10 +30,15 @@ def all_errors(base: type[RagAssetsError] = RagAssetsError) -> Iterator[type[Rag
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(set(all_errors()), key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__
+    "kind",
+    sorted(set(all_errors()), key=lambda kind: kind.__name__),
+    ids=lambda kind: kind.__name__,
 )
-def test_every_error_becomes_a_problem_with_a_remedy_and_no_secret(kind: type[RagAssetsError]) -> None:
-    """A message for the operator may name a folder, an address with a password, or what a provider echoed of a key."""
+def test_every_error_becomes_a_problem_with_a_remedy_and_no_secret(
+    kind: type[RagAssetsError],
+) -> None:
+    """A message for the operator may name a folder, an address with a password, or what a provider
+    echoed of a key."""
     problem = problem_of(kind(f"{PATH} said {SECRET}")).problem
 
     assert problem.status >= 400
@@ -66,7 +71,9 @@ class _Refusing(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         key = self.headers.get("Authorization", "")
-        body = json.dumps({"error": {"message": f"bad key {key} in {PATH}", "code": "invalid_api_key"}}).encode()
+        body = json.dumps(
+            {"error": {"message": f"bad key {key} in {PATH}", "code": "invalid_api_key"}}
+        ).encode()
         self.send_response(401)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -89,7 +96,9 @@ def refusing() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_model_that_refuses_tells_no_key(world: World, refusing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_refuses_tells_no_key(
+    world: World, refusing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever may ask is not therefore whoever pays for the model."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("OPENAI_BASE_URL", refusing)
@@ -101,14 +110,20 @@ def test_a_model_that_refuses_tells_no_key(world: World, refusing: str, monkeypa
 
     name, data = events_of(streamed.text)[-1]
     assert (whole.status_code, whole.json()["title"]) == (502, "The model refused the request")
-    assert (name, json.loads(data)["problem"]["title"]) == ("error", "The model refused the request")
+    assert (name, json.loads(data)["problem"]["title"]) == (
+        "error",
+        "The model refused the request",
+    )
     for reply in (whole, streamed):
         assert SECRET not in reply.text
         assert PATH not in reply.text
 
 
-def test_a_model_without_its_key_says_which_setting_helps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commonest mistake of all; it is the operator's, and the reader at the page sees it first."""
+def test_a_model_without_its_key_says_which_setting_helps(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commonest mistake of all; it is the operator's, and the reader at the page sees it
+    first."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 

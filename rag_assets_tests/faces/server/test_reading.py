@@ -18,7 +18,8 @@ from rag_assets_tests.library.reading.conftest import world as world
 
 @pytest.fixture(scope="module")
 def live(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A server over a copy of the data folder of the reading tests, since it keeps the pages that it draws."""
+    """A server over a copy of the data folder of the reading tests, since it keeps the pages that
+    it draws."""
     with served(built.copy_to(tmp_path_factory.mktemp("served")).paths.data) as running:
         yield running
 
@@ -34,7 +35,12 @@ def first_sentence(live: Live) -> dict[str, Any]:
     sections = got(live, f"/api/papers/{DRAWN}")["sections"]
     section = next(one for one in sections if one["page_start"])  # the title page has none
     text = got(live, f"/api/chunks/{section['chunk_ids'][0]}")["text"]
-    return {"chunk_id": section["chunk_ids"][0], "start": 0, "end": text.index(". ") + 1, "text": text}
+    return {
+        "chunk_id": section["chunk_ids"][0],
+        "start": 0,
+        "end": text.index(". ") + 1,
+        "text": text,
+    }
 
 
 def test_a_paper_is_listed_with_what_can_be_done_with_it(live: Live) -> None:
@@ -46,11 +52,14 @@ def test_a_paper_is_listed_with_what_can_be_done_with_it(live: Live) -> None:
     assert papers["ferritin"]["title"] == "Ferritin in athletes"
     assert papers["ferritin"]["abstract"] == got(live, "/api/papers/ferritin")["abstract"] == ""
     assert papers[BROKEN]["state"] == "quarantined"
-    assert papers[BROKEN]["reason"].startswith("broken.pdf is broken: PDFium finds no readable structure in it")
+    assert papers[BROKEN]["reason"].startswith(
+        "broken.pdf is broken: PDFium finds no readable structure in it"
+    )
 
 
 def test_papers_are_found_by_title_and_text(live: Live) -> None:
-    """Who looks for a paper remembers a name on it, or a phrase in it, and seldom its whole title."""
+    """Who looks for a paper remembers a name on it, or a phrase in it, and seldom its whole
+    title."""
     papers = got(live, "/api/papers")["papers"]
 
     def found(words: str) -> list[str]:
@@ -79,10 +88,17 @@ def test_papers_are_found_and_sorted_by_their_authors_and_years(dated: Live) -> 
     """A name and a year are what one remembers of a paper."""
 
     def listed(**asked: str) -> list[str]:
-        return [one["paper_id"] for one in dated.client.get("/api/papers", params=asked).json()["papers"]]
+        return [
+            one["paper_id"]
+            for one in dated.client.get("/api/papers", params=asked).json()["papers"]
+        ]
 
     first = dated.client.get("/api/papers", params={"sort": "year"}).json()["papers"][0]
-    assert (first["paper_id"], first["authors"], first["year"]) == ("ferritin", ["Astrid Lund"], 2019)
+    assert (first["paper_id"], first["authors"], first["year"]) == (
+        "ferritin",
+        ["Astrid Lund"],
+        2019,
+    )
     assert listed(find="lund 2019") == ["ferritin"]
     assert listed() == [BROKEN, DRAWN, "ferritin"]
     assert listed(sort="author") == ["ferritin", BROKEN, DRAWN]
@@ -96,10 +112,14 @@ def test_a_filter_in_the_words_of_a_question_is_offered_and_not_applied(dated: L
     """What is left out in silence is taken for what the papers do not say."""
 
     def answer(question: str, **more: str) -> dict[str, Any]:
-        reply: dict[str, Any] = dated.client.post("/api/answers", json={"question": question, **more}).json()
+        reply: dict[str, Any] = dated.client.post(
+            "/api/answers", json={"question": question, **more}
+        ).json()
         return reply
 
-    offered = answer("What do papers after 2018 by Lund say about how much ferritin fell in runners?")["offered"]
+    offered = answer(
+        "What do papers after 2018 by Lund say about how much ferritin fell in runners?"
+    )["offered"]
     assert offered == {
         "question": "What do papers say about how much ferritin fell in runners?",
         "where": "author:Lund year:2019-",
@@ -135,7 +155,9 @@ def test_a_style_of_a_request_is_no_file_of_the_server(live: Live, style: str) -
 def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:
     """The whole point of a page citation: open it and see the sentence."""
     cited = first_sentence(live)
-    place = got(live, f"/api/chunks/{cited['chunk_id']}/place?start={cited['start']}&end={cited['end']}")
+    place = got(
+        live, f"/api/chunks/{cited['chunk_id']}/place?start={cited['start']}&end={cited['end']}"
+    )
 
     (page,) = place["pages"]
     boxes = [Box(**box) for box in page["boxes"]]
@@ -180,12 +202,21 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
 
     verified = live.client.post("/api/verify", json={"quote": quote}).json()
     changed = live.client.post("/api/verify", json={"quote": quote.replace("fell", "rose")}).json()
-    invented = live.client.post("/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}).json()
+    invented = live.client.post(
+        "/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}
+    ).json()
 
     found, near = verified["match"], changed["match"]
     assert (verified["verdict"], verified["title"]) == ("verified", "Ferritin in athletes")
-    assert (found["paper_id"], found["page_start"], found["section_path"]) == ("ferritin", 2, "2 Results")
-    assert got(live, f"/api/chunks/{found['chunk_id']}")["text"][found["start"] : found["end"]] == quote
+    assert (found["paper_id"], found["page_start"], found["section_path"]) == (
+        "ferritin",
+        2,
+        "2 Results",
+    )
+    assert (
+        got(live, f"/api/chunks/{found['chunk_id']}")["text"][found["start"] : found["end"]]
+        == quote
+    )
     assert [page["page"] for page in verified["pages"]] == [2]
     assert (changed["verdict"], near["verification"]) == ("near", None)
     assert near["differences"] == [{"quote": "rose", "source": "fell"}]
@@ -210,7 +241,9 @@ def test_a_quote_is_verified_with_its_place(live: Live) -> None:
         (f"/api/papers/{DRAWN}/sections/none", 404),
     ],
 )
-def test_what_is_not_there_is_a_problem_with_a_remedy(live: Live, built: World, path: str, status: int) -> None:
+def test_what_is_not_there_is_a_problem_with_a_remedy(
+    live: Live, built: World, path: str, status: int
+) -> None:
     """A program that follows a link from an old answer must be able to tell what is gone."""
     reply = live.client.get(path)
 

@@ -1,4 +1,5 @@
-"""The server under use: many at once, clients that leave, a corpus that is published anew, its end."""
+"""The server under use: many at once, clients that leave, a corpus that is published anew, its
+end."""
 
 import asyncio
 import json
@@ -55,7 +56,11 @@ def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
     questions = [QUESTIONS[n % 2]["question"] for n in range(32)]
 
     with ThreadPoolExecutor(32) as askers:
-        replies = list(askers.map(lambda text: live.client.post("/api/answers", json={"question": text}), questions))
+        replies = list(
+            askers.map(
+                lambda text: live.client.post("/api/answers", json={"question": text}), questions
+            )
+        )
 
     assert [reply.status_code for reply in replies] == [200] * 32
     assert [reply.json()["answer"]["question"] for reply in replies] == questions
@@ -63,7 +68,8 @@ def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
 
 
 def test_health_names_questions_of_the_corpus_that_have_an_answer(world: World) -> None:
-    """The page offers them to whoever does not know what there is to ask; a broken file must not take health down."""
+    """The page offers them to whoever does not know what there is to ask; a broken file must not
+    take health down."""
     with served(world.paths.data) as live:
         named = live.client.get("/api/health").json()["examples"]
         (world.paths.questions / "smoke.jsonl").write_text("{")
@@ -92,21 +98,42 @@ def test_a_client_that_leaves_gives_up_its_place(
             body = json.dumps(QUESTION).encode()
             with socket.create_connection(("127.0.0.1", live.port)) as connection:
                 head = [f"{name}: {value}" for name, value in headers.items()]
-                lines = ["POST /api/answers HTTP/1.1", "Host: localhost", "Content-Type: application/json", *head]
-                connection.sendall("\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body)
-                wait_until(lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued")
+                lines = [
+                    "POST /api/answers HTTP/1.1",
+                    "Host: localhost",
+                    "Content-Type: application/json",
+                    *head,
+                ]
+                connection.sendall(
+                    "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
+                )
+                wait_until(
+                    lambda: live.shared.answering.n_inside == n_busy + 1,
+                    "the question to be queued",
+                )
                 if headers:
-                    wait_until(lambda c=connection: b": still working" in c.recv(4096), "a heartbeat")  # type: ignore[misc]
-            wait_until(lambda: live.shared.answering.n_inside == n_busy, "the place to be free again")
+                    wait_until(
+                        lambda c=connection: b": still working" in c.recv(4096), "a heartbeat"
+                    )  # type: ignore[misc]
+            wait_until(
+                lambda: live.shared.answering.n_inside == n_busy, "the place to be free again"
+            )
 
-    said = [one for one in caplog.records if one.levelno >= logging.WARNING and not one.name.startswith("sqlalchemy")]
+    said = [
+        one
+        for one in caplog.records
+        if one.levelno >= logging.WARNING and not one.name.startswith("sqlalchemy")
+    ]
     assert said == [], "only connections that other tests left open are none of this server's"
 
 
 def test_beyond_the_queue_clients_are_told_when_to_come_again(built: World) -> None:
     """A bound that shows as a time-out makes clients ask again at once."""
     with served(built.paths.data, server={"max_waiting": 0}) as live, all_threads_busy(live.shared):
-        replies = [live.client.post("/api/answers", json=QUESTION, headers=headers) for headers in (EVENTS, {})]
+        replies = [
+            live.client.post("/api/answers", json=QUESTION, headers=headers)
+            for headers in (EVENTS, {})
+        ]
         replies.append(live.client.post("/api/search", json=QUESTION))
 
     assert [reply.status_code for reply in replies] == [429] * 3
@@ -119,12 +146,18 @@ def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:
     log = tmp_path / "serve.log"
     with log.open("wb") as messages:
         command = [*COMMAND, "serve", "--port", "0", "--data", str(world.paths.data)]
-        server = subprocess.Popen(command, env=environment(world.paths.data), cwd=tmp_path, stderr=messages)
+        server = subprocess.Popen(
+            command, env=environment(world.paths.data), cwd=tmp_path, stderr=messages
+        )
     try:
-        wait_until(lambda: server.poll() is not None or "Ctrl-C ends it" in log.read_text(), "the address")
+        wait_until(
+            lambda: server.poll() is not None or "Ctrl-C ends it" in log.read_text(), "the address"
+        )
         address = log.read_text().split(" at ")[1].split(" ")[0]
         request = urllib.request.Request(
-            f"{address}/api/answers", json.dumps(QUESTION).encode(), {"Content-Type": "application/json"}
+            f"{address}/api/answers",
+            json.dumps(QUESTION).encode(),
+            {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=DEADLINE_S) as reply:
             answer = json.load(reply)["answer"]
@@ -155,7 +188,9 @@ def test_answers_that_wait_when_the_server_stops_end_with_a_problem(
         all_threads_busy(live.shared) as n_busy,
     ):
         asking = asker.submit(live.client.post, "/api/answers", json=QUESTION, headers=EVENTS)
-        wait_until(lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued")
+        wait_until(
+            lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued"
+        )
         live.server.should_exit = True
         reply = asking.result(DEADLINE_S)
 
@@ -172,7 +207,8 @@ def test_starting_the_server_loads_no_dagster() -> None:
 
 
 def test_what_was_cleared_is_neither_served_nor_said_to_be_there(world: World) -> None:
-    """Answers would go on from what is gone, while the health of the same server says "not built"."""
+    """Answers would go on from what is gone, while the health of the same server says "not
+    built"."""
     with served(world.paths.data) as live:
         before = live.client.post("/api/search", json=QUESTION).status_code
         for made in (world.paths.cache, world.paths.bm25.parent, world.paths.qa.parent):

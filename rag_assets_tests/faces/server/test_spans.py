@@ -16,7 +16,9 @@ def test_a_search_is_a_span_that_tells_nothing_of_the_question(built: World) -> 
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    trace.set_tracer_provider(provider)  # for good: what was shut down would warn in each test that comes after
+    trace.set_tracer_provider(
+        provider
+    )  # for good: what was shut down would warn in each test that comes after
 
     with served(built.paths.data) as live:
         live.client.post("/api/search", json={"question": QUESTION}).raise_for_status()

@@ -42,7 +42,11 @@ def test_only_the_papers_that_were_chosen_are_asked(live: Live) -> None:
         lines = reply.read().decode().splitlines()
 
     names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
-    done = json.loads(lines[-2].removeprefix("data: ")) if lines[-1] == "" else json.loads(lines[-1][6:])
+    done = (
+        json.loads(lines[-2].removeprefix("data: "))
+        if lines[-1] == ""
+        else json.loads(lines[-1][6:])
+    )
     assert names == ["asked", "done"]
     assert ([row["paper_id"] for row in done["rows"]], done["columns"]) == (["ferritin"], ["Fall"])
 

@@ -17,7 +17,9 @@ from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.faces.server.live import Live, served
 
 FACT = "Kelp forests lost 40% of their canopy in three summers of warm water."
-PAPER = f"Kelp and warm water\n\n1 Results\n\n{FACT} The loss was greatest near the surface.\n".encode()
+PAPER = (
+    f"Kelp and warm water\n\n1 Results\n\n{FACT} The loss was greatest near the surface.\n".encode()
+)
 TEI = b'<TEI xmlns="http://www.tei-c.org/ns/1.0"/>'
 QUESTION = "How much of their canopy did kelp forests lose?"
 DEADLINE_S = 240.0
@@ -52,19 +54,34 @@ def found_in(live: Live) -> set[str]:
 
 
 def test_an_uploaded_paper_can_be_asked_about_deleted_and_taken_back(changing: Live) -> None:
-    """The whole way of a paper, as a reader at the page goes it; runs between are the ordinary ones."""
+    """The whole way of a paper, as a reader at the page goes it; runs between are the ordinary
+    ones."""
     reply = sent(changing, "../kelp.txt", PAPER)
-    also = sent(changing, "second.txt", b"Second\n\nIt lasted ten weeks, and nothing else is said of it here.\n")
-    third = sent(changing, "third.txt", b"Third\n\nIt lasted nine weeks, and nothing else is said of it here.\n")
+    also = sent(
+        changing,
+        "second.txt",
+        b"Second\n\nIt lasted ten weeks, and nothing else is said of it here.\n",
+    )
+    third = sent(
+        changing,
+        "third.txt",
+        b"Third\n\nIt lasted nine weeks, and nothing else is said of it here.\n",
+    )
 
-    assert (reply.status_code, reply.json()["paper_id"], reply.json()["file_name"]) == (202, "kelp", "kelp.txt")
+    assert (reply.status_code, reply.json()["paper_id"], reply.json()["file_name"]) == (
+        202,
+        "kelp",
+        "kelp.txt",
+    )
     run_ids = {one.json()["run_id"] for one in (reply, also, third)}
     assert len(run_ids) < 3, "a run that has not begun is shared"
     first_run = ended(changing.client, reply.json()["run_id"])
     assert first_run["state"] == "succeeded", first_run
     assert ended(changing.client, also.json()["run_id"])["state"] == "succeeded"
     assert {step["state"] for step in first_run["steps"]} == {"succeeded"}
-    assert {"parsed_index", "chroma_index", "index_meta"} <= {step["asset"] for step in first_run["steps"]}
+    assert {"parsed_index", "chroma_index", "index_meta"} <= {
+        step["asset"] for step in first_run["steps"]
+    }
     assert "smoke_eval" not in {step["asset"] for step in first_run["steps"]}
     answer = changing.client.post("/api/answers", json={"question": QUESTION}).json()["answer"]
     assert FACT in answer["claims"][0]["text"]
@@ -72,10 +89,17 @@ def test_an_uploaded_paper_can_be_asked_about_deleted_and_taken_back(changing: L
     deleted = changing.client.delete("/api/papers/kelp")
 
     assert deleted.status_code == 202
-    assert ended(changing.client, deleted.json()["run_id"])["message"] == "Papers: 0 added, 0 changed, 1 removed."
+    assert (
+        ended(changing.client, deleted.json()["run_id"])["message"]
+        == "Papers: 0 added, 0 changed, 1 removed."
+    )
     assert "kelp" not in found_in(changing)
     [deletion] = changing.client.get("/api/trash").json()["deletions"]
-    assert deletion == {"trash_id": deleted.json()["trash_id"], "paper_id": "kelp", "files": ["kelp.txt"]}
+    assert deletion == {
+        "trash_id": deleted.json()["trash_id"],
+        "paper_id": "kelp",
+        "files": ["kelp.txt"],
+    }
 
     restored = changing.client.post(f"/api/trash/{deleted.json()['trash_id']}/restore")
 
@@ -110,7 +134,10 @@ def test_a_refused_upload_says_why_and_changes_nothing(
     reply = sent(live, name, content)
 
     problem = reply.json()
-    assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json")
+    assert (reply.status_code, reply.headers["content-type"]) == (
+        status,
+        "application/problem+json",
+    )
     assert detail in problem["detail"]
     assert str(papers.parent) not in reply.text
     assert sorted(papers.rglob("*")) == before
@@ -141,8 +168,8 @@ def test_what_is_not_there_cannot_be_changed(method: str, path: str, live: Live)
 
 @pytest.mark.whole
 def test_bad_uploads_are_refused_or_quarantined_and_nothing_is_lost(changing: Live) -> None:
-    """Broken PDFs and XML bombs through the front door: each gets an error or a row that says why, and the papers
-    that were there are found as before."""
+    """Broken PDFs and XML bombs through the front door: each gets an error or a row that says why,
+    and the papers that were there are found as before."""
     files = [path for path in sorted(corpus_path("bad").rglob("*")) if path.is_file()]
     folder = changing.shared.settings.paths.papers
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -161,21 +188,38 @@ def test_bad_uploads_are_refused_or_quarantined_and_nothing_is_lost(changing: Li
     states = {ended(changing.client, run_id)["state"] for run_id in sorted(runs)}
 
     assert states == {"succeeded"}
-    papers = {paper["paper_id"]: paper for paper in changing.client.get("/api/papers").json()["papers"]}
+    papers = {
+        paper["paper_id"]: paper for paper in changing.client.get("/api/papers").json()["papers"]
+    }
     assert set(taken) <= set(papers)
-    quarantined = [papers[paper_id] for paper_id in taken if papers[paper_id]["state"] == "quarantined"]
+    quarantined = [
+        papers[paper_id] for paper_id in taken if papers[paper_id]["state"] == "quarantined"
+    ]
     assert len(quarantined) > 20
     assert all(paper["reason"] for paper in quarantined)
     assert {path: path.read_bytes() for path in before} == before
     assert {path.read_bytes() for path in folder.iterdir()} == {*before.values(), *taken.values()}
-    answer = changing.client.post("/api/answers", json={"question": "How much did ferritin fall in runners?"}).json()
+    answer = changing.client.post(
+        "/api/answers", json={"question": "How much did ferritin fall in runners?"}
+    ).json()
     assert not answer["answer"]["refused"]
 
 
 def _command(data: Path) -> list[str]:
     code = "from rag_assets.faces.cli import app; app()"
     tokenizer = f"chunking.tokenizer={TOKENIZER['chunking']['tokenizer']}"
-    return [sys.executable, "-c", code, "serve", "--data", str(data), "--port", "0", "--set", tokenizer]
+    return [
+        sys.executable,
+        "-c",
+        code,
+        "serve",
+        "--data",
+        str(data),
+        "--port",
+        "0",
+        "--set",
+        tokenizer,
+    ]
 
 
 class _Serving:
@@ -184,7 +228,12 @@ class _Serving:
     def __init__(self, data: Path) -> None:
         self.process = subprocess.Popen(_command(data), stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
-        address = next(word for line in self.process.stderr for word in line.split() if word.startswith("http://"))
+        address = next(
+            word
+            for line in self.process.stderr
+            for word in line.split()
+            if word.startswith("http://")
+        )
         self.client = httpx2.Client(base_url=address.rstrip("./"), timeout=DEADLINE_S)
 
     def kill(self) -> None:
@@ -197,13 +246,16 @@ class _Serving:
 
 @pytest.mark.whole
 def test_a_killed_server_leaves_conversations_and_corpus_whole(world: World) -> None:
-    """kill -9 during a run: the conversation is there, that run and the one that waits end by themselves."""
+    """kill -9 during a run: the conversation is there, that run and the one that waits end by
+    themselves."""
     server = _Serving(world.paths.data)
     conversation = server.client.post("/api/conversations").json()["conversation_id"]
     asked = {"question": "How much did ferritin fall in runners?", "conversation_id": conversation}
     turn = server.client.post("/api/answers", json=asked).json()
     server.client.post("/api/papers", files={"file": ("kelp.txt", PAPER)})
-    waiting = server.client.post("/api/papers", files={"file": ("late.txt", b"Late\n\nIt lasted ten weeks in all.\n")})
+    waiting = server.client.post(
+        "/api/papers", files={"file": ("late.txt", b"Late\n\nIt lasted ten weeks in all.\n")}
+    )
     server.kill()
 
     again = _Serving(world.paths.data)
@@ -211,7 +263,9 @@ def test_a_killed_server_leaves_conversations_and_corpus_whole(world: World) -> 
     kept = again.client.get(f"/api/conversations/{conversation}").json()
     assert [one["answer"] for one in kept["turns"]] == [turn["answer"]]
     message = ended(again.client, waiting.json()["run_id"])["message"]
-    assert message in {f"Papers: {n} added, 0 changed, 0 removed." for n in (1, 2)}  # 2: both were there in time
+    assert message in {
+        f"Papers: {n} added, 0 changed, 0 removed." for n in (1, 2)
+    }  # 2: both were there in time
     deadline = time.monotonic() + DEADLINE_S
     found: set[str] = set()
     while "kelp" not in found and time.monotonic() < deadline:

@@ -13,7 +13,9 @@ from rag_assets.faces.server.workers import Workers
 PATIENCE_S = 30.0
 
 
-def with_workers(n_threads: int, max_waiting: int, use: Callable[[Workers], Awaitable[None]]) -> None:
+def with_workers(
+    n_threads: int, max_waiting: int, use: Callable[[Workers], Awaitable[None]]
+) -> None:
     async def run() -> None:
         workers = Workers(n_threads, max_waiting, "test")
         try:
@@ -30,14 +32,17 @@ async def until(happened: Callable[[], bool]) -> None:
 
 
 def test_work_is_done_in_the_order_it_came() -> None:
-    """A queue that lets latecomers in first leaves somebody waiting for good while others ask on."""
+    """A queue that lets latecomers in first leaves somebody waiting for good while others ask
+    on."""
     done: list[int] = []
     gate = Event()
 
     async def use(workers: Workers) -> None:
         first = asyncio.create_task(workers.result(gate.wait))
         await until(lambda: workers.n_inside == 1)
-        others = [asyncio.create_task(workers.result(lambda n=n: done.append(n))) for n in range(20)]  # type: ignore[misc]
+        others = [
+            asyncio.create_task(workers.result(lambda n=n: done.append(n))) for n in range(20)
+        ]  # type: ignore[misc]
         await until(lambda: workers.n_inside == 21)
         gate.set()
         await asyncio.gather(first, *others)
@@ -147,7 +152,10 @@ def test_streams_end_with_a_problem_when_the_server_stops() -> None:
     gate = Event()
 
     async def use(workers: Workers) -> None:
-        running, waiting = workers.events(lambda: iter([gate.wait()])), workers.events(lambda: iter([gate.wait()]))
+        running, waiting = (
+            workers.events(lambda: iter([gate.wait()])),
+            workers.events(lambda: iter([gate.wait()])),
+        )
         workers.close()
         for stream in (running, waiting):
             with pytest.raises(ProblemError) as ended:

@@ -17,12 +17,18 @@ def papers(settings: Settings) -> Path:
     """One paper of three formats in a folder, beside the other."""
     folder = settings.paths.papers / "old"
     folder.mkdir()
-    for name, content in (("smith2020.tei.xml", TEI), ("smith2020.pdf", PDF), ("smith2020.txt", TEXT)):
+    for name, content in (
+        ("smith2020.tei.xml", TEI),
+        ("smith2020.pdf", PDF),
+        ("smith2020.txt", TEXT),
+    ):
         (folder / name).write_bytes(content)
     return settings.paths.papers
 
 
-def test_a_deleted_paper_goes_with_all_its_files_and_comes_back_as_it_was(settings: Settings, papers: Path) -> None:
+def test_a_deleted_paper_goes_with_all_its_files_and_comes_back_as_it_was(
+    settings: Settings, papers: Path
+) -> None:
     """A text that stays behind would go on being cited; a deletion by mistake must cost nothing."""
     before = tree(papers)
     trash = PaperTrash(settings)
@@ -33,7 +39,11 @@ def test_a_deleted_paper_goes_with_all_its_files_and_comes_back_as_it_was(settin
     assert [paper.paper_id for paper in present_papers(settings)] == ["jones2021"]
     assert trashed.files == ("old/smith2020.pdf", "old/smith2020.tei.xml", "old/smith2020.txt")
     kept = settings.paths.trash / trashed.trash_id / "files" / "old"
-    assert sorted(path.name for path in kept.iterdir()) == ["smith2020.pdf", "smith2020.tei.xml", "smith2020.txt"]
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "smith2020.pdf",
+        "smith2020.tei.xml",
+        "smith2020.txt",
+    ]
 
     restored = trash.restore(trashed.trash_id)
 
@@ -57,7 +67,9 @@ def test_deletions_are_listed_until_they_are_undone(settings: Settings, papers: 
     assert trash.deletions() == []
 
 
-@pytest.mark.parametrize("paper_id", ["smith", "", "../jones2021", "old/smith2020", "*", "jones2021.txt"])
+@pytest.mark.parametrize(
+    "paper_id", ["smith", "", "../jones2021", "old/smith2020", "*", "jones2021.txt"]
+)
 def test_only_papers_can_be_deleted(paper_id: str, settings: Settings, papers: Path) -> None:
     """An id is looked up among the papers, never made a path."""
     before = tree(settings.data_dir)
@@ -68,7 +80,9 @@ def test_only_papers_can_be_deleted(paper_id: str, settings: Settings, papers: P
     assert tree(settings.data_dir) == before
 
 
-@pytest.mark.parametrize("trash_id", ["", "..", "../papers", "20260101T000000-0123456789ab", "x" * 500])
+@pytest.mark.parametrize(
+    "trash_id", ["", "..", "../papers", "20260101T000000-0123456789ab", "x" * 500]
+)
 def test_only_deletions_can_be_undone(trash_id: str, settings: Settings, papers: Path) -> None:
     """Likewise."""
     PaperTrash(settings).discard("smith2020")
@@ -96,7 +110,9 @@ def test_a_paper_that_was_uploaded_again_is_not_overwritten(
 
 
 @pytest.mark.parametrize("n_moved", [0, 1, 2, 3])
-def test_a_deletion_that_was_cut_short_is_completed(n_moved: int, settings: Settings, papers: Path) -> None:
+def test_a_deletion_that_was_cut_short_is_completed(
+    n_moved: int, settings: Settings, papers: Path
+) -> None:
     """Between the first and the last file a paper would be half there."""
     trash = PaperTrash(settings)
     trashed = trash.discard("smith2020")
@@ -113,7 +129,9 @@ def test_a_deletion_that_was_cut_short_is_completed(n_moved: int, settings: Sett
 
 
 @pytest.mark.parametrize("n_moved", [0, 2, 3])
-def test_a_restoration_that_was_cut_short_is_completed(n_moved: int, settings: Settings, papers: Path) -> None:
+def test_a_restoration_that_was_cut_short_is_completed(
+    n_moved: int, settings: Settings, papers: Path
+) -> None:
     """Likewise, the other way."""
     before = tree(papers)
     trashed = PaperTrash(settings).discard("smith2020")
@@ -132,7 +150,9 @@ def test_a_damaged_record_moves_nothing(settings: Settings, papers: Path) -> Non
     trash = PaperTrash(settings)
     trashed = trash.discard("smith2020")
     record = settings.paths.trash / trashed.trash_id / "trash.json"
-    record.write_text(record.read_text("utf-8").replace("old/smith2020.pdf", "../../secret.pdf"), "utf-8")
+    record.write_text(
+        record.read_text("utf-8").replace("old/smith2020.pdf", "../../secret.pdf"), "utf-8"
+    )
     before = tree(settings.data_dir)
 
     with pytest.raises(NotFound, match="its record is damaged"):

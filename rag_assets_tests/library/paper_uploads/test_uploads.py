@@ -34,7 +34,9 @@ NAMES = [
 ]
 
 
-def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(settings: Settings, uploads: PaperUploads) -> None:
+def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(
+    settings: Settings, uploads: PaperUploads
+) -> None:
     """Browsers send any name; the corpus must find the paper under the id that was told."""
     for name, content, kept in NAMES:
         uploaded = upload(uploads, name, content)
@@ -46,9 +48,18 @@ def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(settings: Sett
         (settings.paths.papers / kept).unlink()
 
 
-def test_unusual_names_become_ids_that_lead_to_the_paper(settings: Settings, uploads: PaperUploads) -> None:
+def test_unusual_names_become_ids_that_lead_to_the_paper(
+    settings: Settings, uploads: PaperUploads
+) -> None:
     """An id with a slash, a line end or 400 characters breaks links, logs and file systems."""
-    for name in ("a#b?c.pdf", "a\x00b.pdf", "a\u202eb.pdf", "a\nb: c.pdf", "x" * 400 + ".pdf", "論文" * 90 + ".pdf"):
+    for name in (
+        "a#b?c.pdf",
+        "a\x00b.pdf",
+        "a\u202eb.pdf",
+        "a\nb: c.pdf",
+        "x" * 400 + ".pdf",
+        "論文" * 90 + ".pdf",
+    ):
         uploaded = upload(uploads, name, PDF)
 
         assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
@@ -57,9 +68,23 @@ def test_unusual_names_become_ids_that_lead_to_the_paper(settings: Settings, upl
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "/", "...", ".htaccess.pdf", "~lock.pdf", "README.md", "a/.hidden.txt", "Retracted.txt"]
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "/",
+        "...",
+        ".htaccess.pdf",
+        "~lock.pdf",
+        "README.md",
+        "a/.hidden.txt",
+        "Retracted.txt",
+    ],
 )
-def test_names_that_would_be_hidden_are_refused(name: str, settings: Settings, uploads: PaperUploads) -> None:
+def test_names_that_would_be_hidden_are_refused(
+    name: str, settings: Settings, uploads: PaperUploads
+) -> None:
     """A file that the sweep passes over would be accepted and never found."""
     before = tree(settings.data_dir)
 
@@ -71,18 +96,32 @@ def test_names_that_would_be_hidden_are_refused(name: str, settings: Settings, u
 
 NO_PAPERS = [
     ("x.pdf", b"", '"x.pdf" is empty (0 bytes). Upload the paper again.'),
-    ("x.pdf", b"PK\x03\x04rest", '"x.pdf" is a ZIP archive or an Office file. Export the paper as PDF.'),
+    (
+        "x.pdf",
+        b"PK\x03\x04rest",
+        '"x.pdf" is a ZIP archive or an Office file. Export the paper as PDF.',
+    ),
     ("x.txt", b"\x00\x01\x02\xff" * 500, "binary data in no known format"),
     ("x.pdf", b"<html><body>404 Not Found</body></html>", '"x.pdf" is a .html file by content.'),
     ("x.pdf", b"404 Not Found", '"x.pdf" is no PDF: it has no %PDF- header but holds plain text.'),
-    ("x.csv", b"a,b\n1,2\n", '"x.csv" holds plain text. If it is the paper, give its name the ending .txt or .md.'),
+    (
+        "x.csv",
+        b"a,b\n1,2\n",
+        '"x.csv" holds plain text. If it is the paper, give its name the ending .txt or .md.',
+    ),
     ("x.json", b'{"a": 1}', "neither a DoclingDocument nor an ADE export"),
-    ("x.html", b"<!DOCTYPE html><html><body>Ferritin</body></html>", "pip install 'rag_assets[docling]'"),
+    (
+        "x.html",
+        b"<!DOCTYPE html><html><body>Ferritin</body></html>",
+        "pip install 'rag_assets[docling]'",
+    ),
     ("x.exe", b"MZ\x90\x00" + bytes(500), "binary data"),
 ]
 
 
-def test_what_cannot_be_a_paper_is_refused_with_the_reason(settings: Settings, uploads: PaperUploads) -> None:
+def test_what_cannot_be_a_paper_is_refused_with_the_reason(
+    settings: Settings, uploads: PaperUploads
+) -> None:
     """The user must learn at once what is wrong, and nothing may be left of the file."""
     before = tree(settings.data_dir)
     for name, content, reason in NO_PAPERS:
@@ -95,7 +134,9 @@ def test_what_cannot_be_a_paper_is_refused_with_the_reason(settings: Settings, u
 
 def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) -> None:
     """The disk must not fill before the size is known."""
-    limited = settings.model_copy(update={"server": settings.server.model_copy(update={"max_upload_mb": 0.5})})
+    limited = settings.model_copy(
+        update={"server": settings.server.model_copy(update={"max_upload_mb": 0.5})}
+    )
     before = tree(settings.data_dir)
 
     class Endless:
@@ -107,7 +148,9 @@ def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) 
 
     endless = Endless()
     uploads = PaperUploads(limited)
-    with pytest.raises(UploadTooLarge, match=r'"x\.pdf" has more than 0\.5 MB \(server\.max_upload_mb\)'):
+    with pytest.raises(
+        UploadTooLarge, match=r'"x\.pdf" has more than 0\.5 MB \(server\.max_upload_mb\)'
+    ):
         uploads.add("x.pdf", endless)  # type: ignore[arg-type]
     uploads.close()
 
@@ -115,11 +158,15 @@ def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) 
     assert tree(settings.data_dir) == before
 
 
-def test_a_paper_that_is_there_is_not_overwritten(settings: Settings, uploads: PaperUploads) -> None:
+def test_a_paper_that_is_there_is_not_overwritten(
+    settings: Settings, uploads: PaperUploads
+) -> None:
     """Another paper of the same name must not replace what answers cite."""
     before = tree(settings.data_dir)
     for name in ("jones2021.txt", "JONES2021.txt", "jones2021.TXT", "Jones2021.pdf"):
-        with pytest.raises(CorpusConflict, match=r"already\. Delete it first, or give the file another name"):
+        with pytest.raises(
+            CorpusConflict, match=r"already\. Delete it first, or give the file another name"
+        ):
             upload(uploads, name, PDF if name.endswith("pdf") else b"Other text of another paper.")
 
         assert tree(settings.data_dir) == before
@@ -127,14 +174,17 @@ def test_a_paper_that_is_there_is_not_overwritten(settings: Settings, uploads: P
 
 def test_a_pdf_joins_the_text_of_its_paper(settings: Settings, uploads: PaperUploads) -> None:
     """The PDF beside it gives a text its pages."""
-    assert upload(uploads, "jones2021.pdf", PDF) == UploadedPaper("jones2021", "jones2021.pdf", is_new=False)
+    assert upload(uploads, "jones2021.pdf", PDF) == UploadedPaper(
+        "jones2021", "jones2021.pdf", is_new=False
+    )
 
     (paper,) = present_papers(settings)
     assert [file.relative for file in paper.files] == ["jones2021.pdf", "jones2021.txt"]
 
 
 def test_a_paper_in_a_folder_keeps_its_id(settings: Settings, uploads: PaperUploads) -> None:
-    """A second file of that stem elsewhere would give both papers other ids, and break every citation of the first."""
+    """A second file of that stem elsewhere would give both papers other ids, and break every
+    citation of the first."""
     (settings.paths.papers / "old").mkdir()
     (settings.paths.papers / "old" / "smith2020.txt").write_bytes(TEXT)
 
@@ -142,7 +192,9 @@ def test_a_paper_in_a_folder_keeps_its_id(settings: Settings, uploads: PaperUplo
         upload(uploads, "smith2020.pdf", PDF)
 
 
-def test_nothing_is_added_to_a_corpus_that_a_list_names(settings: Settings, uploads: PaperUploads) -> None:
+def test_nothing_is_added_to_a_corpus_that_a_list_names(
+    settings: Settings, uploads: PaperUploads
+) -> None:
     """The run would not read the file, and the user would wait for it."""
     (settings.paths.papers / "parsed_index.parquet").write_bytes(b"a list")
 
@@ -179,7 +231,9 @@ for number in range(1000):
 def test_a_kill_leaves_whole_papers_only(settings: Settings) -> None:
     """Half a file would be parsed as a paper that ends in the middle."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _UPLOADING, str(settings.data_dir)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _UPLOADING, str(settings.data_dir)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     for _ in range(5):
@@ -210,11 +264,16 @@ def test_what_a_kill_left_half_received_is_removed_later(settings: Settings) -> 
 
 def bad_files() -> list[Path]:
     folder = corpus_path("bad")
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".gitkeep"]
+    return [
+        path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".gitkeep"
+    ]
 
 
-def test_bad_files_are_refused_or_kept_whole_inside_the_papers_folder(settings: Settings, tmp_path: Path) -> None:
-    """Broken PDFs, entity bombs, XML with other names: an upload is the easiest way in for all of them."""
+def test_bad_files_are_refused_or_kept_whole_inside_the_papers_folder(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Broken PDFs, entity bombs, XML with other names: an upload is the easiest way in for all of
+    them."""
     outside = tree(tmp_path / "data") | {}
     uploads = PaperUploads(settings)
     kept, refused = {}, []
@@ -231,6 +290,9 @@ def test_bad_files_are_refused_or_kept_whole_inside_the_papers_folder(settings: 
     assert len(kept) + len(refused) >= 200
     assert len(kept) > 50
     assert len(refused) > 50
-    assert all(len(reason) < 400 and reason[-1] in ".'" and str(tmp_path) not in reason for reason in refused)
+    assert all(
+        len(reason) < 400 and reason[-1] in ".'" and str(tmp_path) not in reason
+        for reason in refused
+    )
     assert tree(tmp_path / "data") == outside | kept
     assert [path.name for path in tmp_path.iterdir()] == ["data"]

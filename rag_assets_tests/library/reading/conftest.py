@@ -1,4 +1,5 @@
-"""A built data folder with a paper that has a PDF, one that has none, and one that cannot be read."""
+"""A built data folder with a paper that has a PDF, one that has none, and one that cannot be
+read."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,4 +68,6 @@ class ReaderOfWorld(Reader):
 def demo_paragraphs() -> list[str]:
     """Prose of the demo's own papers, as it can be drawn: some pages of it."""
     texts = [text for path in demo_papers.tei_files()[:2] for text in demo_papers.paragraphs(path)]
-    return [text.encode("latin-1", "ignore").decode("latin-1") for text in texts if len(text) > 200][:24]
+    return [
+        text.encode("latin-1", "ignore").decode("latin-1") for text in texts if len(text) > 200
+    ][:24]

@@ -42,7 +42,8 @@ def test_a_page_is_drawn_as_wide_as_asked_for(reader: Reader) -> None:
 def test_only_the_marked_box_takes_colour(reader: Reader) -> None:
     """A mark that covers its words, or lies elsewhere, is of no use."""
     plain, marked = (
-        image_of(reader.page_image(DRAWN, 1, boxes=boxes)).convert("RGB") for boxes in ((), [(0.1, 0.25, 0.5, 0.5)])
+        image_of(reader.page_image(DRAWN, 1, boxes=boxes)).convert("RGB")
+        for boxes in ((), [(0.1, 0.25, 0.5, 0.5)])
     )
 
     changed = [
@@ -52,8 +53,12 @@ def test_only_the_marked_box_takes_colour(reader: Reader) -> None:
         if plain.getpixel((x, y)) != marked.getpixel((x, y))
     ]
     assert changed
-    assert all(0.1 <= x / plain.width <= 0.5 and 0.25 <= y / plain.height <= 0.5 for x, y in changed)
-    assert min(marked.crop((100, 333, 500, 666)).convert("L").getextrema()) < 100, "the words under it are still there"
+    assert all(
+        0.1 <= x / plain.width <= 0.5 and 0.25 <= y / plain.height <= 0.5 for x, y in changed
+    )
+    assert min(marked.crop((100, 333, 500, 666)).convert("L").getextrema()) < 100, (
+        "the words under it are still there"
+    )
 
 
 def test_a_page_that_is_not_there_is_said_so(reader: Reader) -> None:
@@ -69,8 +74,11 @@ def test_a_page_that_is_not_there_is_said_so(reader: Reader) -> None:
 
 
 def test_a_broken_pdf_is_refused_with_its_reason(reader: Reader) -> None:
-    """A quarantined paper has its name in the list; a click on it must end in a sentence, not in a crash."""
-    with pytest.raises(UnreadableDocument, match=r"broken\.pdf is broken: PDFium finds no readable structure"):
+    """A quarantined paper has its name in the list; a click on it must end in a sentence, not in a
+    crash."""
+    with pytest.raises(
+        UnreadableDocument, match=r"broken\.pdf is broken: PDFium finds no readable structure"
+    ):
         reader.page_image(BROKEN, 1)
 
 
@@ -81,12 +89,16 @@ def test_a_link_out_of_the_papers_folder_is_never_opened(world: World, tmp_path:
     pdf.unlink()
     pdf.symlink_to(secret)
 
-    with opened(world) as reader, pytest.raises(NotFound, match=r"is a link that leads out of the papers folder"):
+    with (
+        opened(world) as reader,
+        pytest.raises(NotFound, match=r"is a link that leads out of the papers folder"),
+    ):
         reader.page_image(DRAWN, 1)
 
 
 def test_a_page_that_was_drawn_is_not_drawn_again(world: World) -> None:
-    """Turning pages to and fro must not cost the processor each time; a changed file must show at once."""
+    """Turning pages to and fro must not cost the processor each time; a changed file must show at
+    once."""
     with opened(world) as reader:
         first = reader.page_image(DRAWN, 1)
     kept = raw(world.paths.kept, "page_images")
@@ -110,14 +122,18 @@ def test_no_size_of_a_page_makes_a_huge_image(tmp_path: Path, size: tuple[int, i
     settings = Settings(data_dir=tmp_path)
     workers = PdfWorkers(settings)
 
-    image = image_of(PageImages(settings, workers).png(pdf_file(tmp_path / "page.pdf"), 1, 100_000, ()))
+    image = image_of(
+        PageImages(settings, workers).png(pdf_file(tmp_path / "page.pdf"), 1, 100_000, ())
+    )
     workers.close()
 
     assert image.width <= MAX_WIDTH + 1
     assert image.width * image.height <= MAX_PIXELS * 1.01
 
 
-def test_a_page_that_takes_too_long_is_given_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_takes_too_long_is_given_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A hostile page must cost one worker a few seconds, not every reader forever."""
     monkeypatch.setattr(pdfs, "PAGE_TIMEOUT_S", 0.001)
     settings = Settings(data_dir=tmp_path)
@@ -133,7 +149,9 @@ def test_a_page_that_takes_too_long_is_given_up_once(tmp_path: Path, monkeypatch
     workers.close()
 
     assert messages[0] == messages[1]
-    assert messages[0].startswith("page.pdf has a page that cannot be read: it took longer than 0.001 s")
+    assert messages[0].startswith(
+        "page.pdf has a page that cannot be read: it took longer than 0.001 s"
+    )
 
 
 def test_nasty_pdfs_end_in_an_image_or_a_sentence(tmp_path: Path) -> None:

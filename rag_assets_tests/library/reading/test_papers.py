@@ -27,7 +27,10 @@ def test_papers_are_ready_kept_out_with_their_reason_or_waiting(world: World) ->
         "ferritin": PaperState.READY,
     }
     assert "PDFium finds no readable structure" in (papers[BROKEN].reason or "")
-    assert (papers["ferritin"].title, papers["ferritin"].has_pages) == ("Ferritin in athletes", False)
+    assert (papers["ferritin"].title, papers["ferritin"].has_pages) == (
+        "Ferritin in athletes",
+        False,
+    )
     assert papers[DRAWN].has_pages
     assert papers[DRAWN].n_chunks > 0
 
@@ -40,13 +43,16 @@ def test_a_paper_is_listed_by_the_title_of_its_record(world: World) -> None:
     with opened(world) as reader:
         listed = {paper.paper_id: paper.title for paper in reader.papers_with("iron in runners")}
 
-        assert listed == {"ferritin": "Iron in runners"} == {"ferritin": reader.titles()["ferritin"]}
+        assert (
+            listed == {"ferritin": "Iron in runners"} == {"ferritin": reader.titles()["ferritin"]}
+        )
         assert reader.titles() == titles_of(world.paths)
         assert reader.titles()[BROKEN] == ""
 
 
 def test_a_run_shows_in_an_open_reader(world: World) -> None:
-    """A server stays open for weeks; an upload must turn from waiting to ready without a restart."""
+    """A server stays open for weeks; an upload must turn from waiting to ready without a
+    restart."""
     with opened(world) as reader:
         world.write_paper("basalt", *TOPICS["basalt"])
         before = {paper.paper_id: paper.state for paper in reader.papers()}
@@ -94,10 +100,13 @@ def test_a_section_is_found_by_its_title_in_any_case(reader: Reader) -> None:
 
 
 def test_a_section_is_found_by_its_title_without_its_number(reader: Reader) -> None:
-    """Nobody remembers that the results are number 3.2; a whole title still comes before a bare one."""
+    """Nobody remembers that the results are number 3.2; a whole title still comes before a bare
+    one."""
     paper = reader.paper(DRAWN)
     titles = ("1 Results", "Methods", "3.2 Methods", "B. Limits")
-    sections = tuple(replace(paper.sections[0], section_id=title, title=title, path=title) for title in titles)
+    sections = tuple(
+        replace(paper.sections[0], section_id=title, title=title, path=title) for title in titles
+    )
     numbered = replace(paper, sections=sections)
 
     assert [numbered.section(name).title for name in ("results", "METHODS", "Limits", "3.2 methods")] == [
@@ -107,7 +116,9 @@ def test_a_section_is_found_by_its_title_without_its_number(reader: Reader) -> N
         numbered.section("1")
 
 
-def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_follows(reader: Reader) -> None:
+def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_follows(
+    reader: Reader,
+) -> None:
     """A sentence alone is easily misread; its neighbours in the section are one look away."""
     (section, *_) = [one for one in reader.paper(DRAWN).sections if len(one.chunk_ids) > 1]
 

@@ -1,4 +1,5 @@
-"""Whether a quote stands in the corpus: what is verified, what is only near, and what is not there."""
+"""Whether a quote stands in the corpus: what is verified, what is only near, and what is not
+there."""
 
 import pytest
 
@@ -36,10 +37,15 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
     [
         (FACT, Verification.EXACT),
         (FACT.upper(), Verification.NORMALIZED),
-        ("“Ferritin fell by 12 % in all groups of run-\nners within a month of training”", Verification.NORMALIZED),
+        (
+            "“Ferritin fell by 12 % in all groups of run-\nners within a month of training”",
+            Verification.NORMALIZED,
+        ),
     ],
 )
-def test_typesetting_does_not_matter(reader: Reader, quote: str, verification: Verification) -> None:
+def test_typesetting_does_not_matter(
+    reader: Reader, quote: str, verification: Verification
+) -> None:
     """Quotes are copied from PDFs, with their line ends and quotation marks."""
     found = reader.verify_quote(quote)
 
@@ -56,13 +62,18 @@ def test_typesetting_does_not_matter(reader: Reader, quote: str, verification: V
         (FACT.replace("12%", "13%"), None, Difference("13", "12")),
         (FACT.replace("in all groups", "in groups"), None, Difference("", "all")),
         (FACT.replace("a month", "the month"), Verification.APPROXIMATE, Difference("the", "a")),
-        (FACT.replace("groups of runners", "groups ... of runners"), Verification.APPROXIMATE, None),
+        (
+            FACT.replace("groups of runners", "groups ... of runners"),
+            Verification.APPROXIMATE,
+            None,
+        ),
     ],
 )
 def test_what_is_changed_is_near_and_says_how(
     reader: Reader, quote: str, verification: Verification | None, difference: Difference | None
 ) -> None:
-    """A changed number in a quote is the very thing a reader must be shown, not a matter of likeness."""
+    """A changed number in a quote is the very thing a reader must be shown, not a matter of
+    likeness."""
     found = reader.verify_quote(quote)
 
     assert found.match is not None
@@ -119,7 +130,9 @@ def test_all_places_are_listed_verified_ones_first(reader: Reader) -> None:
 
     assert found[0].quote == sentence
     assert found[0].verdict is Verdict.VERIFIED
-    assert [match.verdict for match in found] == sorted((match.verdict for match in found), reverse=True)
+    assert [match.verdict for match in found] == sorted(
+        (match.verdict for match in found), reverse=True
+    )
 
 
 @pytest.mark.parametrize("quote", ["", "   ", "twelve percent", "x" * 4001])
@@ -130,7 +143,8 @@ def test_a_text_that_is_no_quote_is_refused_with_the_remedy(reader: Reader, quot
 
 
 def test_a_quote_of_a_thousand_repetitions_takes_no_time_to_speak_of(reader: Reader) -> None:
-    """Quotes come from strangers; the search among repetitions is bounded by the words it looks at."""
+    """Quotes come from strangers; the search among repetitions is bounded by the words it looks
+    at."""
     words = " ".join(demo_paragraphs()[0].split()[:3])
 
     assert reader.find_quote(f"{words} " * (3900 // (len(words) + 1))) == []

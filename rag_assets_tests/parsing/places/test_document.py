@@ -27,13 +27,17 @@ def raw(path: Path) -> RawFile:
 
 def document_of(*texts: str | tuple[BlockKind, str]) -> Document:
     """A document without pages, as a text file gives it."""
-    blocks = [Block(BlockKind.PARAGRAPH, text) if isinstance(text, str) else Block(*text) for text in texts]
+    blocks = [
+        Block(BlockKind.PARAGRAPH, text) if isinstance(text, str) else Block(*text)
+        for text in texts
+    ]
     blocks = [replace(block, spans=(Span(0, len(block.text), None, None),)) for block in blocks]
     return Document("paper", "A title", Source.TEXT, "paper.txt", tuple(blocks))
 
 
 def paper(path: Path) -> Path:
-    """Three pages; a paragraph runs from the first to the second, one sentence stands on the first and the third."""
+    """Three pages; a paragraph runs from the first to the second, one sentence stands on the first
+    and the third."""
 
     def first(canvas: Canvas) -> None:
         top = lines(canvas, ["Results"], top=60, font="Helvetica-Bold", size=14)
@@ -68,11 +72,20 @@ def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
 
     aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
 
-    assert [(block.page_start, block.page_end) for block in aligned.blocks] == [(1, 1), (1, 1), (2, 2), (3, 3)]
+    assert [(block.page_start, block.page_end) for block in aligned.blocks] == [
+        (1, 1),
+        (1, 1),
+        (2, 2),
+        (3, 3),
+    ]
     assert (aligned.page_source, aligned.n_pages, aligned.notes) == (PageSource.ALIGNED, 3, ())
     assert [span.page_confidence for block in aligned.blocks for span in block.spans] == [1.0] * 4
     [box] = aligned.blocks[1].boxes
-    assert (box.page, box.left, box.top) == (1, pytest.approx(0.1, abs=0.01), pytest.approx(0.11, abs=0.02))
+    assert (box.page, box.left, box.top) == (
+        1,
+        pytest.approx(0.1, abs=0.01),
+        pytest.approx(0.11, abs=0.02),
+    )
     assert aligned.text == document.text
 
 
@@ -85,7 +98,9 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
 
     [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
 
-    assert [(span.page_start, span.page_end, text[span.start : span.end]) for span in block.spans] == [
+    assert [
+        (span.page_start, span.page_end, text[span.start : span.end]) for span in block.spans
+    ] == [
         (1, 1, text[: text.index("go on")]),
         (2, 2, text[text.index("go on") :]),
     ]
@@ -93,7 +108,9 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
 
 def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: Path) -> None:
     """Choosing one of two pages would be right half of the time."""
-    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), raw(pdf), ParsingSettings())
+    alone = align_to_pdf(
+        document_of(" ".join(prose("desert", 8)), *REPEATED), raw(pdf), ParsingSettings()
+    )
     between = align_to_pdf(
         document_of(" ".join(prose("glacier", 8)), *REPEATED, " ".join(prose("desert", 8))),
         raw(pdf),
@@ -131,12 +148,17 @@ def test_a_long_stretch_from_elsewhere_has_no_page_of_its_own(pdf: Path) -> None
 
     [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
 
-    assert [(span.page_start, text[span.start : span.end].strip()) for span in block.spans][1] == (None, foreign)
+    assert [(span.page_start, text[span.start : span.end].strip()) for span in block.spans][1] == (
+        None,
+        foreign,
+    )
 
 
 def test_the_pdf_of_another_paper_changes_nothing(pdf: Path) -> None:
     """Pages of another paper would all be wrong."""
-    document = document_of("Words about something else entirely, with no run in common with it.", "And more of them.")
+    document = document_of(
+        "Words about something else entirely, with no run in common with it.", "And more of them."
+    )
 
     aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
 
@@ -160,27 +182,35 @@ def test_a_scan_gives_no_pages_and_a_broken_pdf_is_refused(tmp_path: Path) -> No
 
 
 def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], ...]]) -> Document:
-    """A document as TEI with coordinates on references alone gives it: (text, runs of (end, first page, last page))."""
+    """A document as TEI with coordinates on references alone gives it: (text, runs of (end, first
+    page, last page))."""
     made = []
     for text, runs in blocks:
         starts = [0, *(end for end, _, _ in runs)]
         spans = tuple(Span(start, *run) for start, run in zip(starts, runs, strict=False))
         made.append(Block(BlockKind.PARAGRAPH, text, spans=spans))
-    return Document("paper", "A title", Source.TEI, "paper.tei.xml", tuple(made), 3, PageSource.COORDS)
+    return Document(
+        "paper", "A title", Source.TEI, "paper.tei.xml", tuple(made), 3, PageSource.COORDS
+    )
 
 
 def pages_of(block: Block) -> list[tuple[str, int | None, int | None]]:
-    return [(block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans]
+    return [
+        (block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans
+    ]
 
 
 def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
-    """Coordinates on references alone leave half of a paper on "page 4 to 5"; the PDF beside it knows better."""
+    """Coordinates on references alone leave half of a paper on "page 4 to 5"; the PDF beside it
+    knows better."""
     crossing = (
         "The crossing paragraph begins on the first page and its measurements go on over here until the very last "
         "word of it."
     )
     desert = " ".join(prose("desert", 8))
-    document = partly_placed((crossing, ((12, 1, 1), (len(crossing), 1, 2))), (desert, ((len(desert), None, None),)))
+    document = partly_placed(
+        (crossing, ((12, 1, 1), (len(crossing), 1, 2))), (desert, ((len(desert), None, None),))
+    )
 
     found = fill_from_pdf(document, raw(pdf), ParsingSettings())
 
@@ -204,7 +234,9 @@ def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
 
 def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
     """Alignment is a guess, if a good one; coordinates are not."""
-    desert, forest, glacier = (" ".join(prose(subject, 8)) for subject in ("desert", "forest", "glacier"))
+    desert, forest, glacier = (
+        " ".join(prose(subject, 8)) for subject in ("desert", "forest", "glacier")
+    )
     document = partly_placed(
         (forest, ((len(forest), 3, 3),)),
         (glacier, ((len(glacier) - 20, 1, 1), (len(glacier), 2, 3))),
@@ -213,9 +245,14 @@ def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
 
     found = fill_from_pdf(document, raw(pdf), ParsingSettings())
 
-    assert found.blocks[1].spans == document.blocks[1].spans, "the PDF says page 1, which is neither 2 nor 3"
+    assert found.blocks[1].spans == document.blocks[1].spans, (
+        "the PDF says page 1, which is neither 2 nor 3"
+    )
     assert pages_of(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
-    assert "40 characters of 1 blocks on another page than is proved; the proven pages stand." in found.notes[-1]
+    assert (
+        "40 characters of 1 blocks on another page than is proved; the proven pages stand."
+        in found.notes[-1]
+    )
 
 
 def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
@@ -226,7 +263,8 @@ def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
     partly = partly_placed((desert, ((second_line, 2, 2), (len(desert), None, None))))
 
     [everything], [_, filled] = (
-        fill_from_pdf(document, raw(pdf), ParsingSettings()).blocks[0].spans for document in (whole, partly)
+        fill_from_pdf(document, raw(pdf), ParsingSettings()).blocks[0].spans
+        for document in (whole, partly)
     )
 
     assert filled.boxes[0].top > everything.boxes[0].top + 0.01
@@ -234,7 +272,8 @@ def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
 
 
 def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
-    """The share that makes a running header is one setting, for a PDF that is read and for one that is aligned to."""
+    """The share that makes a running header is one setting, for a PDF that is read and for one that
+    is aligned to."""
 
     def page(subject: str) -> Callable[[Canvas], None]:
         def draw(canvas: Canvas) -> None:
@@ -243,10 +282,14 @@ def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
 
         return draw
 
-    path = write_pdf(tmp_path / "paper.pdf", [page(subject) for subject in ("glacier", "desert", "forest", "tundra")])
+    path = write_pdf(
+        tmp_path / "paper.pdf",
+        [page(subject) for subject in ("glacier", "desert", "forest", "tundra")],
+    )
 
     without, with_headers = (
-        pdf_words(path.read_bytes(), ParsingSettings(running_header_share=share)).words for share in (0.5, 1.0)
+        pdf_words(path.read_bytes(), ParsingSettings(running_header_share=share)).words
+        for share in (0.5, 1.0)
     )
 
     assert "journal" not in without
@@ -256,7 +299,9 @@ def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
 def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
     """A preprint has other page ends than the article: every page it gave would be wrong."""
     desert, forest = " ".join(prose("desert", 8)), " ".join(prose("forest", 8))
-    shifted = partly_placed((desert, ((len(desert), 1, 1),)), (forest, ((len(forest), None, None),)))
+    shifted = partly_placed(
+        (desert, ((len(desert), 1, 1),)), (forest, ((len(forest), None, None),))
+    )
     longer = replace(shifted, n_pages=7)
 
     kept = [fill_from_pdf(document, raw(pdf), ParsingSettings()) for document in (shifted, longer)]
@@ -269,7 +314,8 @@ def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
 
 
 def test_coordinates_on_references_alone_are_completed_from_the_pdf(tmp_path: Path) -> None:
-    """GROBID is often asked for the places of references only: half of such a paper is on "page 1 to 2"."""
+    """GROBID is often asked for the places of references only: half of such a paper is on "page 1
+    to 2"."""
     parts = [part for text in texts().values() for part in text.split("\n\n")]
     parts = [part if number % 5 else f"{part} {REFERENCE}" for number, part in enumerate(parts)]
     tei, pdf = draw_paper(tmp_path, parts, "references")
@@ -280,11 +326,19 @@ def test_coordinates_on_references_alone_are_completed_from_the_pdf(tmp_path: Pa
     assert share_on_one_page(document) < 0.8
     assert share_on_one_page(found) > 0.95
     for before, after in zip(document.blocks, found.blocks, strict=True):
-        proved = {span for span in before.spans if span.page_start is not None and span.page_start == span.page_end}
+        proved = {
+            span
+            for span in before.spans
+            if span.page_start is not None and span.page_start == span.page_end
+        }
         assert proved <= set(after.spans)
 
 
 def share_on_one_page(document: Document) -> float:
     spans = [span for block in document.blocks for span in block.spans]
-    n_sure = sum(span.end - span.start for span in spans if span.page_start and span.page_start == span.page_end)
+    n_sure = sum(
+        span.end - span.start
+        for span in spans
+        if span.page_start and span.page_start == span.page_end
+    )
     return n_sure / sum(span.end - span.start for span in spans)

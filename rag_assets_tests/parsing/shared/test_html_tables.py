@@ -24,7 +24,9 @@ def header_rows(cells: tuple[Cell, ...]) -> set[int]:
 
 def test_a_bare_less_than_sign_does_not_swallow_the_row() -> None:
     """`<0.05` read as a tag eats every cell up to the next `>`: the p values of the paper."""
-    table = only_table("<table><tr><td>p <0.05</td><td>n<30 & m>2</td><td>girls <boys</td></tr></table>")
+    table = only_table(
+        "<table><tr><td>p <0.05</td><td>n<30 & m>2</td><td>girls <boys</td></tr></table>"
+    )
 
     assert grid(table) == [(0, 0, "p <0.05"), (0, 1, "n<30 & m>2"), (0, 2, "girls <boys")]
 
@@ -44,7 +46,9 @@ def test_merged_cells_push_the_others_to_their_columns() -> None:
 
 def test_several_tables_and_the_text_around_them_come_in_order() -> None:
     """A chunk may hold a caption, two tables and a note; merged, they are not data of the paper."""
-    pieces = split_tables("Table 1. A\n<table><tr><td>a</td></tr></table> note <table><tr><td>b</td></tr></table>")
+    pieces = split_tables(
+        "Table 1. A\n<table><tr><td>a</td></tr></table> note <table><tr><td>b</td></tr></table>"
+    )
 
     assert [piece.strip() if isinstance(piece, str) else grid(piece)[0][2] for piece in pieces] == [
         "Table 1. A",
@@ -61,7 +65,9 @@ def test_an_unclosed_table_is_read_to_the_end() -> None:
 
 def test_a_table_inside_a_cell_is_text_of_that_cell() -> None:
     """Its rows belong to another grid."""
-    table = only_table("<table><tr><td>a<table><tr><td>b</td></tr></table></td><td>c</td></tr></table>")
+    table = only_table(
+        "<table><tr><td>a<table><tr><td>b</td></tr></table></td><td>c</td></tr></table>"
+    )
 
     assert grid(table) == [(0, 0, "a b"), (0, 1, "c")]
 
@@ -82,7 +88,9 @@ def test_cell_ids_follow_the_cells_they_belong_to() -> None:
 
 def test_raised_and_lowered_digits_stay_apart_from_their_base() -> None:
     """10<sup>9</sup> must not read 109."""
-    table = only_table("<table><tr><td>10<sup>9</sup> CFU</td><td>H<sub><b>2</b></sub>O<br>pure</td></tr></table>")
+    table = only_table(
+        "<table><tr><td>10<sup>9</sup> CFU</td><td>H<sub><b>2</b></sub>O<br>pure</td></tr></table>"
+    )
 
     assert [cell.text for cell in table.cells] == ["10⁹ CFU", "H₂O pure"]
 
@@ -90,7 +98,9 @@ def test_raised_and_lowered_digits_stay_apart_from_their_base() -> None:
 @pytest.mark.parametrize("span", ["99999999999999999999", "-3", "x", "0", "500000"])
 def test_a_hostile_span_neither_hangs_nor_overflows(span: str) -> None:
     """One attribute must not allocate a billion cells."""
-    table = only_table(f'<table><tr><td colspan="{span}" rowspan="{span}">a</td><td>b</td></tr></table>')
+    table = only_table(
+        f'<table><tr><td colspan="{span}" rowspan="{span}">a</td><td>b</td></tr></table>'
+    )
 
     assert table.cells[0].col_span <= 1000
     assert table.cells[0].row_span == 1
@@ -138,7 +148,9 @@ def test_a_table_of_names_and_amounts_has_no_header() -> None:
 
 def test_header_tags_are_believed() -> None:
     """Where the source says what the header is, nothing is inferred."""
-    html = "<table><thead><tr><td>1</td><td>2</td></tr></thead><tr><td>a</td><td>b</td></tr></table>"
+    html = (
+        "<table><thead><tr><td>1</td><td>2</td></tr></thead><tr><td>a</td><td>b</td></tr></table>"
+    )
 
     assert header_rows(only_table(html).cells) == {0}
 

@@ -5,7 +5,10 @@ import pytest
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued, mended
 
 VOCABULARY = Vocabulary.of(
-    ["The diagnosis was well-known and the over-", "all state of the art is an open access paper; overall."]
+    [
+        "The diagnosis was well-known and the over-",
+        "all state of the art is an open access paper; overall.",
+    ]
 )
 
 
@@ -29,7 +32,9 @@ VOCABULARY = Vocabulary.of(
         ("a sentence", "goes on", "a sentence goes on"),
     ],
 )
-def test_the_document_decides_what_a_hyphen_at_a_line_end_means(text: str, line: str, whole: str) -> None:
+def test_the_document_decides_what_a_hyphen_at_a_line_end_means(
+    text: str, line: str, whole: str
+) -> None:
     """ "diag nosis" is found by no search, and "wellknown" by none either."""
     assert glued(text, line, VOCABULARY) == whole
 
@@ -47,7 +52,8 @@ def test_halves_of_a_cut_word_are_no_words() -> None:
 
 
 def test_a_line_without_spaces_is_looked_at_once() -> None:
-    """Half a megabyte of it, as scripts without spaces have, took minutes: each letter began the search anew."""
+    """Half a megabyte of it, as scripts without spaces have, took minutes: each letter began the
+    search anew."""
     line = "x" * 500_000
 
     assert not ends_in_broken_word(line)

@@ -6,7 +6,8 @@ from rag_assets.parsing.shared.running_text import PlacedLine, running_lines
 def page(number: int, header: str) -> list[PlacedLine]:
     """A page with a header, body lines of its own and a page number."""
     body = [
-        PlacedLine(f"body {word} of page {'abcdefghij'[number]}", 0.2 + 0.1 * i) for i, word in enumerate("klmnopq")
+        PlacedLine(f"body {word} of page {'abcdefghij'[number]}", 0.2 + 0.1 * i)
+        for i, word in enumerate("klmnopq")
     ]
     return [PlacedLine(header, 0.05), *body, PlacedLine(f"{number + 1}", 0.95)]
 
@@ -22,7 +23,10 @@ def test_a_header_and_the_page_numbers_are_running_text() -> None:
 
 def test_text_on_half_of_the_pages_or_less_is_kept() -> None:
     """A refrain of the text must not be lost."""
-    pages = [page(number, "A refrain" if number in (0, 3, 4) else f"x {'abcdef'[number]}") for number in range(6)]
+    pages = [
+        page(number, "A refrain" if number in (0, 3, 4) else f"x {'abcdef'[number]}")
+        for number in range(6)
+    ]
 
     found = running_lines(pages, 0.5)
 
@@ -30,7 +34,8 @@ def test_text_on_half_of_the_pages_or_less_is_kept() -> None:
 
 
 def test_headers_that_alternate_between_left_and_right_pages_are_running_text() -> None:
-    """Books print the author on one side and the title on the other: neither is on more than half of the pages."""
+    """Books print the author on one side and the title on the other: neither is on more than half
+    of the pages."""
     pages = [page(number, "A. Author" if number % 2 else "The Title") for number in range(6)]
 
     found = running_lines(pages, 0.5)
@@ -58,8 +63,11 @@ def test_the_title_is_not_taken_for_the_header_that_repeats_it() -> None:
 
 
 def test_a_text_that_two_pages_share_away_from_the_margin_is_kept() -> None:
-    """Two pages are too few to tell a header from a sentence that is said twice; page numbers still go."""
-    pages = [[PlacedLine("The same sentence.", 0.3), PlacedLine("Another.", 0.6), PlacedLine("7", 0.8)]] * 2
+    """Two pages are too few to tell a header from a sentence that is said twice; page numbers still
+    go."""
+    pages = [
+        [PlacedLine("The same sentence.", 0.3), PlacedLine("Another.", 0.6), PlacedLine("7", 0.8)]
+    ] * 2
 
     found = running_lines(pages, 0.5)
 
@@ -68,7 +76,10 @@ def test_a_text_that_two_pages_share_away_from_the_margin_is_kept() -> None:
 
 def test_without_known_places_the_text_alone_decides() -> None:
     """Text files with form feeds know their pages but no coordinates."""
-    pages = [[PlacedLine("Header 2021"), PlacedLine(f"body {name}"), PlacedLine("vii")] for name in "abcd"]
+    pages = [
+        [PlacedLine("Header 2021"), PlacedLine(f"body {name}"), PlacedLine("vii")]
+        for name in "abcd"
+    ]
 
     found = running_lines(pages, 0.5)
 

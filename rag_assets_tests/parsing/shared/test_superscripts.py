@@ -19,7 +19,9 @@ HTML = (
     "PM<sub>2.5</sub> on the 2<sup>nd</sup> day."
 )
 PANDOC = "We grew 2 × 10^5^ cells in H~2~O with Ca^2+^ at a T1max of PM~2.5~ on the 2nd day."
-LATEX = "We grew 2 × 10$^{5}$ cells in H$_2$O with Ca$^{2+}$ at a T1max of PM$_{2.5}$ on the 2nd day."
+LATEX = (
+    "We grew 2 × 10$^{5}$ cells in H$_2$O with Ca$^{2+}$ at a T1max of PM$_{2.5}$ on the 2nd day."
+)
 TEI = (
     "We grew 2 × 10<hi rend='superscript'>5</hi> cells in H<hi rend='italic sub'>2</hi>O with "
     "Ca<seg style='vertical-align: super'>2+</seg> at a T1<hi rend='sub'>max</hi> of PM<sub>2.5</sub> on the "
@@ -47,11 +49,17 @@ def read_ade(folder: Path, text: str) -> Document:
     ("read", "written"),
     [
         (read_tei, TEI),
-        *((read, written) for read in (read_markdown, read_ade, read_text) for written in (HTML, PANDOC, LATEX)),
+        *(
+            (read, written)
+            for read in (read_markdown, read_ade, read_text)
+            for written in (HTML, PANDOC, LATEX)
+        ),
         (read_markdown, f"<div>\n{HTML}\n</div>"),
     ],
 )
-def test_raised_and_lowered_digits_keep_their_place(tmp_path: Path, read: Read, written: str) -> None:
+def test_raised_and_lowered_digits_keep_their_place(
+    tmp_path: Path, read: Read, written: str
+) -> None:
     """105 for 10<sup>5</sup> is another number, and it would be published as the paper's."""
     assert tei.texts(read(tmp_path, written)) == [SHOWN]
 
@@ -60,12 +68,17 @@ def test_raised_and_lowered_digits_keep_their_place(tmp_path: Path, read: Read, 
 @pytest.mark.parametrize(
     ("read", "written"),
     [
-        (read_tei, "At 10<hi rend='superscript'>{}5</hi> M of SO<hi rend='sub'>4</hi><hi rend='sup'>2{}</hi>."),
+        (
+            read_tei,
+            "At 10<hi rend='superscript'>{}5</hi> M of SO<hi rend='sub'>4</hi><hi rend='sup'>2{}</hi>.",
+        ),
         (read_markdown, "At 10<sup>{}5</sup> M of SO<sub>4</sub><sup>2{}</sup>."),
         (read_text, "At 10^{}5^ M of SO~4~<sup>2{}</sup>."),
     ],
 )
-def test_every_dash_of_an_exponent_or_a_charge_is_a_minus(tmp_path: Path, read: Read, written: str, dash: str) -> None:
+def test_every_dash_of_an_exponent_or_a_charge_is_a_minus(
+    tmp_path: Path, read: Read, written: str, dash: str
+) -> None:
     """Behind a dash that is not raised, "10–⁵" is ten and the mark of a note."""
     assert tei.texts(read(tmp_path, written.format(dash, dash))) == ["At 10⁻⁵ M of SO₄²⁻."]
 
@@ -74,7 +87,9 @@ def test_digits_of_a_title_keep_their_place(tmp_path: Path) -> None:
     """A title is shown above every answer, and the title page is quoted."""
     title = "Growth of 10<hi rend='superscript'>5</hi> cells in CO<hi rend='subscript'>2</hi>"
 
-    document = tei.parsed(tmp_path, tei.tei("<div><p>Text.</p></div>").replace("Iron in Winter", title))
+    document = tei.parsed(
+        tmp_path, tei.tei("<div><p>Text.</p></div>").replace("Iron in Winter", title)
+    )
 
     assert document.title == "Growth of 10⁵ cells in CO₂"
 

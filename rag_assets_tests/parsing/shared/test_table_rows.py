@@ -30,13 +30,17 @@ def test_markup_is_taken_off_and_values_stay_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "Iron & zinc", r"5\% of {men} & $6$", r"A path: C:\\data", "a & b\nc\\\\"])
+@pytest.mark.parametrize(
+    "text", ["", "Iron & zinc", r"5\% of {men} & $6$", r"A path: C:\\data", "a & b\nc\\\\"]
+)
 def test_prose_is_no_table(text: str) -> None:
     """Braces and signs of money would be lost."""
     assert plain_rows(text) is None
 
 
-@pytest.mark.parametrize("piece", [r"\begin{tabular}", r"\multicolumn{", "& ", r"\begin{array}{{", r"\hline[", "{"])
+@pytest.mark.parametrize(
+    "piece", [r"\begin{tabular}", r"\multicolumn{", "& ", r"\begin{array}{{", r"\hline[", "{"]
+)
 def test_hostile_text_takes_no_long_time(piece: str) -> None:
     """A file is read whole before any limit of time."""
     started = time.process_time()

@@ -31,7 +31,9 @@ def settings(tmp_path: Path) -> Settings:
     return loaded
 
 
-def looked_twice(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
+def looked_twice(
+    settings: Settings, known: Mapping[str, str], cursor: str | None
+) -> dg.SensorResult:
     """What the second of two looks finds."""
     return look_for_changes(settings, known, look_for_changes(settings, known, cursor).cursor)
 
@@ -39,8 +41,11 @@ def looked_twice(settings: Settings, known: Mapping[str, str], cursor: str | Non
 RAN: dict[str, str] = {"paper_files": "as an earlier run saw them", "questions": "likewise"}
 
 
-def test_the_first_look_after_a_run_asks_for_one_when_the_corpus_changed_since(settings: Settings) -> None:
-    """Papers that were added while no UI ran would wait for the night; a sensor that asks again fills the run list."""
+def test_the_first_look_after_a_run_asks_for_one_when_the_corpus_changed_since(
+    settings: Settings,
+) -> None:
+    """Papers that were added while no UI ran would wait for the night; a sensor that asks again
+    fills the run list."""
     first = look_for_changes(settings, RAN, None)
     second = look_for_changes(settings, RAN, first.cursor)
     third = look_for_changes(settings, RAN, second.cursor)
@@ -63,8 +68,11 @@ def test_papers_that_are_still_being_copied_ask_for_nothing(settings: Settings) 
     assert look_for_changes(settings, RAN, cursor).run_requests
 
 
-def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(settings: Settings) -> None:
-    """Opening the UI must not start hours of embedding, or pay a provider, before its user has seen a setting."""
+def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(
+    settings: Settings,
+) -> None:
+    """Opening the UI must not start hours of embedding, or pay a provider, before its user has seen
+    a setting."""
     first = look_for_changes(settings, {}, None)
     observed = {str(event.asset_key.to_user_string()): event.tags for event in first.asset_events}
     (settings.paths.papers / "b.txt").write_text("Another paper.")
@@ -72,12 +80,15 @@ def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(s
 
     assert not first.run_requests
     assert "Materialize everything once" in str(first.skip_reason)
-    assert set(observed) == {"paper_files", "questions", "templates"}, "the graph shows that they are there"
+    assert set(observed) == {"paper_files", "questions", "templates"}, (
+        "the graph shows that they are there"
+    )
     assert len(second.run_requests or []) == 1
 
 
 def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
-    """A run of the command line beside an open UI would be followed by one that finds nothing to do."""
+    """A run of the command line beside an open UI would be followed by one that finds nothing to
+    do."""
     cursor = look_for_changes(settings, {}, None).cursor
     (settings.paths.papers / "b.txt").write_text("Another paper.")
     cursor = look_for_changes(settings, {}, cursor).cursor
@@ -88,7 +99,8 @@ def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
 def test_a_folder_has_the_same_versions_however_it_is_named(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command line is told another name of the folder than the UI, and each of its runs would be repeated."""
+    """The command line is told another name of the folder than the UI, and each of its runs would
+    be repeated."""
     monkeypatch.chdir(settings.data_dir.parent)
     (settings.data_dir.parent / "link").symlink_to(settings.data_dir)
 
@@ -96,7 +108,9 @@ def test_a_folder_has_the_same_versions_however_it_is_named(
         assert observed_versions(load_settings({"data_dir": name})) == observed_versions(settings)
 
 
-def test_folders_that_share_a_history_do_not_see_the_papers_of_each_other(settings: Settings, tmp_path: Path) -> None:
+def test_folders_that_share_a_history_do_not_see_the_papers_of_each_other(
+    settings: Settings, tmp_path: Path
+) -> None:
     """Each look would ask for a run, of a folder over which nothing was ever run, too."""
     other = load_settings({"data_dir": str(tmp_path / "other")})
     other.paths.papers.mkdir(parents=True)
@@ -121,20 +135,26 @@ def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) 
     elif change == "deleted":
         (settings.paths.papers / "a.txt").unlink()
     else:
-        settings.question_file.write_text('{"id": "q", "question": "How?"}\n{"id": "r", "question": "Who?"}\n')
+        settings.question_file.write_text(
+            '{"id": "q", "question": "How?"}\n{"id": "r", "question": "Who?"}\n'
+        )
 
     found = looked_twice(settings, RAN, cursor)
 
     assert len(found.run_requests or []) == 1
 
 
-def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(settings: Settings) -> None:
-    """ADR 0004 puts the list there; the published index, at the same place, must ask for nothing."""
+def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(
+    settings: Settings,
+) -> None:
+    """ADR 0004 puts the list there; the published index, at the same place, must ask for
+    nothing."""
     paths = settings.paths
     cursor = looked_twice(settings, RAN, None).cursor
     paths.cache.mkdir()
     pq.write_table(
-        pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}), paths.parsed_index
+        pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}),
+        paths.parsed_index,
     )
 
     found = looked_twice(settings, RAN, cursor)
@@ -185,7 +205,9 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
         first = sensor.evaluate_tick(context)
         with recorded_as_alive(instance, "a run of the command line"):
             alive = sensor.evaluate_tick(context)
-        context = dg.build_sensor_context(instance=instance, definitions=definitions, cursor=first.cursor)
+        context = dg.build_sensor_context(
+            instance=instance, definitions=definitions, cursor=first.cursor
+        )
         tick = sensor.evaluate_tick(context)
 
     assert "under way or about to begin" in str(alive.skip_message)
@@ -197,7 +219,10 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
 def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) -> None:
     """Users do not know of the schedule, so it must be on from the start."""
     definitions = build_defs(
-        overrides={"automation": {"nightly_cron": "30 3 * * *", "timezone": "Europe/Berlin"}, "data_dir": str(tmp_path)}
+        overrides={
+            "automation": {"nightly_cron": "30 3 * * *", "timezone": "Europe/Berlin"},
+            "data_dir": str(tmp_path),
+        }
     )
     schedule = definitions.resolve_schedule_def("nightly_schedule")
 
@@ -223,14 +248,22 @@ def test_the_data_folder_is_verified_once_a_week() -> None:
         start=datetime(2026, 1, 1, tzinfo=UTC), fmt="%d", cron_schedule=str(schedule.cron_schedule)
     )
 
-    assert ticks.get_partition_keys(current_time=datetime(2026, 1, 31, tzinfo=UTC)) == ["04", "11", "18"]
+    assert ticks.get_partition_keys(current_time=datetime(2026, 1, 31, tzinfo=UTC)) == [
+        "04",
+        "11",
+        "18",
+    ]
 
 
 def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
-    """A job by name is what other programs start; a report must not be written because questions are answered."""
+    """A job by name is what other programs start; a report must not be written because questions
+    are answered."""
     definitions = build_defs()
     assets = {
-        name: {key.to_user_string() for key in definitions.resolve_job_def(name).asset_layer.executable_asset_keys}
+        name: {
+            key.to_user_string()
+            for key in definitions.resolve_job_def(name).asset_layer.executable_asset_keys
+        }
         for name in ("everything", "build_index", "nightly_qa")
     }
 
@@ -239,7 +272,9 @@ def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
     assert assets["nightly_qa"] == assets["build_index"] | {"qa", "smoke_eval"}
 
 
-def test_a_sweep_ends_the_run_of_a_killed_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_ends_the_run_of_a_killed_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The UI lets one run at a time start and would wait for the dead one for ever."""
     monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(tmp_path / "data"))
     definitions = build_defs()
@@ -261,7 +296,11 @@ def test_a_sweep_ends_the_run_of_a_killed_process(tmp_path: Path, monkeypatch: p
     ("variable", "value", "said"),
     [
         ("RAG_ASSETS_CHUNKNG__MAX_TOKENS", "5", "which name no setting"),
-        ("RAG_ASSETS_CHUNKING__MAX_TOKENS", "many", "chunking.max_tokens: Input should be a valid integer"),
+        (
+            "RAG_ASSETS_CHUNKING__MAX_TOKENS",
+            "many",
+            "chunking.max_tokens: Input should be a valid integer",
+        ),
     ],
 )
 def test_a_wrong_variable_fails_the_ticks_and_not_the_definitions(
@@ -275,11 +314,18 @@ def test_a_wrong_variable_fails_the_ticks_and_not_the_definitions(
     schedule = definitions.resolve_schedule_def("nightly_schedule")
 
     with dg.instance_for_test() as instance:
-        result = definitions.resolve_job_def("everything").execute_in_process(instance=instance, raise_on_error=False)
+        result = definitions.resolve_job_def("everything").execute_in_process(
+            instance=instance, raise_on_error=False
+        )
         failed = [event for event in result.all_events if event.is_run_failure]
         with pytest.raises(InvalidSettings) as of_sensor:
-            sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
-        with dg.build_schedule_context(instance=instance) as context, pytest.raises(dg.DagsterError) as of_schedule:
+            sensor.evaluate_tick(
+                dg.build_sensor_context(instance=instance, definitions=definitions)
+            )
+        with (
+            dg.build_schedule_context(instance=instance) as context,
+            pytest.raises(dg.DagsterError) as of_schedule,
+        ):
             schedule.evaluate_tick(context)
 
     assert schedule.cron_schedule == "0 2 * * *"
@@ -290,7 +336,10 @@ def test_a_wrong_variable_fails_the_ticks_and_not_the_definitions(
 
 def test_an_impossible_time_of_the_night_leaves_the_default(tmp_path: Path) -> None:
     """Dagster refuses definitions with a wrong cron string, all of them."""
-    overrides = {"automation": {"nightly_cron": "whenever", "timezone": "Europe/Nowhere"}, "data_dir": str(tmp_path)}
+    overrides = {
+        "automation": {"nightly_cron": "whenever", "timezone": "Europe/Nowhere"},
+        "data_dir": str(tmp_path),
+    }
 
     schedule = build_defs(overrides=overrides).resolve_schedule_def("nightly_schedule")
 
@@ -310,4 +359,7 @@ def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) ->
 
     assert observed == observed_versions(settings)
     assert event.materialization.tags is not None
-    assert event.materialization.tags["dagster/input_data_version/paper_files"] == observed["paper_files"]
+    assert (
+        event.materialization.tags["dagster/input_data_version/paper_files"]
+        == observed["paper_files"]
+    )

@@ -30,38 +30,52 @@ def refusal(config: dict[str, Any]) -> str:
         ({"chunkng": {}}, 'Received unexpected config entry "chunkng"'),
         ({"chunking": {"max_tokens": "many"}}, 'is not valid for expected type "Int"'),
         ({"retrieval": {"fusion": "convx"}}, "not in enum type retrieval_fusion got convx"),
-        ({"parsing": {"source_order": ["pdf", "tex"]}}, "not in enum type parsing_source_order got tex"),
+        (
+            {"parsing": {"source_order": ["pdf", "tex"]}},
+            "not in enum type parsing_source_order got tex",
+        ),
         ({"data_dir": "elsewhere"}, 'Received unexpected config entry "data_dir"'),
     ],
 )
 def test_a_typo_is_refused_before_the_run_starts(config: dict[str, Any], said: str) -> None:
-    """A typo must be refused before the run starts: else the run fails, or goes on with other settings."""
+    """A typo must be refused before the run starts: else the run fails, or goes on with other
+    settings."""
     assert said in refusal(config)
 
 
 def test_every_setting_is_accepted_with_its_default_as_its_value() -> None:
-    """What is not offered cannot be set; what has another type than the setting cannot be written."""
+    """What is not offered cannot be set; what has another type than the setting cannot be
+    written."""
     every = load_settings().model_dump(mode="json", exclude=NOT_OF_A_RUN)
 
     assert refusal(every) == ""
 
 
 def test_the_launchpad_says_what_each_setting_is_and_its_value() -> None:
-    """It is the one place where the settings are looked up while they are changed; "Scaffold" writes the defaults."""
+    """It is the one place where the settings are looked up while they are changed; "Scaffold"
+    writes the defaults."""
     now = load_settings({"chunking": {"max_tokens": 1300}})
     fields = launchpad_schema(now)
 
     assert set(Settings.model_fields) - {"data_dir", "server"} <= set(fields)
     chunking = fields["chunking"].config_type.fields  # type: ignore[attr-defined]
-    assert chunking["max_tokens"].description == "No chunk is longer; a longer sentence or row is cut."
+    assert (
+        chunking["max_tokens"].description == "No chunk is longer; a longer sentence or row is cut."
+    )
     assert chunking["max_tokens"].default_value == 1300
-    scaffold = {name: field.default_value for name, field in fields.items() if field.default_provided}
+    scaffold = {
+        name: field.default_value for name, field in fields.items() if field.default_provided
+    }
     assert scaffold == now.model_dump(mode="json", exclude={"data_dir", "server"})
 
 
 def test_texts_of_the_command_line_become_values_of_the_launchpads_types() -> None:
     """`--set chunking.max_tokens=1100` would be refused as a text where a number is wanted."""
-    given = {"data_dir": "d", "chunking": {"max_tokens": "1300"}, "evaluation": {"floors": {"mrr": "0.5"}}}
+    given = {
+        "data_dir": "d",
+        "chunking": {"max_tokens": "1300"},
+        "evaluation": {"floors": {"mrr": "0.5"}},
+    }
 
     values = launchpad_values(given, load_settings(given))
 

@@ -11,20 +11,36 @@ from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, spe
 
 Promises = list[Promise[list[int]]]
 NONE_NEGATIVE: Promises = [
-    Promise("none_negative", "No number is below zero.", lambda numbers: [{"n": n} for n in numbers if n < 0])
+    Promise(
+        "none_negative",
+        "No number is below zero.",
+        lambda numbers: [{"n": n} for n in numbers if n < 0],
+    )
 ]
 ALL_EVEN: Promises = [
-    Promise("all_even", "Numbers are even.", lambda numbers: [{"n": n} for n in numbers if n % 2], "warning")
+    Promise(
+        "all_even",
+        "Numbers are even.",
+        lambda numbers: [{"n": n} for n in numbers if n % 2],
+        "warning",
+    )
 ]
-CRASHING: Promises = [Promise("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])]
+CRASHING: Promises = [
+    Promise("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])
+]
 
 
-def run(promises: Promises, sums: list[int], instance: dg.DagsterInstance | None = None) -> dg.ExecuteInProcessResult:
-    """An asset `sums` that publishes if its promises hold, and an asset `below` that is made from it."""
+def run(
+    promises: Promises, sums: list[int], instance: dg.DagsterInstance | None = None
+) -> dg.ExecuteInProcessResult:
+    """An asset `sums` that publishes if its promises hold, and an asset `below` that is made from
+    it."""
 
     @dg.asset(name="sums", check_specs=specs("sums", promises), output_required=False)
     def publish() -> Outcome:
-        yield from asset_step(Path("sums"), {}, lambda: Made("1", len(sums), check_all(promises, sums), dict))
+        yield from asset_step(
+            Path("sums"), {}, lambda: Made("1", len(sums), check_all(promises, sums), dict)
+        )
 
     @dg.asset(deps=["sums"])
     def below() -> None:
@@ -36,7 +52,8 @@ def run(promises: Promises, sums: list[int], instance: dg.DagsterInstance | None
 
 def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
     return {
-        str(event.asset_key and event.asset_key.to_user_string()) for event in result.get_asset_materialization_events()
+        str(event.asset_key and event.asset_key.to_user_string())
+        for event in result.get_asset_materialization_events()
     }
 
 
@@ -52,7 +69,8 @@ def test_a_promise_that_holds_passes_with_a_count_of_zero() -> None:
 
 
 def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
-    """The exact number says how bad it is, a sample where to look; ten thousand rows say nothing."""
+    """The exact number says how bad it is, a sample where to look; ten thousand rows say
+    nothing."""
     result = run(NONE_NEGATIVE, [-n for n in range(1, 501)])
 
     (check,) = result.get_asset_check_evaluations()
@@ -62,18 +80,26 @@ def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
     assert check.metadata["n_offenders"].value == 500
     assert check.metadata["promise"].value == "No number is below zero."
     assert isinstance(shown, dg.TableMetadataValue)
-    assert [record.data for record in shown.records] == [{"n": f"-{n}"} for n in range(1, N_SHOWN + 1)]
+    assert [record.data for record in shown.records] == [
+        {"n": f"-{n}"} for n in range(1, N_SHOWN + 1)
+    ]
 
 
 def test_offenders_with_other_columns_are_shown_all_the_same() -> None:
-    """Dagster refuses a table whose rows differ: the check would crash, and say nothing of the data."""
-    mixed = Promise[list[int]]("mixed", "Nothing.", lambda _: [{"n": 1, "why": ["a", "b"]}, {"n": 2, "also": 3}])
+    """Dagster refuses a table whose rows differ: the check would crash, and say nothing of the
+    data."""
+    mixed = Promise[list[int]](
+        "mixed", "Nothing.", lambda _: [{"n": 1, "why": ["a", "b"]}, {"n": 2, "also": 3}]
+    )
 
     (check,) = run([mixed], []).get_asset_check_evaluations()
 
     shown = check.metadata["offenders"]
     assert isinstance(shown, dg.TableMetadataValue)
-    assert [record.data for record in shown.records] == [{"n": "1", "why": "a, b"}, {"n": "2", "why": ""}]
+    assert [record.data for record in shown.records] == [
+        {"n": "1", "why": "a, b"},
+        {"n": "2", "why": ""},
+    ]
 
 
 def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
@@ -82,7 +108,10 @@ def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
 
     assert not result.success
     assert materialized(result) == set()
-    assert {check.check_name for check in result.get_asset_check_evaluations()} == {"none_negative", "all_even"}
+    assert {check.check_name for check in result.get_asset_check_evaluations()} == {
+        "none_negative",
+        "all_even",
+    }
 
 
 def test_a_broken_advisory_only_warns() -> None:
@@ -90,7 +119,9 @@ def test_a_broken_advisory_only_warns() -> None:
     result = run([*NONE_NEGATIVE, *ALL_EVEN], [1, 2])
 
     broken = [check for check in result.get_asset_check_evaluations() if not check.passed]
-    assert [(check.check_name, check.severity) for check in broken] == [("all_even", dg.AssetCheckSeverity.WARN)]
+    assert [(check.check_name, check.severity) for check in broken] == [
+        ("all_even", dg.AssetCheckSeverity.WARN)
+    ]
     assert result.success
     assert materialized(result) == {"sums", "below"}
 
@@ -121,8 +152,12 @@ def test_checks_stand_beside_the_figures_of_their_own_run() -> None:
         second = run([*NONE_NEGATIVE, *ALL_EVEN], [1], instance)
 
         assert second.run_id != first.run_id
-        assert {target_of(instance, check) for check in ("none_negative", "all_even")} == {second.run_id}
-        assert {check.metadata["run"].value for check in second.get_asset_check_evaluations()} == {second.run_id}
+        assert {target_of(instance, check) for check in ("none_negative", "all_even")} == {
+            second.run_id
+        }
+        assert {check.metadata["run"].value for check in second.get_asset_check_evaluations()} == {
+            second.run_id
+        }
 
 
 def test_a_withheld_check_accuses_no_earlier_materialization() -> None:
@@ -137,21 +172,34 @@ def test_a_withheld_check_accuses_no_earlier_materialization() -> None:
         assert "Nothing was published" in str(check.metadata["withheld"].value)
 
 
-def counted(instance: dg.DagsterInstance, n: int, folder: str = "a", *, is_settled: bool = True) -> tuple[bool, int]:
-    """A run of an asset that follows from `n`: whether it was made, and how many its page says are unchanged."""
+def counted(
+    instance: dg.DagsterInstance, n: int, folder: str = "a", *, is_settled: bool = True
+) -> tuple[bool, int]:
+    """A run of an asset that follows from `n`: whether it was made, and how many its page says are
+    unchanged."""
     calls = []
 
     def make() -> Made:
         calls.append(n)
         checked = check_all(ALL_EVEN, [n])
-        return Made(str(n), n, checked, lambda: COUNTS | {"n_added": n}, {"n_done": n}, is_settled=is_settled)
+        return Made(
+            str(n),
+            n,
+            checked,
+            lambda: COUNTS | {"n_added": n},
+            {"n_done": n},
+            is_settled=is_settled,
+        )
 
     @dg.asset(check_specs=specs("sums", ALL_EVEN), output_required=False)
     def sums() -> Outcome:
         yield from asset_step(Path(folder), {}, make, lambda: [n], idle={"n_done": 0})
 
     result = dg.materialize([sums], instance=instance)
-    ((check,), (event,)) = (result.get_asset_check_evaluations(), result.get_asset_materialization_events())
+    ((check,), (event,)) = (
+        result.get_asset_check_evaluations(),
+        result.get_asset_materialization_events(),
+    )
     told = {name: value.value for name, value in event.materialization.metadata.items()}
     assert (event.materialization.tags or {})["dagster/data_version"] == str(n)
     assert check.passed == (n % 2 == 0)
@@ -165,7 +213,8 @@ COUNTS = {"n_added": 0, "n_changed": 0, "n_removed": 0, "n_unchanged": 0}
 
 
 def test_an_asset_with_nothing_to_do_says_again_what_the_history_has() -> None:
-    """Every night, each table would be read and counted; or its page and its warnings would be empty."""
+    """Every night, each table would be read and counted; or its page and its warnings would be
+    empty."""
     with dg.DagsterInstance.ephemeral() as instance:
         runs = [counted(instance, n) for n in (3, 3, 3, 4, 4)]
 

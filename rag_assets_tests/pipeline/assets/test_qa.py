@@ -19,11 +19,15 @@ def citation(quote: str) -> Citation:
     return cited(quote, page=3)
 
 
-def result(id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()) -> QAResult:
+def result(
+    id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()
+) -> QAResult:
     answer = " ".join(claim.text for claim in claims) or REFUSAL
     papers = tuple(dict.fromkeys(c.paper_id for claim in claims for c in claim.citations))
     question = f"Question {id_}?"
-    return QAResult(id_, question, answer, claims, not claims, single_source, papers, unanswered, "m", (), "f")
+    return QAResult(
+        id_, question, answer, claims, not claims, single_source, papers, unanswered, "m", (), "f"
+    )
 
 
 def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
@@ -44,12 +48,16 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     found = Claim("It fell.", (citation("Ferritin fell."),))
 
     refused = replace(result("q1"), missing_names=("Chinese",))
-    page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE)
+    page = answers_page(
+        [refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE
+    )
 
     assert "### Question q1? (q1) — **refused**\n\n" + REFUSAL in page
     assert 'No passage that was found names "Chinese".' in page
     assert "### Question q2? (q2) — **single source**" in page
-    assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, "what a model wrote is shown with its quotes"
+    assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, (
+        "what a model wrote is shown with its quotes"
+    )
     assert SINGLE_SOURCE_NOTE in page
     assert "Why?" in page
 
@@ -65,8 +73,12 @@ def test_what_came_near_stands_below_with_its_place() -> None:
 
 def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:
     """An answer that is cut in the middle may say something else."""
-    short = [result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MAX_ANSWERS + 5)]
-    long = [result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)]
+    short = [
+        result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MAX_ANSWERS + 5)
+    ]
+    long = [
+        result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)
+    ]
 
     page, long_page = answers_page(short, FILE), answers_page(long, FILE)
 
@@ -91,12 +103,27 @@ def test_text_of_papers_draws_no_markup_on_the_page() -> None:
 
 
 def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Path) -> None:
-    """Reports and answers share the file; a reader who looks for one question reads down the first column."""
+    """Reports and answers share the file; a reader who looks for one question reads down the first
+    column."""
     file = tmp_path / "qa_audit.csv"
-    old = {"timestamp": "2026-01-01", "question": "Old?", "outcome": "refused", "verdict": "published"}
-    new = {"timestamp": "2026-01-02", "question": "New,\nor not?", "outcome": "answered", "verdict": "withheld"}
+    old = {
+        "timestamp": "2026-01-01",
+        "question": "Old?",
+        "outcome": "refused",
+        "verdict": "published",
+    }
+    new = {
+        "timestamp": "2026-01-02",
+        "question": "New,\nor not?",
+        "outcome": "answered",
+        "verdict": "withheld",
+    }
     append_audit(
-        file, [one | {"question_file": "", "question_id": one["question"], "fingerprint": ""} for one in (old, new)]
+        file,
+        [
+            one | {"question_file": "", "question_id": one["question"], "fingerprint": ""}
+            for one in (old, new)
+        ],
     )
 
     rows = audit_table(file).splitlines()

@@ -1,4 +1,5 @@
-"""What assets say about themselves: casts, caps, tables and charts, put to Dagster itself where it matters."""
+"""What assets say about themselves: casts, caps, tables and charts, put to Dagster itself where it
+matters."""
 
 import logging
 from pathlib import Path
@@ -34,11 +35,21 @@ def metadata_in_the_history(result: dg.MaterializeResult[Any]) -> dict[str, Any]
 
 def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
     """Dagster refuses them, and the step fails after hours of work are done."""
-    facts = {"median": np.float64(2.5), "n": np.int64(3), "share": np.float32(0.5), "is_new": np.bool_(True)}
+    facts = {
+        "median": np.float64(2.5),
+        "n": np.int64(3),
+        "share": np.float32(0.5),
+        "is_new": np.bool_(True),
+    }
 
     kept = metadata_in_the_history(materialized(made(facts=facts), Path("made"), {}, COUNTS))
 
-    assert {name: kept[name] for name in facts} == {"median": 2.5, "n": 3, "share": 0.5, "is_new": True}
+    assert {name: kept[name] for name in facts} == {
+        "median": 2.5,
+        "n": 3,
+        "share": 0.5,
+        "is_new": True,
+    }
     assert {type(kept[name]) for name in facts} <= {float, int, bool}
 
 
@@ -51,7 +62,9 @@ def test_counts_and_rows_have_the_names_that_are_plotted_over_time() -> None:
 
 def test_a_fact_that_is_not_known_is_left_out() -> None:
     """A fact that is not known has no place in a plot over time."""
-    kept = metadata_in_the_history(materialized(made(facts={"n_pages": None, "n": 0}), Path("made"), {}, COUNTS))
+    kept = metadata_in_the_history(
+        materialized(made(facts={"n_pages": None, "n": 0}), Path("made"), {}, COUNTS)
+    )
 
     assert "n_pages" not in kept
     assert kept["n"] == 0
@@ -59,7 +72,9 @@ def test_a_fact_that_is_not_known_is_left_out() -> None:
 
 def test_a_preview_is_cut_where_the_history_would_swell() -> None:
     """Metadata of every run is kept for ever, so a large preview would swell the history."""
-    result = materialized(made(previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)}), Path("made"), {}, COUNTS)
+    result = materialized(
+        made(previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)}), Path("made"), {}, COUNTS
+    )
 
     assert len(metadata_in_the_history(result)["papers"]) == MAX_MARKDOWN_CHARS
 
@@ -94,7 +109,8 @@ def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
     ],
 )
 def test_text_of_papers_breaks_no_table(value: Any, shown: str) -> None:
-    """A bar or a line end in a title shifts every cell after it; markup from a paper must not run in the UI."""
+    """A bar or a line end in a title shifts every cell after it; markup from a paper must not run
+    in the UI."""
     table = markdown_table([{"title": value, "n": 1}], n_shown=1)
 
     assert table.splitlines()[2:] == [f"| {shown} | 1 |"]
@@ -109,9 +125,17 @@ def test_a_long_cell_is_shortened_before_it_is_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("n_columns", "cell", "opens_a_window"),
-    [(5, "1", False), (6, "1", True), (13, "1", True), (3, "word " * 15, False), (3, "word " * 25, True)],
+    [
+        (5, "1", False),
+        (6, "1", True),
+        (13, "1", True),
+        (3, "word " * 15, False),
+        (3, "word " * 25, True),
+    ],
 )
-def test_a_table_too_wide_for_the_page_opens_in_a_window(n_columns: int, cell: str, opens_a_window: bool) -> None:
+def test_a_table_too_wide_for_the_page_opens_in_a_window(
+    n_columns: int, cell: str, opens_a_window: bool
+) -> None:
     """Drawn in line, columns on the right are cut off, and nothing says that they are there."""
     table = markdown_table([{f"column {n}": cell for n in range(n_columns)}], n_shown=1)
 
@@ -135,7 +159,9 @@ def test_a_histogram_counts_every_value_and_fits_into_a_preview() -> None:
     first, last = bins[0][0], bins[-1][0]
     assert first.startswith("1-")
     assert last.endswith("-1200")
-    assert all(bool(bar) == (count != "0") for _, count, *bar in bins), "a single value is visible, too"
+    assert all(bool(bar) == (count != "0") for _, count, *bar in bins), (
+        "a single value is visible, too"
+    )
 
 
 def test_nothing_to_draw_needs_no_chart() -> None:
@@ -143,7 +169,9 @@ def test_nothing_to_draw_needs_no_chart() -> None:
     assert histogram([], unit="tokens a chunk") == "*nothing to draw*"
 
 
-def test_progress_is_logged_at_the_end_and_not_at_every_step(caplog: pytest.LogCaptureFixture) -> None:
+def test_progress_is_logged_at_the_end_and_not_at_every_step(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """With one line per paper, important lines are lost among ten thousand."""
     report = progress("parsed_index", "papers")
 

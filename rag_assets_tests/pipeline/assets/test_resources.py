@@ -1,4 +1,5 @@
-"""The settings of a run: which of four sources wins, and that one run at a time writes a data folder."""
+"""The settings of a run: which of four sources wins, and that one run at a time writes a data
+folder."""
 
 import threading
 import time
@@ -24,20 +25,27 @@ from rag_assets_testing.wire import use_wire_environment
 def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:
     """What an asset is handed when a run starts with this launchpad."""
     resource = run_settings(load_settings(overrides), overrides)
-    with dg.build_resources({"settings": resource}, resource_config={"settings": {"config": dict(launchpad)}}) as built:
+    with dg.build_resources(
+        {"settings": resource}, resource_config={"settings": {"config": dict(launchpad)}}
+    ) as built:
         settings: Settings = built.settings
         return settings
 
 
 def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever changes one field for one run must not lose the others to their defaults."""
-    (tmp_path / "rag_assets.toml").write_text("[chunking]\nmin_tokens = 1\ntarget_tokens = 901\n[answering]\nk = 5\n")
+    (tmp_path / "rag_assets.toml").write_text(
+        "[chunking]\nmin_tokens = 1\ntarget_tokens = 901\n[answering]\nk = 5\n"
+    )
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "rag_assets.toml"))
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__TARGET_TOKENS", "902")
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__MIN_CHARS", "2")
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"id": "q", "question": "Why?"}')
-    overrides = {"data_dir": str(tmp_path), "chunking": {"overlap_tokens": 103, "context_tokens": 3}}
+    overrides = {
+        "data_dir": str(tmp_path),
+        "chunking": {"overlap_tokens": 103, "context_tokens": 3},
+    }
 
     settings = settings_of_a_run(
         overrides=overrides,
@@ -55,8 +63,8 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
 def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The launchpad shows the values of when the definitions were loaded. They must not win over a file that has
-    changed since: the nightly run would go on with the settings of last week."""
+    """The launchpad shows the values of when the definitions were loaded. They must not win over a
+    file that has changed since: the nightly run would go on with the settings of last week."""
     file = tmp_path / "rag_assets.toml"
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(file))
     file.write_text("[answering]\nk = 5\nmin_sources = 1\n")
@@ -74,7 +82,10 @@ def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
 def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
     """The floors are two levels deep in the settings."""
     settings = settings_of_a_run(
-        overrides={"data_dir": str(tmp_path), "evaluation": {"k": 3, "floors": {"paper_mrr": 0.1, "paper_ndcg": 0.2}}},
+        overrides={
+            "data_dir": str(tmp_path),
+            "evaluation": {"k": 3, "floors": {"paper_mrr": 0.1, "paper_ndcg": 0.2}},
+        },
         launchpad={"evaluation": {"floors": {"paper_mrr": 0.3}}},
     )
 
@@ -82,7 +93,15 @@ def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
     assert settings.evaluation.floors == {"paper_mrr": 0.3, "paper_ndcg": 0.2}
 
 
-SOME_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"}
+SOME_ASSETS = {
+    "passages",
+    "embeddings",
+    "chroma_index",
+    "index_meta",
+    "qa",
+    "reports",
+    "smoke_eval",
+}
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -114,7 +133,10 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
     with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
         run = build_defs(overrides=overrides).resolve_job_def("everything")
         result = run.execute_in_process(
-            instance=instance, asset_selection=[dg.AssetKey("qa")], raise_on_error=False, run_config=QUIET
+            instance=instance,
+            asset_selection=[dg.AssetKey("qa")],
+            raise_on_error=False,
+            run_config=QUIET,
         )
 
     assert met == refused
@@ -134,7 +156,9 @@ def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) 
         assert lock.is_locked, "free again after the run"
 
 
-def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_second_run_says_that_it_waits_and_then_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A run that waits without saying so is taken for hung and killed."""
     lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
     lock.acquire(timeout=0)
@@ -169,7 +193,9 @@ def test_the_engine_is_opened_once_and_only_when_it_is_asked_for(
     monkeypatch.setattr(resources, "open_engine", counting)
     overrides = {"data_dir": str(tmp_path)}
     settings = run_settings(load_settings(overrides), overrides)
-    with dg.build_resources({"settings": settings, "models": run_models, "engine": run_engine}) as built:
+    with dg.build_resources(
+        {"settings": settings, "models": run_models, "engine": run_engine}
+    ) as built:
         n_before = len(opened)
         engines = {id(built.engine()) for _ in range(3)}
 

@@ -39,7 +39,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg2://")
         folder = tmp_path / "home"
         folder.mkdir()
-        config = f"telemetry: {{enabled: false}}\nstorage: {{postgres: {{postgres_url: '{url}'}}}}\n"
+        config = (
+            f"telemetry: {{enabled: false}}\nstorage: {{postgres: {{postgres_url: '{url}'}}}}\n"
+        )
         (folder / "dagster.yaml").write_text(config, "utf-8")
         yield folder
         server.cleanup()
@@ -51,7 +53,9 @@ def test_with_postgres_two_machines_never_write_one_folder_and_a_killed_run_hold
     """A lock of a file is not seen by the other machines of a shared disk: both would publish."""
     data, there = tmp_path / "data", tmp_path / "held"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    other = subprocess.Popen([sys.executable, "-c", HOLDER, str(home), str(data), str(there)], env=environment)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(home), str(data), str(there)], env=environment
+    )
     try:
         deadline = time.monotonic() + 60
         while not there.exists():

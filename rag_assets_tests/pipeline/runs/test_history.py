@@ -21,7 +21,9 @@ QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
 def data_folder(path: Path) -> Path:
     """A data folder with one paper."""
     (path / "papers").mkdir(parents=True)
-    (path / "papers" / "a.txt").write_text("Ferritin fell by 12% in all groups of runners within a month.")
+    (path / "papers" / "a.txt").write_text(
+        "Ferritin fell by 12% in all groups of runners within a month."
+    )
     return path
 
 
@@ -36,8 +38,11 @@ def runs_of(home: Path) -> list[dg.DagsterRun]:
         return list(instance.get_runs())
 
 
-def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One history for all: the plots and checks of a trial stand among those of the demo, and none can be read."""
+def test_each_data_folder_has_a_history_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One history for all: the plots and checks of a trial stand among those of the demo, and none
+    can be read."""
     monkeypatch.chdir(tmp_path)
     demo, own = data_folder(tmp_path / "data"), data_folder(tmp_path / "elsewhere" / "own")
     rag_assets("run", "--select", "parsed_index")
@@ -48,13 +53,16 @@ def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path, monkeypatch: 
     assert [run.run_id for run in runs_of(demo / ".dagster")] == before
     (run,) = runs_of(own / ".dagster")
     assert run.run_id not in before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "elsewhere"], "no history beside them"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "elsewhere"], (
+        "no history beside them"
+    )
 
 
 def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Several folders may share one history on purpose; then only the tags tell their runs apart."""
+    """Several folders may share one history on purpose; then only the tags tell their runs
+    apart."""
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         data_folder(tmp_path / name)
@@ -95,14 +103,19 @@ def test_a_run_is_tagged_with_its_folder_and_with_who_started_it(
 
 def test_the_launchpad_cannot_write_another_folder(tmp_path: Path) -> None:
     """It would put the runs of one folder into the history of another."""
-    job = build_defs(overrides={"data_dir": str(data_folder(tmp_path / "data"))}).resolve_job_def("everything")
+    job = build_defs(overrides={"data_dir": str(data_folder(tmp_path / "data"))}).resolve_job_def(
+        "everything"
+    )
 
     with pytest.raises(dg.DagsterInvalidConfigError, match="data_dir"):
-        job.execute_in_process(run_config={"resources": {"settings": {"config": {"data_dir": str(tmp_path)}}}})
+        job.execute_in_process(
+            run_config={"resources": {"settings": {"config": {"data_dir": str(tmp_path)}}}}
+        )
 
 
 def test_a_new_history_is_without_telemetry_and_runs_one_at_a_time(tmp_path: Path) -> None:
-    """With its defaults, Dagster calls home, and two runs of the UI wait for each other inside their first step."""
+    """With its defaults, Dagster calls home, and two runs of the UI wait for each other inside
+    their first step."""
     home = dagster_home(Paths(tmp_path / "data"))
 
     assert home == tmp_path / "data" / ".dagster"
@@ -112,7 +125,9 @@ def test_a_new_history_is_without_telemetry_and_runs_one_at_a_time(tmp_path: Pat
         assert instance.managed_python_loggers == ["rag_assets"]
 
 
-def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_is_set_up_already_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The owner of that home may have moved the history to Postgres."""
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     (tmp_path / "dagster.yaml").write_text("telemetry:\n  enabled: true\n")
@@ -124,8 +139,11 @@ def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("n_kept", [0, 10, 200])
-def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(tmp_path: Path, n_kept: int) -> None:
-    """Dagster takes what is missing for its defaults: telemetry, and ten runs at once that write one folder."""
+def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(
+    tmp_path: Path, n_kept: int
+) -> None:
+    """Dagster takes what is missing for its defaults: telemetry, and ten runs at once that write
+    one folder."""
     paths = Paths(tmp_path / "data")
     config = dagster_home(paths) / "dagster.yaml"
     whole = config.read_bytes()
@@ -136,13 +154,17 @@ def test_a_configuration_that_a_full_disk_cut_short_is_made_whole(tmp_path: Path
     assert config.read_bytes() == whole
 
 
-@pytest.mark.parametrize("content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5", "\xff"])
+@pytest.mark.parametrize(
+    "content", ["telemetry: [", "- telemetry", "telmetry: {}", "telemetry: 5", "\xff"]
+)
 def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path, content: str) -> None:
     """Dagster answers with a traceback."""
     home = dagster_home(Paths(tmp_path / "data"))
     (home / "dagster.yaml").write_text(content, "latin-1")
 
-    with pytest.raises(InvalidSettings, match=r"Dagster cannot use .*dagster\.yaml\. Mend it, or delete it"):
+    with pytest.raises(
+        InvalidSettings, match=r"Dagster cannot use .*dagster\.yaml\. Mend it, or delete it"
+    ):
         opened_instance(home)
 
 

@@ -29,7 +29,11 @@ with interruptible() as interruption:
 @contextmanager
 def python(code: str) -> Iterator["subprocess.Popen[str]"]:
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             yield process
@@ -50,7 +54,10 @@ def test_the_second_signal_ends_a_process_that_is_stuck(number: signal.Signals, 
         process.send_signal(number)
 
         assert process.wait(DEADLINE_S) == code
-        assert process.stderr.read().strip() == "Ending, and keeping what is done. Once more ends it at once."
+        assert (
+            process.stderr.read().strip()
+            == "Ending, and keeping what is done. Once more ends it at once."
+        )
 
 
 def test_a_block_that_is_not_ended_leaves_signals_as_they_were() -> None:

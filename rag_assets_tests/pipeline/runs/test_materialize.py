@@ -56,7 +56,8 @@ def settings_over(data: Path) -> dict[str, Any]:
 def test_a_selection_means_what_it_means_in_the_ui(
     shared: Path, selection: str, assets: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A selection of the UI must mean the same on the command line; a plus takes everything above, not one step."""
+    """A selection of the UI must mean the same on the command line; a plus takes everything above,
+    not one step."""
     monkeypatch.setenv("DAGSTER_HOME", str(shared.parent / "home"))
     report = materialize(selection, settings_over(shared))
 
@@ -85,7 +86,8 @@ def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, pr
 
 
 def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
-    """The user needs the message of the step that failed, not that of Dagster's executor around it."""
+    """The user needs the message of the step that failed, not that of Dagster's executor around
+    it."""
     report = materialize("blocks", {"data_dir": str(data)})
 
     (message,) = report.errors
@@ -95,7 +97,9 @@ def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
     assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
 
 
-def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stopped_a_run_before_its_first_step_is_in_its_report(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without the reason in the report, the user has to search the event log."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -128,7 +132,8 @@ def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
 
 
 def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
-    """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
+    """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a
+    time may start."""
     folder = tmp_path / "home" / "command_line_runs"
     materialize("parsed_index", {"data_dir": str(data)})
     with dg.DagsterInstance.get() as instance:
@@ -153,7 +158,9 @@ def test_a_command_that_waits_for_another_run_has_begun_none(data: Path, tmp_pat
     with FileLock(data / LOCK_NAME), log.open("w") as output:
         waiting = subprocess.Popen([sys.executable, "-c", code], stderr=output)
         try:
-            wait_until(lambda: waiting.poll() is not None or "waiting for it" in log.read_text(), "the run")
+            wait_until(
+                lambda: waiting.poll() is not None or "waiting for it" in log.read_text(), "the run"
+            )
             with dg.DagsterInstance.get() as instance:
                 n_begun = len(instance.get_runs())
         finally:

@@ -1,4 +1,5 @@
-"""Runs that a server asks for: one after the other, each in a process of its own, followed in Dagster's history."""
+"""Runs that a server asks for: one after the other, each in a process of its own, followed in
+Dagster's history."""
 
 import os
 import signal
@@ -51,8 +52,11 @@ def is_locked(world: World, run_id: str) -> bool:
 
 
 def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -> None:
-    """Twenty files dropped at once must not lead to twenty runs; and a run of the command line is waited for."""
-    world.write_paper("kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water.")
+    """Twenty files dropped at once must not lead to twenty runs; and a run of the command line is
+    waited for."""
+    world.write_paper(
+        "kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water."
+    )
     with only_writer(world.paths.data, patience_s=0):
         first, second = runs.ask(), runs.ask()
         waiting = runs.progress(first)
@@ -83,10 +87,14 @@ def test_a_requested_run_is_a_run_of_dagsters_history(world: World, runs: RunReq
     assert run.tags["rag_assets/started_by"] == "rag-assets serve"
 
 
-def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(world: World, runs: RunRequests) -> None:
+def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(
+    world: World, runs: RunRequests
+) -> None:
     """If the killed run had published a part, questions would be answered from half a corpus."""
     before = world.paths.chunks.read_bytes()
-    world.write_paper("kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water.")
+    world.write_paper(
+        "kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water."
+    )
     killed = runs.ask()
     until(lambda: runs.progress(killed).state == "running")
     os.kill(runs._processes[killed].pid, signal.SIGKILL)
@@ -94,12 +102,16 @@ def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(world
     failed = ended(runs, killed)
 
     assert failed.state == "failed"
-    assert failed.message.startswith("The process of this run was killed; what it had published stays")
+    assert failed.message.startswith(
+        "The process of this run was killed; what it had published stays"
+    )
     assert world.paths.chunks.read_bytes() == before
     assert ended(runs, runs.ask()).message == "Papers: 1 added, 0 changed, 0 removed."
 
 
-def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(world: World, runs: RunRequests) -> None:
+def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(
+    world: World, runs: RunRequests
+) -> None:
     """A paper that was uploaded before the server stopped would never be indexed."""
     with only_writer(world.paths.data, patience_s=0):
         waiting = runs.ask()
@@ -128,11 +140,17 @@ def test_a_run_that_cannot_begin_has_failed(world: World, runs: RunRequests) -> 
 
 
 def test_a_run_that_publishes_nothing_names_the_broken_promise() -> None:
-    """ "The run failed" alone does not tell the reader of the page that a paper is wrong and not the program."""
+    """ "The run failed" alone does not tell the reader of the page that a paper is wrong and not the
+    program."""
 
-    @dg.asset(check_specs=[dg.AssetCheckSpec("ids_unique", asset="papers", blocking=True)], output_required=False)
+    @dg.asset(
+        check_specs=[dg.AssetCheckSpec("ids_unique", asset="papers", blocking=True)],
+        output_required=False,
+    )
     def papers() -> Iterator[dg.AssetCheckResult]:
-        yield dg.AssetCheckResult(check_name="ids_unique", passed=False, metadata={"promise": "Every id occurs once."})
+        yield dg.AssetCheckResult(
+            check_name="ids_unique", passed=False, metadata={"promise": "Every id occurs once."}
+        )
 
     with dg.DagsterInstance.ephemeral() as instance:
         run = dg.materialize([papers], instance=instance, raise_on_error=False)

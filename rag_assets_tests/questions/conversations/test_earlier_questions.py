@@ -1,4 +1,5 @@
-"""Which questions count as asked before: measured with the packaged model on pairs that differ in what decides."""
+"""Which questions count as asked before: measured with the packaged model on pairs that differ in
+what decides."""
 
 from collections.abc import Callable
 from itertools import product
@@ -24,7 +25,10 @@ AUTHORS = ("Miller", "Okafor")
 TURNED = (
     ("Does exercise increase bone density?", "Does exercise decrease bone density?"),
     ("What are the advantages of early surgery?", "What are the disadvantages of early surgery?"),
-    ("Which patients were included in the trial?", "Which patients were not included in the trial?"),
+    (
+        "Which patients were included in the trial?",
+        "Which patients were not included in the trial?",
+    ),
     ("What happened before the intervention?", "What happened after the intervention?"),
     ("Who measured the samples?", "When were the samples measured?"),
     ("How many women reported pain?", "How many men reported pain?"),
@@ -60,7 +64,9 @@ def variants() -> list[list[str]]:
     return [sorted({template.format(**filling) for filling in fillings}) for template in TEMPLATES]
 
 
-def test_no_question_with_another_name_or_number_counts_as_the_same(earlier: Callable[[], EarlierQuestions]) -> None:
+def test_no_question_with_another_name_or_number_counts_as_the_same(
+    earlier: Callable[[], EarlierQuestions],
+) -> None:
     """A reader would get the answer about another drug or year, and not notice."""
     n_pairs, wrong = 0, []
     for texts in variants():
@@ -99,7 +105,9 @@ def test_a_word_that_turns_the_meaning_makes_another_question(
 
 
 @pytest.mark.parametrize(("first", "second"), SAME)
-def test_the_same_in_other_words_is_found(earlier: Callable[[], EarlierQuestions], first: str, second: str) -> None:
+def test_the_same_in_other_words_is_found(
+    earlier: Callable[[], EarlierQuestions], first: str, second: str
+) -> None:
     """A cache that finds nothing is only in the way."""
     known = earlier()
     known.remember(ask(first), "v1")
@@ -107,7 +115,9 @@ def test_the_same_in_other_words_is_found(earlier: Callable[[], EarlierQuestions
     assert known.same_as(ask(second), "v1") == first
 
 
-def test_another_filter_or_another_publication_is_another_question(earlier: Callable[[], EarlierQuestions]) -> None:
+def test_another_filter_or_another_publication_is_another_question(
+    earlier: Callable[[], EarlierQuestions],
+) -> None:
     """An answer of before an edit, or of other papers, would be given."""
     first, second = SAME[0]
     known = earlier()

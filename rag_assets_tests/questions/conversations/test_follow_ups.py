@@ -13,8 +13,12 @@ def answered(question: str, *cited: str, asked: Rewritten | None = None) -> Turn
     return Turn(question, asked or Rewritten.as_it_stands(question), {"sources_used": list(cited)})
 
 
-@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.needs == "papers"], ids=lambda pair: pair.follow_up)
-def test_a_follow_up_about_a_cited_paper_is_asked_of_that_paper_in_its_own_words(pair: FollowUp) -> None:
+@pytest.mark.parametrize(
+    "pair", [pair for pair in PAIRS if pair.needs == "papers"], ids=lambda pair: pair.follow_up
+)
+def test_a_follow_up_about_a_cited_paper_is_asked_of_that_paper_in_its_own_words(
+    pair: FollowUp,
+) -> None:
     """Other papers would answer under the name of the one that was meant."""
     assert pair.read().paper_ids == pair.papers
     assert pair.read().question == pair.follow_up
@@ -27,7 +31,9 @@ def test_most_follow_ups_are_asked_with_what_they_need() -> None:
     assert sum(pair.given() == pair.needs for pair in need) >= 0.9 * len(need)
 
 
-@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.set == "short"], ids=lambda pair: pair.follow_up)
+@pytest.mark.parametrize(
+    "pair", [pair for pair in PAIRS if pair.set == "short"], ids=lambda pair: pair.follow_up
+)
 def test_a_short_question_is_asked_with_the_one_before_only_if_it_needs_it(pair: FollowUp) -> None:
     """ "What is dropout?" was searched together with the bats of the question before."""
     assert pair.given() == pair.needs
@@ -44,12 +50,17 @@ def test_a_short_question_is_asked_with_the_one_before_only_if_it_needs_it(pair:
 )
 def test_a_question_with_words_of_its_own_is_asked_as_it_stands(question: str) -> None:
     """A new topic would be answered with what is known of the one before."""
-    assert standalone(question, [answered("What is BM25?", "bm25")]) == Rewritten.as_it_stands(question)
+    assert standalone(question, [answered("What is BM25?", "bm25")]) == Rewritten.as_it_stands(
+        question
+    )
 
 
 def test_the_reading_is_told_and_is_one_question() -> None:
-    """The page shows what was asked in the user's place, and why; the question before is not answered again."""
-    read = standalone("And in mice?", [answered("Does iron help, and how fast: in days; or weeks?", "iron")])
+    """The page shows what was asked in the user's place, and why; the question before is not
+    answered again."""
+    read = standalone(
+        "And in mice?", [answered("Does iron help, and how fast: in days; or weeks?", "iron")]
+    )
 
     assert read == Rewritten(
         "And in mice? (Does iron help and how fast in days or weeks)",
@@ -63,7 +74,9 @@ def test_a_second_follow_up_keeps_the_topic_of_the_first() -> None:
     """ "Why?" after "And in mice?" is about neither of them alone."""
     first = standalone("And in mice?", [answered("Does iron help?", "iron")])
 
-    second = standalone("Why?", [answered("Does iron help?", "iron"), answered("And in mice?", "iron", asked=first)])
+    second = standalone(
+        "Why?", [answered("Does iron help?", "iron"), answered("And in mice?", "iron", asked=first)]
+    )
 
     assert second.question == "Why? (And in mice Does iron help)"
 
@@ -107,7 +120,12 @@ def test_the_other_paper_is_the_one_not_looked_at() -> None:
 
 def test_a_question_within_one_paper_goes_on_within_it() -> None:
     """ "And in children?" after "What did that paper find in adults?" is about the same paper."""
-    asked = Rewritten("What does that paper find in adults?", is_rewritten=True, reason="-", paper_ids=("smith2020",))
+    asked = Rewritten(
+        "What does that paper find in adults?",
+        is_rewritten=True,
+        reason="-",
+        paper_ids=("smith2020",),
+    )
 
     read = standalone("And in children?", [answered(asked.question, "smith2020", asked=asked)])
 
@@ -120,7 +138,9 @@ def test_the_first_question_stays_as_it_is() -> None:
     assert standalone("How does it work?", []) == Rewritten.as_it_stands("How does it work?")
 
 
-@pytest.mark.parametrize("text", ["", "   ", "?", "it", "why" * 3000, "it " * 3000, "And " + "in " * 2000, "\u0000it"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?", "it", "why" * 3000, "it " * 3000, "And " + "in " * 2000, "\u0000it"]
+)
 def test_any_text_is_read_without_an_error(text: str) -> None:
     """Questions are untrusted, and long ones must not take long."""
     read = standalone(text, [answered("What is ColBERT?", "late_interaction")])

@@ -10,11 +10,20 @@ import pytest
 
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.connections import Connections
-from rag_assets.questions.conversations import RewritingModel, Rewritten, Turn, open_rewriting_model, standalone
+from rag_assets.questions.conversations import (
+    RewritingModel,
+    Rewritten,
+    Turn,
+    open_rewriting_model,
+    standalone,
+)
 from rag_assets_testing.wire import BadKey, ProtocolName, Reply, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS
 
-ANSWER = {"answer": "ColBERT keeps 128 numbers per token.", "sources_used": ["late_interaction", "encoders"]}
+ANSWER = {
+    "answer": "ColBERT keeps 128 numbers per token.",
+    "sources_used": ["late_interaction", "encoders"],
+}
 LAST = Turn("What is ColBERT?", Rewritten.as_it_stands("What is ColBERT?"), ANSWER)
 FOLLOW_UP = "And how much memory does that take?"
 
@@ -24,10 +33,14 @@ def reply(question: str, *paper_ids: str) -> Reply:
 
 
 @contextmanager
-def rewriting(server: WireServer, monkeypatch: pytest.MonkeyPatch, data: Path) -> Iterator[RewritingModel]:
+def rewriting(
+    server: WireServer, monkeypatch: pytest.MonkeyPatch, data: Path
+) -> Iterator[RewritingModel]:
     use_wire_environment(monkeypatch, server)
     values: dict[str, Any] = {"model": f"{server.protocol_name}:{MODELS[server.protocol_name]}"}
-    settings = Settings.model_validate({"data_dir": str(data), "answering": values, "model_access": HURRIED})
+    settings = Settings.model_validate(
+        {"data_dir": str(data), "answering": values, "model_access": HURRIED}
+    )
     with Connections(settings.model_access) as connections:
         model = open_rewriting_model(settings, connections)
         assert model is not None
@@ -40,7 +53,11 @@ def test_a_model_completes_a_follow_up_from_what_was_said(
 ) -> None:
     """Through every provider's real SDK; the model reads questions and answers as data."""
     with WireServer(provider) as server, rewriting(server, monkeypatch, tmp_path) as model:
-        server.answer_with(reply("How much memory do the 128 numbers per token of ColBERT take?", "late_interaction"))
+        server.answer_with(
+            reply(
+                "How much memory do the 128 numbers per token of ColBERT take?", "late_interaction"
+            )
+        )
 
         read = standalone(FOLLOW_UP, [LAST], model)
 
@@ -53,7 +70,9 @@ def test_a_model_completes_a_follow_up_from_what_was_said(
     assert "What is ColBERT?" in request.prompt
 
 
-def test_a_question_that_the_model_returns_unchanged_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_the_model_returns_unchanged_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is shown as rewritten that was not."""
     with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
         server.answer_with(reply("What is BM25?"))
@@ -75,14 +94,17 @@ def test_a_question_that_the_model_returns_unchanged_stays(tmp_path: Path, monke
 def test_a_rewriting_that_adds_to_what_was_said_is_not_used(
     bad: Reply, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer to a question with a foreign name or number in it would be right, and about something else."""
+    """An answer to a question with a foreign name or number in it would be right, and about
+    something else."""
     with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
         server.answer_with(bad, bad)
 
         assert standalone(FOLLOW_UP, [LAST], model) == standalone(FOLLOW_UP, [LAST])
 
 
-def test_rules_decide_while_the_model_cannot_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_decide_while_the_model_cannot_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A follow-up must not fail because of a model, and must not wait for it again and again."""
     with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
         server.answer_with(BadKey())

@@ -20,8 +20,14 @@ def path(tmp_path: Path) -> Path:
 
 
 def turn(question: str, answer: str = "Ferritin fell.") -> Turn:
-    asked = Rewritten(f"{question} (alone)", is_rewritten=True, reason="It was unclear.", paper_ids=("smith2020",))
-    return Turn(question, asked, {"answer": answer, "claims": [{"text": answer}], "sources_used": ["smith2020"]})
+    asked = Rewritten(
+        f"{question} (alone)", is_rewritten=True, reason="It was unclear.", paper_ids=("smith2020",)
+    )
+    return Turn(
+        question,
+        asked,
+        {"answer": answer, "claims": [{"text": answer}], "sources_used": ["smith2020"]},
+    )
 
 
 def test_a_turn_is_kept_with_its_question_as_asked_and_its_answer(path: Path) -> None:
@@ -72,7 +78,9 @@ def test_the_oldest_turns_go_first_and_numbers_go_on(path: Path) -> None:
 
         assert [one.number for one in kept.turns] == [3, 4]
         assert kept.summary.n_turns == 4
-        assert [one.question for one in conversations.last_turns(conversation_id, 1)] == ["Question 3?"]
+        assert [one.question for one in conversations.last_turns(conversation_id, 1)] == [
+            "Question 3?"
+        ]
 
 
 def test_conversations_left_alone_longest_make_room(path: Path) -> None:
@@ -90,7 +98,8 @@ def test_conversations_left_alone_longest_make_room(path: Path) -> None:
 
 
 def test_the_database_stays_within_its_size(path: Path) -> None:
-    """Long answers count too, and the conversation that goes on is never the one that is deleted."""
+    """Long answers count too, and the conversation that goes on is never the one that is
+    deleted."""
     with Conversations(path, ConversationLimits(max_mb=1)) as conversations:
         current = conversations.start()
         conversations.add(current, turn("Now?"))
@@ -112,7 +121,9 @@ def test_an_answer_that_is_too_large_is_refused_and_nothing_is_lost(path: Path) 
         conversation_id = conversations.start()
         conversations.add(conversation_id, turn("Short?"))
 
-        with pytest.raises(TurnTooLarge, match=r"1,000 are kept of one\. The conversation goes on without it\."):
+        with pytest.raises(
+            TurnTooLarge, match=r"1,000 are kept of one\. The conversation goes on without it\."
+        ):
             conversations.add(conversation_id, turn("Long?", "word " * 1_000))
 
         assert [one.turn.question for one in conversations.get(conversation_id).turns] == ["Short?"]
@@ -133,7 +144,9 @@ def test_threads_add_side_by_side(path: Path) -> None:
         for thread in threads:
             thread.join()
 
-        assert [one.number for one in conversations.get(conversation_id).turns] == list(range(1, 161))
+        assert [one.number for one in conversations.get(conversation_id).turns] == list(
+            range(1, 161)
+        )
 
 
 _ADDING = """
@@ -151,9 +164,12 @@ with Conversations(Path(sys.argv[1])) as conversations:
 
 
 def test_a_killed_process_loses_no_turn_that_was_added(path: Path) -> None:
-    """kill -9 of the server: what was shown as answered is there afterwards, and the file is whole."""
+    """kill -9 of the server: what was shown as answered is there afterwards, and the file is
+    whole."""
     for _ in range(3):
-        writer = subprocess.Popen([sys.executable, "-c", _ADDING, str(path)], stdout=subprocess.PIPE, text=True)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", _ADDING, str(path)], stdout=subprocess.PIPE, text=True
+        )
         assert writer.stdout is not None
         conversation_id = writer.stdout.readline().strip()
         for _ in range(5):
@@ -168,7 +184,9 @@ def test_a_killed_process_loses_no_turn_that_was_added(path: Path) -> None:
             kept = conversations.get(conversation_id)
 
         assert [one.number for one in kept.turns][:n_added] == list(range(1, n_added + 1))
-        assert kept.summary.n_turns in (n_added, n_added + 1), "one may have been added and not been told"
+        assert kept.summary.n_turns in (n_added, n_added + 1), (
+            "one may have been added and not been told"
+        )
     assert list(path.parent.glob("*damaged*")) == []
 
 

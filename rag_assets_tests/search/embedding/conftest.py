@@ -26,7 +26,8 @@ def float32(models_folder: Path) -> Embedder:
 
 
 def hub_folder_with(model: Path, repository: str, folder: Path) -> Path:
-    """A models folder with a model in it as huggingface_hub leaves it after a download; returns the folder of files."""
+    """A models folder with a model in it as huggingface_hub leaves it after a download; returns the
+    folder of files."""
     snapshot = folder / repository / "snapshots" / "0123"
     shutil.copytree(model, snapshot)
     write_tokenizer(snapshot, max_tokens=256)

@@ -8,7 +8,10 @@ PARAGRAPH = (
     "than in women, and larger in those who had started with high values. Two volunteers left the study because of "
     "headaches, which went away within a week."
 )
-LONG = " ".join(f"Measurement {n} gave {n * 7 % 31}.{n % 10} units at site {chr(65 + n % 26)}." for n in range(40))
+LONG = " ".join(
+    f"Measurement {n} gave {n * 7 % 31}.{n % 10} units at site {chr(65 + n % 26)}."
+    for n in range(40)
+)
 """About twice what the model reads."""
 
 TEXTS = (QUESTION, UNTIDY, PARAGRAPH, LONG)

@@ -32,15 +32,20 @@ def write_sparse_model(models_folder: Path, synonyms: Mapping[str, str]) -> Path
     folder.mkdir(parents=True)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("0123")
-    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json"):
+    for name in (
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "config.json",
+    ):
         shutil.copy(packaged_model_folder() / name, folder / name)
     onnx.save(_graph(synonyms), folder / "model.onnx")
     return folder
 
 
 def _graph(synonyms: Mapping[str, str]) -> onnx.ModelProto:
-    """Logits, shape (texts, tokens, words): 3 for each token itself, 1 more for its synonym. Special tokens, numbers
-    100 to 103, have none."""
+    """Logits, shape (texts, tokens, words): 3 for each token itself, 1 more for its synonym.
+    Special tokens, numbers 100 to 103, have none."""
     of_word = np.full(_N_WORDS, 0, np.int64)
     for word, synonym in synonyms.items():
         of_word[number_of(word)] = number_of(synonym)
@@ -69,7 +74,9 @@ def _graph(synonyms: Mapping[str, str]) -> onnx.ModelProto:
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
         for name in ("input_ids", "attention_mask", "token_type_ids")
     ]
-    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", "tokens", _N_WORDS])]
+    outputs = [
+        helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", "tokens", _N_WORDS])
+    ]
     kept = [numpy_helper.from_array(value, name) for name, value in constants.items()]
     graph = helper.make_graph(nodes, "sparse", inputs, outputs, kept)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)

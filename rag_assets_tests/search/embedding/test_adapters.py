@@ -20,7 +20,12 @@ MODELS = {
     "openai": "openai:text-embedding-3-small",
     "ollama": "ollama:nomic-embed-text",
 }
-TEXTS = ["Ferritin fell in all groups.", "Basalt takes up water.", "x", "Iron kept ferritin stable. " * 20]
+TEXTS = [
+    "Ferritin fell in all groups.",
+    "Basalt takes up water.",
+    "x",
+    "Iron kept ferritin stable. " * 20,
+]
 
 
 @pytest.fixture(params=MODELS)
@@ -31,13 +36,16 @@ def embedder(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> Iterator[Embedder]:
-    """Each provider's model; those behind an API on a local server, the hub's model as a download leaves it."""
+    """Each provider's model; those behind an API on a local server, the hub's model as a download
+    leaves it."""
     monkeypatch.chdir(tmp_path)
     settings, folder = EmbeddingSettings(model=MODELS[request.param]), models_folder
     if request.param == "fastembed":
         float32.embed_query("ferritin")
         folder = tmp_path
-        hub_folder_with(models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", folder)
+        hub_folder_with(
+            models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", folder
+        )
     if request.param not in PROTOCOLS:
         yield open_embedder(settings, folder, n_threads=2)
         return
@@ -52,7 +60,8 @@ def test_every_adapter_is_held_to_this_contract() -> None:
 
 
 def test_a_vector_has_length_one_and_depends_on_its_own_text_only(embedder: Embedder) -> None:
-    """A vector that depends on its neighbours is another one in the next run: the cache would hold what nobody made."""
+    """A vector that depends on its neighbours is another one in the next run: the cache would hold
+    what nobody made."""
     together = embedder.embed_passages(TEXTS)
     backwards = embedder.embed_passages(TEXTS[::-1])[::-1]
 
@@ -72,7 +81,8 @@ def test_a_question_lies_nearest_the_passage_that_says_the_same(embedder: Embedd
 
 
 def test_batches_and_counts_cover_every_text(embedder: Embedder) -> None:
-    """A text that is in no batch gets no vector; one that counts no tokens is cut without notice."""
+    """A text that is in no batch gets no vector; one that counts no tokens is cut without
+    notice."""
     assert sum(embedder.request_sizes(TEXTS)) == len(TEXTS)
     counts = embedder.count_tokens(TEXTS)
     assert counts[3] > counts[0] > counts[2] > 0
@@ -82,5 +92,7 @@ def test_batches_and_counts_cover_every_text(embedder: Embedder) -> None:
 def test_the_identity_can_name_a_folder_and_is_part_of_the_facts(embedder: Embedder) -> None:
     """It names the cache of the model's vectors on every file system."""
     assert embedder.identity == embedder.facts.identity
-    assert set(embedder.identity) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-")
+    assert set(embedder.identity) <= set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+    )
     assert embedder.facts.max_tokens > 0

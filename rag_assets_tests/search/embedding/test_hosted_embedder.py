@@ -11,7 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.core.errors import BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
+from rag_assets.core.errors import (
+    BudgetExhausted,
+    ContextTooLong,
+    InvalidSettings,
+    ModelUnavailable,
+)
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets.hosted.access import EMBEDDING_REQUESTS
@@ -40,12 +45,16 @@ MODELS: dict[ProtocolName, str] = {
 }
 TEXTS = ["Ferritin fell in all groups.", "Basalt takes up water.", "Iron kept ferritin stable."]
 FAST = ProviderLimits(max_concurrent=4, requests_per_minute=6000)
-ACCESS = ModelAccessSettings(timeout_s=6, max_attempts=3, max_wait_s=2, google=FAST, openai=FAST, ollama=FAST)
+ACCESS = ModelAccessSettings(
+    timeout_s=6, max_attempts=3, max_wait_s=2, google=FAST, openai=FAST, ollama=FAST
+)
 Open = Callable[..., Embedder]
 
 
 @pytest.fixture(params=MODELS)
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServer]:
+def server(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[WireServer]:
     """Each provider that has embeddings, with the environment pointing at it and no .env."""
     monkeypatch.chdir(tmp_path)
     with WireServer(request.param) as wire:
@@ -58,10 +67,16 @@ def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
     """Opens embedders of the server's provider, each with connections of its own."""
     with ExitStack() as stack:
 
-        def open_one(access: ModelAccessSettings = ACCESS, kept: KeptFile | None = None, **other: object) -> Embedder:
-            settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
+        def open_one(
+            access: ModelAccessSettings = ACCESS, kept: KeptFile | None = None, **other: object
+        ) -> Embedder:
+            settings = EmbeddingSettings.model_validate(
+                {"model": MODELS[server.protocol_name], **other}
+            )
             connections = stack.enter_context(Connections(access))
-            return open_embedder(settings, tmp_path, n_threads=1, connections=connections, kept=kept)
+            return open_embedder(
+                settings, tmp_path, n_threads=1, connections=connections, kept=kept
+            )
 
         yield open_one
 
@@ -71,7 +86,9 @@ def prefix_of(server: WireServer, kind: str) -> str:
     return own[kind] if server.protocol_name == "ollama" else ""
 
 
-def test_passages_come_back_as_unit_vectors_in_their_order(server: WireServer, opened: Open) -> None:
+def test_passages_come_back_as_unit_vectors_in_their_order(
+    server: WireServer, opened: Open
+) -> None:
     """A vector at another passage's place makes every search wrong, and no check can see it."""
     embedder = opened()
 
@@ -115,7 +132,8 @@ def test_shorter_vectors_are_asked_for_and_scaled(server: WireServer, opened: Op
 
 
 def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opened: Open) -> None:
-    """The provider counts with a tokenizer of its own, rejects what is larger, and the run could never end."""
+    """The provider counts with a tokenizer of its own, rejects what is larger, and the run could
+    never end."""
     limits = EMBEDDING_REQUESTS[server.protocol_name]
     texts = [f"observation {number}" for number in range(limits.n_texts + 7)]
     long = [" ".join(f"word{number}{n}" for n in range(300)) for number in range(24)]
@@ -131,8 +149,12 @@ def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opene
     assert np.allclose(vectors[-1], embedder.embed_passages(texts[-1:])[0], atol=1e-6)
     of_long = server.requests[n_before:-1]
     prefix = prefix_of(server, "passage")
-    assert [text for request in of_long for text in request.texts] == [prefix + text for text in long], "none was cut"
-    assert all(sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens * MARGIN for one in of_long)
+    assert [text for request in of_long for text in request.texts] == [
+        prefix + text for text in long
+    ], "none was cut"
+    assert all(
+        sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens * MARGIN for one in of_long
+    )
     assert len(of_long) > 1 or server.protocol_name != "google"
 
 
@@ -141,7 +163,9 @@ def test_no_text_is_too_long_for_the_provider(server: WireServer, opened: Open) 
     opened(max_tokens=512).embed_passages(["QmFzZTY0" * 500])
 
     (text,) = server.requests[0].texts
-    assert len(text) == (4000 + len(prefix_of(server, "passage")) if server.protocol_name == "ollama" else 512)
+    assert len(text) == (
+        4000 + len(prefix_of(server, "passage")) if server.protocol_name == "ollama" else 512
+    )
 
 
 @pytest.mark.parametrize("fault", [RateLimited(0.2), Drop()], ids=str)
@@ -157,12 +181,17 @@ def test_a_passing_fault_costs_a_wait_and_no_vector(
     first, second = server.requests
     assert first.texts == second.texts
     assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.facts.dimension), atol=1e-6)
-    if isinstance(fault, RateLimited) and server.protocol_name != "ollama":  # which does not say how long to wait
+    if (
+        isinstance(fault, RateLimited) and server.protocol_name != "ollama"
+    ):  # which does not say how long to wait
         assert "trying again in 0.2 s" in caplog.text
 
 
-def test_vectors_of_another_length_name_both_lengths_and_the_remedy(server: WireServer, opened: Open) -> None:
-    """Written into the index they would break it; the number to set is known at this moment only."""
+def test_vectors_of_another_length_name_both_lengths_and_the_remedy(
+    server: WireServer, opened: Open
+) -> None:
+    """Written into the index they would break it; the number to set is known at this moment
+    only."""
     model = f"{server.protocol_name}:acme-embed"
     embedder = opened(model=model, dimensions=24, max_tokens=512)
 
@@ -180,7 +209,9 @@ def test_vectors_of_another_length_name_both_lengths_and_the_remedy(server: Wire
 def _body(server: WireServer, vectors: Sequence[object]) -> Status:
     if server.protocol_name == "google":
         return Status(200, {"embeddings": [{"values": vector} for vector in vectors]})
-    rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+    rows = [
+        {"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)
+    ]
     usage = {"prompt_tokens": 1, "total_tokens": 1}
     return Status(200, {"object": "list", "model": "m", "data": rows, "usage": usage})
 
@@ -206,14 +237,20 @@ def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
     """A gateway that spreads a batch over several machines may send what comes first."""
     embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
     rows = [
-        {"object": "embedding", "index": n, "embedding": text_vector(TEXTS[n], embedder.facts.dimension)}
+        {
+            "object": "embedding",
+            "index": n,
+            "embedding": text_vector(TEXTS[n], embedder.facts.dimension),
+        }
         for n in (2, 0, 1)
     ]
     server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
 
     vectors = embedder.embed_passages(TEXTS)
 
-    wanted = [text_vector(prefix_of(server, "passage") + text, embedder.facts.dimension) for text in TEXTS]
+    wanted = [
+        text_vector(prefix_of(server, "passage") + text, embedder.facts.dimension) for text in TEXTS
+    ]
     assert len(server.requests) == 2
     assert np.allclose(vectors, wanted, atol=1e-6)
     assert "vectors in another order than that of their texts (attempt 1 of 3)" in caplog.text
@@ -224,7 +261,8 @@ def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
 def test_vectors_that_are_not_numbered_are_taken_as_they_come(
     server: WireServer, opened: Open, numbers: list[object]
 ) -> None:
-    """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is refused."""
+    """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is
+    refused."""
     embedder = opened()
     vector = text_vector("ferritin", embedder.facts.dimension)
     rows = [{"object": "embedding", "index": number, "embedding": vector} for number in numbers]
@@ -236,7 +274,9 @@ def test_vectors_that_are_not_numbered_are_taken_as_they_come(
 
 
 @pytest.mark.parametrize("number", [0.0, 1e300])
-def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opened: Open, number: float) -> None:
+def test_a_vector_without_direction_is_asked_for_again(
+    server: WireServer, opened: Open, number: float
+) -> None:
     """Saved once, it would fail the audit of every later run."""
     embedder = opened()
     server.embed_with(_body(server, [[number] * embedder.facts.dimension]))
@@ -252,7 +292,8 @@ def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opene
 def test_what_is_no_vector_is_called_that(
     server: WireServer, opened: Open, vector: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The address may belong to a chat model; numpy's error for such a reply does not say what to do."""
+    """The address may belong to a chat model; numpy's error for such a reply does not say what to
+    do."""
     embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
     server.embed_with(*[_body(server, [vector])] * ACCESS.max_attempts)
 
@@ -267,7 +308,8 @@ def test_what_is_no_vector_is_called_that(
 
 
 def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, opened: Open) -> None:
-    """Advice that is meant for answers (fewer sources, a smaller budget) would name the wrong setting."""
+    """Advice that is meant for answers (fewer sources, a smaller budget) would name the wrong
+    setting."""
     server.embed_with(TooLong())
 
     with pytest.raises(ContextTooLong) as caught:
@@ -278,7 +320,8 @@ def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, open
 
 
 def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
-    """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated there."""
+    """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated
+    there."""
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
     with Connections(ACCESS) as connections:
         embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
@@ -289,7 +332,9 @@ def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
 
     assert spent.n_requests == 2
     assert 10 < spent.n_input_tokens < 60
-    assert spent.cost_usd == (0.0 if server.protocol_name == "ollama" else None), "prices are the vendor's own"
+    assert spent.cost_usd == (0.0 if server.protocol_name == "ollama" else None), (
+        "prices are the vendor's own"
+    )
 
 
 @pytest.mark.parametrize("server", ["openai"], indirect=True)
@@ -316,14 +361,18 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
         vectors = list(pool.map(embedder.embed_query, texts))
 
     prefix = prefix_of(server, "query")
-    assert np.allclose(vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6)
+    assert np.allclose(
+        vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6
+    )
     assert len(server.requests) == 12
     assert server.most_in_flight <= FAST.max_concurrent
 
 
-def test_questions_asked_before_are_asked_of_nobody(server: WireServer, opened: Open, tmp_path: Path) -> None:
-    """The nightly evaluation asks the same questions, which should not be paid for again; the vector of another model
-    is of no use, and nothing about it would look wrong."""
+def test_questions_asked_before_are_asked_of_nobody(
+    server: WireServer, opened: Open, tmp_path: Path
+) -> None:
+    """The nightly evaluation asks the same questions, which should not be paid for again; the
+    vector of another model is of no use, and nothing about it would look wrong."""
     kept = KeptFile(tmp_path / "kept.sqlite3")
     before = opened(kept=kept).embed_query("ferritin")
 
@@ -335,7 +384,9 @@ def test_questions_asked_before_are_asked_of_nobody(server: WireServer, opened: 
     opened(kept=kept).embed_query("iron")
     opened(kept=kept, passage_prefix="another model").embed_query("ferritin")
     assert len(server.requests) == 3
-    assert not any(server.key.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert not any(
+        server.key.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
 
 
 def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_path: Path) -> None:
@@ -366,7 +417,9 @@ def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path:
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
     n_texts = EMBEDDING_REQUESTS[server.protocol_name].n_texts
     texts = [f"observation {number}" for number in range(n_texts + 5)]
-    cache = VectorCache(vector_file(tmp_path / "vectors.sqlite3"), embedder_facts(settings, tmp_path))
+    cache = VectorCache(
+        vector_file(tmp_path / "vectors.sqlite3"), embedder_facts(settings, tmp_path)
+    )
     access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})
 
     with Connections(access) as connections:

@@ -22,7 +22,12 @@ KEY = "key-that-must-not-be-seen"
 def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keys for all providers, their own addresses, and no .env."""
     monkeypatch.chdir(tmp_path)
-    for variable in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_BASE_URL"):
+    for variable in (
+        "GOOGLE_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
+        "OPENAI_BASE_URL",
+        "OLLAMA_BASE_URL",
+    ):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"):
         monkeypatch.setenv(variable, KEY)
@@ -45,8 +50,11 @@ def settings(model: str, **other: object) -> EmbeddingSettings:
         ("ollama:snowflake-arctic-embed:33m", 384, 512),
     ],
 )
-def test_known_models_need_no_further_settings(model: str, dimension: int, max_tokens: int, tmp_path: Path) -> None:
-    """max_tokens: with the margin for another tokenizer, and without the room that a prefix takes."""
+def test_known_models_need_no_further_settings(
+    model: str, dimension: int, max_tokens: int, tmp_path: Path
+) -> None:
+    """max_tokens: with the margin for another tokenizer, and without the room that a prefix
+    takes."""
     facts = embedder_facts(settings(model), tmp_path)
 
     assert (facts.dimension, facts.max_tokens) == (dimension, max_tokens)
@@ -61,7 +69,9 @@ def test_a_model_that_is_not_known_must_be_described(other: dict[str, int], tmp_
         open_embedder(settings("openai:acme-embed", **other), tmp_path, n_threads=1)
 
     message = str(caught.value)
-    assert message.startswith("embedding.model = 'openai:acme-embed' is not known here: set embedding.dimensions ")
+    assert message.startswith(
+        "embedding.model = 'openai:acme-embed' is not known here: set embedding.dimensions "
+    )
     assert "embedding.max_tokens" in message
     assert all(name in message for name in KNOWN_MODELS)
 
@@ -90,8 +100,11 @@ def test_a_dimension_the_model_cannot_have_is_refused(
         require_embedder(settings(model, dimensions=dimensions), tmp_path, ModelAccessSettings())
 
 
-def test_whatever_changes_a_vector_changes_the_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Two models under one identity meet in one index; then every search is wrong and none fails."""
+def test_whatever_changes_a_vector_changes_the_identity(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two models under one identity meet in one index; then every search is wrong and none
+    fails."""
 
     def identity(model: str, **other: object) -> str:
         return embedder_facts(settings(model, **other), tmp_path).identity
@@ -127,16 +140,25 @@ def test_a_new_key_is_not_a_new_model(monkeypatch: pytest.MonkeyPatch, tmp_path:
 @pytest.mark.parametrize("model", ["google:gemini-embedding-001", "openai:text-embedding-3-small"])
 @pytest.mark.parametrize(
     "ask",
-    [partial(require_embedder, access=ModelAccessSettings()), embedder_facts, partial(open_embedder, n_threads=1)],
+    [
+        partial(require_embedder, access=ModelAccessSettings()),
+        embedder_facts,
+        partial(open_embedder, n_threads=1),
+    ],
 )
 def test_a_missing_key_is_named_before_any_work(
-    model: str, ask: Callable[[EmbeddingSettings, Path], object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    model: str,
+    ask: Callable[[EmbeddingSettings, Path], object],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """After an hour of parsing it is too late."""
     for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable)
 
-    with pytest.raises(MissingKey, match="GEMINI_API_KEY" if model.startswith("google") else "OPENAI_API_KEY"):
+    with pytest.raises(
+        MissingKey, match="GEMINI_API_KEY" if model.startswith("google") else "OPENAI_API_KEY"
+    ):
         ask(settings(model), tmp_path)
 
     assert list(tmp_path.iterdir()) == []
@@ -151,7 +173,10 @@ def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
     """A limit that is never reached because nobody counts is worse than none."""
-    unpriced, access = settings("openai:acme-embed", dimensions=8, max_tokens=99), ModelAccessSettings(budget_usd=1.0)
+    unpriced, access = (
+        settings("openai:acme-embed", dimensions=8, max_tokens=99),
+        ModelAccessSettings(budget_usd=1.0),
+    )
 
     require_embedder(settings("openai:text-embedding-3-small"), tmp_path, access)
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
@@ -160,12 +185,16 @@ def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
         open_embedder(unpriced, tmp_path, n_threads=1, connections=Connections(access))
 
 
-def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_that_was_shut_down_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """It was the default once; a 404 in the middle of a run explains nothing."""
     with caplog.at_level(logging.WARNING):
         require_embedder(settings("google:text-embedding-004"), tmp_path, ModelAccessSettings())
 
-    assert "shut down on 14 January 2026; its successor is google:gemini-embedding-001" in caplog.text
+    assert (
+        "shut down on 14 January 2026; its successor is google:gemini-embedding-001" in caplog.text
+    )
 
 
 def test_sizes_of_a_model_that_runs_here_are_not_settings(tmp_path: Path) -> None:
@@ -176,7 +205,8 @@ def test_sizes_of_a_model_that_runs_here_are_not_settings(tmp_path: Path) -> Non
 
 TOKENS = StandInTokenizer()
 BLOB = "QmFzZTY0" * 900
-"""7,200 characters without a space: one unknown token to WordPiece, thousands to any other tokenizer."""
+"""7,200 characters without a space: one unknown token to WordPiece, thousands to any other
+tokenizer."""
 
 
 def test_prose_is_sent_as_it_is() -> None:
@@ -188,7 +218,8 @@ def test_prose_is_sent_as_it_is() -> None:
 
 
 def test_a_run_of_encoded_data_is_cut_to_what_any_tokenizer_can_read() -> None:
-    """Counted as one token, it would be rejected by the provider on every run, and no index ever be published."""
+    """Counted as one token, it would be rejected by the provider on every run, and no index ever be
+    published."""
     assert TOKENS.count_tokens([BLOB]) == [3]
 
     fitted = TOKENS.fitted(f"{PARAGRAPH} {BLOB}", 2048)
@@ -198,7 +229,8 @@ def test_a_run_of_encoded_data_is_cut_to_what_any_tokenizer_can_read() -> None:
 
 
 def test_what_only_another_tokenizer_would_make_too_long_is_cut() -> None:
-    """The provider counts with its own: what just fits by our count may be rejected by its, on every run."""
+    """The provider counts with its own: what just fits by our count may be rejected by its, on
+    every run."""
     limit = TOKENS.count_tokens([LONG])[0] + 1
 
     assert len(TOKENS.fitted(LONG, limit).encode()) == limit

@@ -1,4 +1,5 @@
-"""The local model makes the vectors of the original, each from its own text alone, without a network."""
+"""The local model makes the vectors of the original, each from its own text alone, without a
+network."""
 
 import logging
 import os
@@ -18,7 +19,13 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.local_model import checked_file, ready_folder
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
-from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, QUESTION, TEXTS, UNTIDY
+from rag_assets_tests.search.embedding.reference_texts import (
+    LONG,
+    PARAGRAPH,
+    QUESTION,
+    TEXTS,
+    UNTIDY,
+)
 
 ORIGINAL_STARTS = {
     QUESTION: [0.005123, -0.053883, -0.076976, 0.08769, 0.075769, -0.033107, -0.011842, 0.130398],
@@ -29,7 +36,8 @@ ORIGINAL_STARTS = {
 """First eight numbers of the vectors that torch makes, from the folder of the packaged model:
 
     pip install torch==2.13.0 transformers
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    tokenizer, model = AutoTokenizer.from_pretrained(folder),
+    AutoModel.from_pretrained(folder).eval()
     tokens = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
     with torch.no_grad():
         pooled = model(**tokens).last_hidden_state[0].mean(0)
@@ -47,7 +55,8 @@ def test_int8_vectors_stay_close_to_the_exact_ones(int8: Embedder, float32: Embe
 
 
 def test_float32_vectors_are_those_of_the_original_implementation(float32: Embedder) -> None:
-    """A slip in the graph (a swapped weight, another GELU, wrong pooling) would quietly worsen every search."""
+    """A slip in the graph (a swapped weight, another GELU, wrong pooling) would quietly worsen
+    every search."""
     for text, start in ORIGINAL_STARTS.items():
         vector = float32.embed_query(text)
 
@@ -58,7 +67,8 @@ def test_float32_vectors_are_those_of_the_original_implementation(float32: Embed
 def test_a_vector_depends_on_no_other_text_and_on_no_thread_count(
     model: str, models_folder: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Else a build that was killed and resumed would differ from an undisturbed one, and no cache could be trusted."""
+    """Else a build that was killed and resumed would differ from an undisturbed one, and no cache
+    could be trusted."""
     embedder: Embedder = request.getfixturevalue(model)
     one_thread = open_embedder(FLOAT32 if model == "float32" else INT8, models_folder, n_threads=1)
 
@@ -76,7 +86,9 @@ def test_the_model_reads_exactly_as_many_tokens_as_it_says(float32: Embedder) ->
     first_unread = " ".join(["fever"] * (float32.facts.max_tokens - 2))
 
     n_tokens = float32.count_tokens([f"{last_read} cough", f"{first_unread} cough"])
-    vectors = float32.embed_passages([f"{last_read} cough", f"{last_read} rash", f"{first_unread} cough", first_unread])
+    vectors = float32.embed_passages(
+        [f"{last_read} cough", f"{last_read} rash", f"{first_unread} cough", first_unread]
+    )
 
     assert n_tokens == [float32.facts.max_tokens, float32.facts.max_tokens + 1]
     assert not np.array_equal(vectors[0], vectors[1])
@@ -84,17 +96,21 @@ def test_the_model_reads_exactly_as_many_tokens_as_it_says(float32: Embedder) ->
 
 
 def test_tokens_are_counted_without_a_model(float32: Embedder, tmp_path: Path) -> None:
-    """Passages are sized in a step of its own; it should not pay for a model that it does not run."""
+    """Passages are sized in a step of its own; it should not pay for a model that it does not
+    run."""
     counter = open_embedder(INT8, tmp_path)
 
-    assert counter.count_tokens(["", "ferritin fell", LONG]) == float32.count_tokens(["", "ferritin fell", LONG])
+    assert counter.count_tokens(["", "ferritin fell", LONG]) == float32.count_tokens(
+        ["", "ferritin fell", LONG]
+    )
     assert counter.count_tokens([""]) == [2]
     assert counter.count_tokens([LONG])[0] > 256
     assert list(tmp_path.iterdir()) == []
 
 
 def test_building_and_embedding_open_no_socket(tmp_path: Path) -> None:
-    """A pipeline that reaches for a hub hangs behind a firewall, and tells the hub what it works on."""
+    """A pipeline that reaches for a hub hangs behind a firewall, and tells the hub what it works
+    on."""
     script = f"""
 import sys
 from pathlib import Path
@@ -115,15 +131,20 @@ except SystemExit:
     print("guarded")
 """
 
-    without_offline_switch = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+    without_offline_switch = {
+        name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"
+    }
 
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=without_offline_switch)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=without_offline_switch
+    )
 
     assert result.stdout.split("\n")[:2] == ["(2, 384)", "guarded"], result.stderr
 
 
 def test_a_killed_build_leaves_no_model_and_the_next_one_succeeds(tmp_path: Path) -> None:
-    """Half a model under the final name would fail every later run until somebody finds and deletes it."""
+    """Half a model under the final name would fail every later run until somebody finds and deletes
+    it."""
     script = (
         "import sys; from pathlib import Path; from rag_assets.search.embedding.providers import open_embedder;"
         "from rag_assets.core.settings import EmbeddingSettings;"

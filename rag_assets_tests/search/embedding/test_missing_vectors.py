@@ -56,8 +56,8 @@ def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:
-    """An infinite or short vector makes its passage unfindable, or found by everything; a false alarm costs a good
-    paper."""
+    """An infinite or short vector makes its passage unfindable, or found by everything; a false
+    alarm costs a good paper."""
     embedder = HashedEmbedder()
     cache = opened(tmp_path, embedder)
     texts = ["right", "not a number", "short", "empty", "also right"]
@@ -66,7 +66,9 @@ def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> No
     vectors[2] *= 0.9
     vectors[3] = 0
 
-    run = embed_missing(cache, embedder, texts, batch_size=5, embed=lambda batches: [(*batches, vectors)])
+    run = embed_missing(
+        cache, embedder, texts, batch_size=5, embed=lambda batches: [(*batches, vectors)]
+    )
 
     assert cache.missing(texts) == ["not a number", "short", "empty"]
     assert run.n_embedded == 2

@@ -23,7 +23,8 @@ BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
 
 def test_every_dense_model_of_fastembed_is_decided_about() -> None:
-    """A model that is missing in the table would be used without its prefix: worse answers, and no message."""
+    """A model that is missing in the table would be used without its prefix: worse answers, and no
+    message."""
     from fastembed import TextEmbedding
 
     listed = {model["model"] for model in TextEmbedding.list_supported_models()}
@@ -63,7 +64,8 @@ def test_the_prefixes_are_those_of_the_model_card(name: str, query: str, passage
 
 
 def test_the_two_generations_of_arctic_embed_have_different_prefixes() -> None:
-    """Their names differ by one character; the first generation's instruction is noise to the second."""
+    """Their names differ by one character; the first generation's instruction is noise to the
+    second."""
     assert KNOWN_MODELS["ollama:snowflake-arctic-embed"].prefixes.query == BGE_INSTRUCTION
     assert KNOWN_MODELS["ollama:snowflake-arctic-embed2"].prefixes.query == "query: "
 
@@ -79,14 +81,19 @@ def test_a_model_that_is_newer_than_the_table_warns(caplog: pytest.LogCaptureFix
 
 @pytest.fixture
 def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
-    """A models folder with bge-small-en-v1.5 as the hub would leave it; inside is a model of the same shape."""
+    """A models folder with bge-small-en-v1.5 as the hub would leave it; inside is a model of the
+    same shape."""
     float32.embed_query(QUESTION)
-    snapshot = hub_folder_with(models_folder / float32.identity, "models--qdrant--bge-small-en-v1.5-onnx-q", tmp_path)
+    snapshot = hub_folder_with(
+        models_folder / float32.identity, "models--qdrant--bge-small-en-v1.5-onnx-q", tmp_path
+    )
     (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
     return tmp_path
 
 
-def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_passage(hub_folder: Path) -> None:
+def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_passage(
+    hub_folder: Path,
+) -> None:
     """Without its prefix the model loses some points of recall, and no message says why."""
     embedder = open_embedder(BGE, hub_folder, n_threads=1)
 
@@ -98,7 +105,8 @@ def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_pass
 
 
 def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> None:
-    """Vectors of two prefixes in one index cannot be compared, and the prefix takes room from the passage."""
+    """Vectors of two prefixes in one index cannot be compared, and the prefix takes room from the
+    passage."""
     usual = embedder_facts(BGE, hub_folder)
     other = BGE.model_copy(update={"passage_prefix": "passage: "})
 
@@ -108,7 +116,9 @@ def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> No
     assert usual.max_tokens - facts.max_tokens == 2
     assert facts.tokenizer_id == usual.tokenizer_id
     first = open_embedder(other, hub_folder, n_threads=1).embed_passages([QUESTION])
-    assert np.array_equal(first, open_embedder(BGE, hub_folder, n_threads=1).embed_passages(["passage: " + QUESTION]))
+    assert np.array_equal(
+        first, open_embedder(BGE, hub_folder, n_threads=1).embed_passages(["passage: " + QUESTION])
+    )
 
 
 def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path) -> None:
@@ -118,7 +128,8 @@ def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path
 
 
 def test_a_static_model_works_as_any_other(tmp_path: Path) -> None:
-    """potion models are a table of vectors without tokenizer_config.json: nearly all of fastembed is not all of it."""
+    """potion models are a table of vectors without tokenizer_config.json: nearly all of fastembed
+    is not all of it."""
     (tmp_path / "empty").mkdir()
     snapshot = hub_folder_with(tmp_path / "empty", "models--minishlab--potion-base-8M", tmp_path)
     tokenizer = json.loads(packaged_tokenizer().read_text("utf-8"))

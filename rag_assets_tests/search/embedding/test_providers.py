@@ -33,8 +33,11 @@ def test_an_unknown_model_is_refused_with_the_models_there_are(name: str, tmp_pa
 
 
 def test_an_unknown_hub_model_is_refused_with_the_models_fastembed_knows(tmp_path: Path) -> None:
-    """The list belongs into the message: the reader has no other place to find the exact spelling."""
-    with pytest.raises(InvalidSettings, match=r"does not know 'bge-small', only: .*BAAI/bge-small-en-v1\.5, "):
+    """The list belongs into the message: the reader has no other place to find the exact
+    spelling."""
+    with pytest.raises(
+        InvalidSettings, match=r"does not know 'bge-small', only: .*BAAI/bge-small-en-v1\.5, "
+    ):
         embedder_facts(EmbeddingSettings(model="fastembed:bge-small"), tmp_path)
 
 
@@ -45,11 +48,16 @@ def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
     assert quantised == EmbedderFacts(
         "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
     )
-    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362")
+    assert exact == EmbedderFacts(
+        "local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
+    )
 
 
-def test_facts_and_opening_load_no_engine_and_no_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every step of a run asks for the facts; with an engine or an SDK each would pay a second for it."""
+def test_facts_and_opening_load_no_engine_and_no_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every step of a run asks for the facts; with an engine or an SDK each would pay a second for
+    it."""
     for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(variable, "key")
     script = f"""
@@ -66,16 +74,21 @@ names = "onnx onnxruntime fastembed pandas huggingface_hub pydantic_ai openai go
 print([name for name in names if name in sys.modules])
 """
 
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
 
     assert result.stdout == "[]\n"
 
 
 @pytest.fixture
 def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
-    """A models folder with a hub model in it, laid out as huggingface_hub leaves it after a download."""
+    """A models folder with a hub model in it, laid out as huggingface_hub leaves it after a
+    download."""
     float32.embed_query(QUESTION)
-    hub_folder_with(models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", tmp_path)
+    hub_folder_with(
+        models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", tmp_path
+    )
     return tmp_path
 
 
@@ -88,7 +101,9 @@ def test_a_fetched_hub_model_embeds_without_the_hub(hub_folder: Path, float32: E
     assert np.array_equal(vectors, float32.embed_passages([QUESTION, PARAGRAPH]))
     assert np.array_equal(vectors[0], embedder.embed_query(QUESTION))
     assert (embedder.facts.dimension, embedder.facts.max_tokens) == (384, 256)
-    assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens([PARAGRAPH])
+    assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens(
+        [PARAGRAPH]
+    )
 
 
 def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> None:
@@ -104,7 +119,8 @@ def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> Non
 
 
 def test_a_hub_model_that_cannot_be_fetched_names_the_way_out(tmp_path: Path) -> None:
-    """Offline is the normal state of many clusters; the reader needs the setting that works there."""
+    """Offline is the normal state of many clusters; the reader needs the setting that works
+    there."""
     with pytest.raises(MissingModel) as caught:
         embedder_facts(HUB, tmp_path)
 
@@ -120,5 +136,8 @@ def test_a_model_that_cannot_be_loaded_names_its_folder(hub_folder: Path) -> Non
     (model,) = hub_folder.rglob("model.onnx")
     model.write_bytes(b"no model")
 
-    with pytest.raises(MissingModel, match=rf"The embedding model in {model.parent} cannot be loaded .* Delete that"):
+    with pytest.raises(
+        MissingModel,
+        match=rf"The embedding model in {model.parent} cannot be loaded .* Delete that",
+    ):
         open_embedder(HUB, hub_folder, n_threads=1).embed_query(QUESTION)

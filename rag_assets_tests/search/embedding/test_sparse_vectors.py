@@ -17,7 +17,13 @@ from rag_assets.search.embedding.sparse_vectors import (
     open_sparse_vectors,
 )
 from rag_assets.search.embedding.vector_cache import vector_file
-from rag_assets_tests.search.embedding.sparse_onnx import MODEL, SYNONYM, WORD, number_of, write_sparse_model
+from rag_assets_tests.search.embedding.sparse_onnx import (
+    MODEL,
+    SYNONYM,
+    WORD,
+    number_of,
+    write_sparse_model,
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +74,9 @@ def test_other_files_are_another_model(tmp_path: Path) -> None:
     write_sparse_model(tmp_path / "two", {"iron": "steel"})
     write_sparse_model(tmp_path / "three", {})
 
-    one, two, three = (SparseModel(MODEL, tmp_path / name).identity for name in ("one", "two", "three"))
+    one, two, three = (
+        SparseModel(MODEL, tmp_path / name).identity for name in ("one", "two", "three")
+    )
 
     assert one == three != two
     assert one.startswith("sparse-prithivida-Splade-PP-en-v1-")
@@ -80,14 +88,19 @@ def test_an_unknown_model_is_refused_with_those_there_are(name: str, tmp_path: P
     with pytest.raises(InvalidSettings) as caught:
         SparseModel(name, tmp_path)
 
-    assert str(caught.value).startswith(f"embedding.sparse_model = {name!r} does not exist. It can be: none, ")
+    assert str(caught.value).startswith(
+        f"embedding.sparse_model = {name!r} does not exist. It can be: none, "
+    )
     assert MODEL in str(caught.value)
     assert "bm25" not in str(caught.value).partition("It can be")[2].lower()
 
 
 def test_a_model_that_cannot_be_fetched_names_the_remedy(tmp_path: Path) -> None:
     """530 MB from a hub that a firewall may hide."""
-    with pytest.raises(MissingModel, match=r"Splade_PP_en_v1 is not in .* Connect once, or set embedding.sparse_model"):
+    with pytest.raises(
+        MissingModel,
+        match=r"Splade_PP_en_v1 is not in .* Connect once, or set embedding.sparse_model",
+    ):
         SparseModel(MODEL, tmp_path).vectors(["iron"])
 
 
@@ -96,7 +109,9 @@ def test_a_damaged_model_is_named(tmp_path: Path) -> None:
     folder = write_sparse_model(tmp_path, {})
     (folder / "model.onnx").write_bytes(b"no model")
 
-    with pytest.raises(MissingModel, match=r"cannot be loaded \(.*Delete that folder and run again"):
+    with pytest.raises(
+        MissingModel, match=r"cannot be loaded \(.*Delete that folder and run again"
+    ):
         SparseModel(MODEL, tmp_path).vectors(["iron"])
 
 
@@ -110,7 +125,10 @@ class Counting:
     def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
         self.asked += texts
         return [
-            SparseVector((1, len(text) + 2), (0.5, 1.0 + len(text))) if text else SparseVector((), ()) for text in texts
+            SparseVector((1, len(text) + 2), (0.5, 1.0 + len(text)))
+            if text
+            else SparseVector((), ())
+            for text in texts
         ]
 
 
@@ -123,7 +141,8 @@ def embedded(folder: Path, model: Counting, *texts: str) -> int:
 
 
 def test_no_text_is_embedded_twice_and_vectors_come_back_as_they_were_made(tmp_path: Path) -> None:
-    """A sparse model takes as long as a dense one, and an edit concerns one passage; a text may be without a term."""
+    """A sparse model takes as long as a dense one, and an edit concerns one passage; a text may be
+    without a term."""
     model = Counting()
     embedded(tmp_path, model, "Ferritin fell.", "Basalt takes up water.", "")
 

@@ -59,8 +59,8 @@ class FailingEncoder:
 def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pass(
     tmp_path: Path, encoder: LocalTokenEncoder, models_folder: Path
 ) -> None:
-    """Hits must not be ranked otherwise because something was made in advance; a second pass of the model would double
-    the time an index takes."""
+    """Hits must not be ranked otherwise because something was made in advance; a second pass of the
+    model would double the time an index takes."""
     embedder, store = open_embedder(INT8, models_folder), store_in(tmp_path, encoder.identity)
     cache = VectorCache(store.file, embedder.facts)
     passages = [passage_of(text, text) for text in PASSAGES]
@@ -79,13 +79,19 @@ def test_stored_tokens_are_those_the_model_makes_with_the_vectors_of_the_same_pa
         assert np.array_equal(one.spans, other.spans)
 
 
-def test_passages_that_are_not_stored_or_damaged_are_encoded(encoder: LocalTokenEncoder, tmp_path: Path) -> None:
+def test_passages_that_are_not_stored_or_damaged_are_encoded(
+    encoder: LocalTokenEncoder, tmp_path: Path
+) -> None:
     """A question may come while `embeddings` runs; a flipped bit would rank passages by noise."""
     store = store_in(tmp_path)
     store.add(["damaged"], [coded(one_token((0, 3)))])
     damage(store.file.path, store.kind)
     store.add(["stored"], [coded(one_token((0, 6)))])
-    passages: list[Passage] = [passage_of("a", "stored"), passage_of("b", "not stored"), passage_of("c", "damaged")]
+    passages: list[Passage] = [
+        passage_of("a", "stored"),
+        passage_of("b", "not stored"),
+        passage_of("c", "damaged"),
+    ]
 
     stored, made, again = PassageTokens(encoder, store).of(passages)
 
@@ -95,7 +101,8 @@ def test_passages_that_are_not_stored_or_damaged_are_encoded(encoder: LocalToken
 
 
 def test_places_that_do_not_fit_into_a_file_are_the_last_that_does(tmp_path: Path) -> None:
-    """A run of a hundred thousand characters is one token, and must not seem to stand at the beginning."""
+    """A run of a hundred thousand characters is one token, and must not seem to stand at the
+    beginning."""
     store = store_in(tmp_path)
     store.add(["long"], [coded(one_token((70_000, 2**31 - 1)))])
 
@@ -107,11 +114,14 @@ def one_token(span: tuple[int, int]) -> TokenVectors:
 
 
 def tokens_of(texts: list[str], models_folder: Path) -> Vectors:
-    return np.concatenate([tokens.vectors for tokens in open_token_encoder(INT8, models_folder).encode(texts)])
+    return np.concatenate(
+        [tokens.vectors for tokens in open_token_encoder(INT8, models_folder).encode(texts)]
+    )
 
 
 def test_rotation_changes_no_cosine(models_folder: Path) -> None:
-    """Questions are compared after rotation: a matrix that is not orthogonal would compare something else."""
+    """Questions are compared after rotation: a matrix that is not orthogonal would compare
+    something else."""
     vectors = tokens_of([QUESTION], models_folder)
 
     turned = rotated(vectors)
@@ -120,15 +130,20 @@ def test_rotation_changes_no_cosine(models_folder: Path) -> None:
 
 
 def test_the_rotation_is_the_same_on_every_machine() -> None:
-    """Codes outlive the process, and an index may be made elsewhere: another rotation would rank by noise."""
+    """Codes outlive the process, and an index may be made elsewhere: another rotation would rank by
+    noise."""
     signs = np.packbits(rotated(np.eye(DIMENSION, dtype=np.float32)) > 0).tobytes()
 
     assert hashlib.sha256(signs).hexdigest().startswith("bdcab3740f1bc2b5")
 
 
 def test_cosines_of_codes_are_right_on_average(models_folder: Path) -> None:
-    """The floor of relevance and the bands are set on exact cosines: a bias would move what is refused."""
-    asked, passages = rotated(tokens_of([QUESTION], models_folder)), rotated(tokens_of(TEXTS, models_folder))
+    """The floor of relevance and the bands are set on exact cosines: a bias would move what is
+    refused."""
+    asked, passages = (
+        rotated(tokens_of([QUESTION], models_folder)),
+        rotated(tokens_of(TEXTS, models_folder)),
+    )
 
     error = asked @ vectors_of(codes_of(passages)).T - asked @ passages.T
 

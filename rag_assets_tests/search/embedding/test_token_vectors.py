@@ -1,4 +1,5 @@
-"""Tokens have vectors of their own, made by the model that pools them, and places in the text they come from."""
+"""Tokens have vectors of their own, made by the model that pools them, and places in the text they
+come from."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,12 @@ import pytest
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import open_embedder
-from rag_assets.search.embedding.token_vectors import PassageTokens, TokenEncoder, TokenVectors, open_token_encoder
+from rag_assets.search.embedding.token_vectors import (
+    PassageTokens,
+    TokenEncoder,
+    TokenVectors,
+    open_token_encoder,
+)
 from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
 from rag_assets_tests.search.embedding.reference_texts import LONG, QUESTION, TEXTS
@@ -45,14 +51,19 @@ def test_token_vectors_are_what_the_model_pools(models_folder: Path) -> None:
     assert len(encoded.spans) == len(exact)
 
 
-def test_tokens_and_the_pooled_vector_come_from_one_pass(models_folder: Path, int8: Embedder) -> None:
-    """A vector that differed from the embedder's would make an index depend on which of the two made it."""
+def test_tokens_and_the_pooled_vector_come_from_one_pass(
+    models_folder: Path, int8: Embedder
+) -> None:
+    """A vector that differed from the embedder's would make an index depend on which of the two
+    made it."""
     encoded = open_token_encoder(INT8, models_folder, n_threads=2).embed_and_code(TEXTS)
 
     assert np.array_equal(np.stack([vector for vector, _ in encoded]), int8.embed_passages(TEXTS))
 
 
-def test_tokens_depend_on_no_other_text_and_on_no_thread_count(tokens: TokenEncoder, models_folder: Path) -> None:
+def test_tokens_depend_on_no_other_text_and_on_no_thread_count(
+    tokens: TokenEncoder, models_folder: Path
+) -> None:
     """Else the order of hits would depend on what was asked before."""
     one_thread = open_token_encoder(INT8, models_folder)
 
@@ -82,8 +93,12 @@ def test_embedder_and_token_encoder_share_one_loaded_model(models_folder: Path) 
     assert one._loaded() is other._loaded()
 
 
-@pytest.mark.parametrize("model", ["openai:text-embedding-3-small", "fastembed:BAAI/bge-small-en-v1.5"])
-def test_other_embedding_models_leave_token_vectors_to_the_packaged_one(model: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "model", ["openai:text-embedding-3-small", "fastembed:BAAI/bge-small-en-v1.5"]
+)
+def test_other_embedding_models_leave_token_vectors_to_the_packaged_one(
+    model: str, tmp_path: Path
+) -> None:
     """Token vectors must cost no request, and need no download."""
     encoder = open_token_encoder(EmbeddingSettings(model=model), tmp_path)
 
@@ -104,7 +119,8 @@ class CountingEncoder:
         self.encoded.extend(texts)
         return [
             TokenVectors(
-                np.ones((len(text.split()), 4), np.float32), np.full((len(text.split()), 2), len(text), np.int32)
+                np.ones((len(text.split()), 4), np.float32),
+                np.full((len(text.split()), 2), len(text), np.int32),
             )
             for text in texts
         ]
@@ -127,7 +143,9 @@ def test_a_passage_is_encoded_once_while_it_is_kept() -> None:
 def test_kept_vectors_stay_within_their_bound() -> None:
     """An engine that runs for weeks must not grow with every question."""
     encoder = CountingEncoder()
-    passages = PassageTokens(encoder, max_mb=2 * (2 * 4 * 4 + 16) / 1_000_000)  # two texts of two words
+    passages = PassageTokens(
+        encoder, max_mb=2 * (2 * 4 * 4 + 16) / 1_000_000
+    )  # two texts of two words
 
     passages.of_texts(["a a", "b b"])
     passages.of_texts(["a a"])

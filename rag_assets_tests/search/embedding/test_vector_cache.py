@@ -1,4 +1,5 @@
-"""Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go with their paper."""
+"""Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go
+with their paper."""
 
 import os
 import signal
@@ -12,7 +13,12 @@ import pytest
 
 from rag_assets.core.errors import MissingInput, ReadOnlyFolder
 from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.vector_cache import VectorCache, note_papers, prune_other_models, vector_file
+from rag_assets.search.embedding.vector_cache import (
+    VectorCache,
+    note_papers,
+    prune_other_models,
+    vector_file,
+)
 from rag_assets_tests.kept_entries import all_contents, damage
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
@@ -34,7 +40,9 @@ def embedded(folder: Path, texts: Sequence[str], embedder: HashedEmbedder | None
     return cache.keep_only(texts)
 
 
-def used(folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]], max_mb: float = 1.0) -> None:
+def used(
+    folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]], max_mb: float = 1.0
+) -> None:
     """Embed the papers with a model and publish, as a run does."""
     cache = opened(folder, embedder)
     note_papers(cache.file, {cache: papers})
@@ -42,8 +50,12 @@ def used(folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]]
     prune_other_models(cache.file, [cache], papers, max_mb=max_mb)
 
 
-def n_missing(folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]] = PAPERS) -> int:
-    return len(opened(folder, embedder).missing(text for texts in papers.values() for text in texts))
+def n_missing(
+    folder: Path, embedder: HashedEmbedder, papers: Mapping[str, list[str]] = PAPERS
+) -> int:
+    return len(
+        opened(folder, embedder).missing(text for texts in papers.values() for text in texts)
+    )
 
 
 def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
@@ -61,7 +73,8 @@ def test_vectors_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_end_state_does_not_depend_on_history(tmp_path: Path) -> None:
-    """An edit costs its own passages, a deleted text leaves nothing, and the same again writes nothing."""
+    """An edit costs its own passages, a deleted text leaves nothing, and the same again writes
+    nothing."""
     embedded(tmp_path / "straight", TEXTS)
 
     embedded(tmp_path / "winding", [*TEXTS[40:], "a passage that was edited later"])
@@ -151,7 +164,8 @@ def test_going_back_to_an_earlier_model_embeds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_deleted_paper_leaves_no_vector_of_any_model(tmp_path: Path) -> None:
-    """Who withdraws a paper is told that nothing of it remains; what another paper says as well stays that paper's."""
+    """Who withdraws a paper is told that nothing of it remains; what another paper says as well
+    stays that paper's."""
     used(tmp_path, OLD, PAPERS)
     kept = {paper: texts for paper, texts in PAPERS.items() if paper != "smith"}
 
@@ -159,7 +173,9 @@ def test_a_deleted_paper_leaves_no_vector_of_any_model(tmp_path: Path) -> None:
     used(tmp_path, NEW, kept)
 
     assert n_missing(tmp_path, OLD, kept) == 0
-    assert n_missing(tmp_path, OLD, {"smith": PAPERS["smith"]}) == 29, "all but the one that lee has too"
+    assert n_missing(tmp_path, OLD, {"smith": PAPERS["smith"]}) == 29, (
+        "all but the one that lee has too"
+    )
     assert b"smith" not in (tmp_path / "vectors.sqlite3").read_bytes()
 
 

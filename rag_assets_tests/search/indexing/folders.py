@@ -18,14 +18,18 @@ def indexed(folder: Path) -> dict[str, str]:
 
 
 def is_current(folder: Path, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> bool:
-    """Whether the index in `folder` is the wanted one, undamaged, and holds exactly these passages."""
+    """Whether the index in `folder` is the wanted one, undamaged, and holds exactly these
+    passages."""
     return read_manifest(folder) == IndexManifest.of(identity, fingerprints) and is_intact(folder)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
     """Digest and modification time of every file."""
     return {
-        str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        str(path.relative_to(folder)): (
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_mtime_ns,
+        )
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }

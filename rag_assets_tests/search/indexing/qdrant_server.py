@@ -1,7 +1,8 @@
 """Qdrant's REST protocol on 127.0.0.1, in front of the client library's own storage in memory.
 
-It stands for a server: requests and replies travel as JSON over a socket, keys are looked at, and a test can make it
-slow or make it fail. How a real server searches, and how it behaves under load, it cannot show.
+It stands for a server: requests and replies travel as JSON over a socket, keys are looked at, and a
+test can make it slow or make it fail. How a real server searches, and how it behaves under load, it
+cannot show.
 """
 
 import json
@@ -53,7 +54,11 @@ class QdrantServer:
             if found := re.fullmatch(pattern, request):
                 with self.lock, warnings.catch_warnings(action="ignore"):
                     try:
-                        return 200, {"result": answer(self.stored, body, *found.groups()), "status": "ok", "time": 0.0}
+                        return 200, {
+                            "result": answer(self.stored, body, *found.groups()),
+                            "status": "ok",
+                            "time": 0.0,
+                        }
                     except ValueError as error:
                         status = 404 if "not found" in str(error) else 400
                         return status, {"status": {"error": str(error)}, "time": 0.0}
@@ -67,7 +72,10 @@ def _exists(stored: QdrantClient, body: Any, name: str) -> Any:
 def _create(stored: QdrantClient, body: Any, name: str) -> Any:
     wanted = models.CreateCollection(**body)
     return stored.create_collection(
-        name, vectors_config=wanted.vectors, sparse_vectors_config=wanted.sparse_vectors, hnsw_config=wanted.hnsw_config
+        name,
+        vectors_config=wanted.vectors,
+        sparse_vectors_config=wanted.sparse_vectors,
+        hnsw_config=wanted.hnsw_config,
     )
 
 
@@ -88,14 +96,20 @@ def _delete(stored: QdrantClient, body: Any, name: str) -> Any:
 def _scroll(stored: QdrantClient, body: Any, name: str) -> Any:
     asked = models.ScrollRequest(**body)
     points, offset = stored.scroll(
-        name, limit=asked.limit, offset=asked.offset, with_payload=asked.with_payload, with_vectors=asked.with_vector
+        name,
+        limit=asked.limit,
+        offset=asked.offset,
+        with_payload=asked.with_payload,
+        with_vectors=asked.with_vector,
     )
     return {"points": [_plain(point) for point in points], "next_page_offset": offset}
 
 
 def _retrieve(stored: QdrantClient, body: Any, name: str) -> Any:
     asked = models.PointRequest(**body)
-    found = stored.retrieve(name, asked.ids, with_payload=asked.with_payload, with_vectors=asked.with_vector)
+    found = stored.retrieve(
+        name, asked.ids, with_payload=asked.with_payload, with_vectors=asked.with_vector
+    )
     return [_plain(point) for point in found]
 
 
@@ -104,7 +118,9 @@ def _count(stored: QdrantClient, body: Any, name: str) -> Any:
 
 
 def _query_batch(stored: QdrantClient, body: Any, name: str) -> Any:
-    asked = [models.QueryRequest(**one).model_copy(update={"params": None}) for one in body["searches"]]
+    asked = [
+        models.QueryRequest(**one).model_copy(update={"params": None}) for one in body["searches"]
+    ]
     found = stored.query_batch_points(name, asked)
     return [{"points": [_plain(point) for point in one.points]} for one in found]
 
@@ -121,7 +137,10 @@ _ROUTES: list[tuple[str, Callable[..., Any]]] = [
     ("GET /collections/([^/]+)", lambda stored, body, name: _plain(stored.get_collection(name))),
     ("PUT /collections/([^/]+)", _create),
     ("DELETE /collections/([^/]+)", lambda stored, body, name: stored.delete_collection(name)),
-    ("PUT /collections/([^/]+)/index", lambda stored, body, name: {"operation_id": 0, "status": "completed"}),
+    (
+        "PUT /collections/([^/]+)/index",
+        lambda stored, body, name: {"operation_id": 0, "status": "completed"},
+    ),
     ("PUT /collections/([^/]+)/points", _upsert),
     ("POST /collections/([^/]+)/points", _retrieve),
     ("POST /collections/([^/]+)/points/delete", _delete),

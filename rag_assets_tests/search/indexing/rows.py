@@ -12,10 +12,14 @@ from rag_assets.search.indexing.protocols import IndexRow, Vectors
 DIMENSION = 64
 
 
-def row(passage_id: str, text: str, *, paper_id: str = "smith2020", page: int | None = None) -> IndexRow:
+def row(
+    passage_id: str, text: str, *, paper_id: str = "smith2020", page: int | None = None
+) -> IndexRow:
     """A passage of its own chunk; its fingerprint follows from its text."""
     digest = hashlib.sha256(f"{passage_id} {text} {paper_id} {page}".encode()).hexdigest()
-    return IndexRow(passage_id, passage_id.partition("#")[0], paper_id, "Methods", page, page, digest[:32], text)
+    return IndexRow(
+        passage_id, passage_id.partition("#")[0], paper_id, "Methods", page, page, digest[:32], text
+    )
 
 
 def numbered_rows(n_rows: int, start: int = 0) -> list[IndexRow]:

@@ -33,12 +33,18 @@ def test_progress_is_reported_up_to_the_last_passage(tmp_path: Path, target: Ind
     """A run that shows no progress for an hour is taken for hung and killed."""
     seen: list[tuple[int, int]] = []
 
-    update_index(FolderIndex(tmp_path / "index", target), numbered_rows(12), report=lambda *at: seen.append(at))
+    update_index(
+        FolderIndex(tmp_path / "index", target),
+        numbered_rows(12),
+        report=lambda *at: seen.append(at),
+    )
 
     assert seen[-1] == (12, 12)
 
 
-def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_published_index_is_built_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """After damage to the files the next run must rebuild the index by itself."""
     rows = numbered_rows(10)
     target = TantivyFiles()
@@ -80,17 +86,22 @@ update_index(FolderIndex(folder, TARGETS[nth].values[0]), numbered_rows(40, star
 
 
 def run_until_killed(folder: Path, nth: int, stop: str) -> None:
-    """Update the index `TARGETS[nth]` in a process that kills itself after `stop` passages, or on entering `stop`."""
+    """Update the index `TARGETS[nth]` in a process that kills itself after `stop` passages, or on
+    entering `stop`."""
     command = [sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), stop]
-    killed = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[3], check=False)
+    killed = subprocess.run(
+        command, capture_output=True, cwd=Path(__file__).parents[3], check=False
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
 
 
 @pytest.mark.parametrize(
-    ("nth", "stop"), [(0, "last batch"), (0, "between the renames"), (1, "last batch"), (1, "replace_folder")]
+    ("nth", "stop"),
+    [(0, "last batch"), (0, "between the renames"), (1, "last batch"), (1, "replace_folder")],
 )
 def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: int) -> None:
-    """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a new one."""
+    """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a
+    new one."""
     target: IndexFiles = TARGETS[nth].values[0]  # type: ignore[assignment]
     folder = tmp_path / "index"
     update_index(FolderIndex(folder, target), numbered_rows(20))

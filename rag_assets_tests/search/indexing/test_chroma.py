@@ -44,7 +44,9 @@ def test_few_allowed_passages_are_all_found(
     """A filter that is applied to the nearest of all passages leaves none of those asked for."""
     rows = numbered_rows(400)
     question = bag_of_words("Sample s3 was kept")
-    allowed = {one.passage_id: float(bag_of_words(one.text) @ question) for one in rows[-n_passages:]}
+    allowed = {
+        one.passage_id: float(bag_of_words(one.text) @ question) for one in rows[-n_passages:]
+    }
     wanted = sorted(allowed, key=lambda id_: (-allowed[id_], id_))[:20]
 
     store = open_store(many)
@@ -58,10 +60,13 @@ def test_few_allowed_passages_are_all_found(
 
 
 def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
-    """Other readers of the database rely on the names of ADR 0004; a page nobody knows must stay unknown."""
+    """Other readers of the database rely on the names of ADR 0004; a page nobody knows must stay
+    unknown."""
     import chromadb
 
-    with chromadb.PersistentClient(str(folder), chromadb.Settings(anonymized_telemetry=False)) as client:
+    with chromadb.PersistentClient(
+        str(folder), chromadb.Settings(anonymized_telemetry=False)
+    ) as client:
         collection = client.get_collection(COLLECTION, embedding_function=None)
         kept = collection.get(["a#0", "a#1"], include=["metadatas"])["metadatas"]
         hnsw = collection.configuration_json["hnsw"]
@@ -81,7 +86,8 @@ def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
 
 @pytest.mark.parametrize("n_passages", [1, 51])
 def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
-    """A second run must leave the data folder as it was, and a backup must not see a change where there is none."""
+    """A second run must leave the data folder as it was, and a backup must not see a change where
+    there is none."""
     update_index(FolderIndex(tmp_path / "chroma", TARGET), numbered_rows(n_passages))
     before = snapshot(tmp_path)
 
@@ -94,7 +100,8 @@ def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
 
 
 def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Telemetry or a downloaded embedding function would leave the machine behind the user's back."""
+    """Telemetry or a downloaded embedding function would leave the machine behind the user's
+    back."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("the network was used")
@@ -124,16 +131,20 @@ def test_a_deleted_passage_leaves_nothing_in_the_files(tmp_path: Path) -> None:
 
 
 def test_a_wrong_vector_is_a_fault(folder: Path) -> None:
-    """Above the size for exact search the database answers: it must hold the vectors that the exact search compares."""
+    """Above the size for exact search the database answers: it must hold the vectors that the exact
+    search compares."""
     write_vectors(
-        folder, {one.passage_id: one for one in ROWS}, {one.passage_id: -bag_of_words(one.text) for one in ROWS}
+        folder,
+        {one.passage_id: one for one in ROWS},
+        {one.passage_id: -bag_of_words(one.text) for one in ROWS},
     )
 
     assert TARGET.faulty(folder, ROWS) == ("a#0", "a#1", "b")
 
 
 def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> None:
-    """Reading the vectors of a whole corpus for one edited sentence is most of what the edit costs."""
+    """Reading the vectors of a whole corpus for one edited sentence is most of what the edit
+    costs."""
     asked: list[str] = []
 
     def watched(rows: Sequence[IndexRow]) -> Vectors:
@@ -147,19 +158,24 @@ def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> 
     update_index(target, [*ROWS[:2], row("b", "the bridge carries four lanes"), *numbered_rows(60)])
 
     assert asked == ["b"]
-    found = ExactVectors.open(tmp_path / "chroma").search(bag_of_words("the bridge carries four lanes"), 1)
+    found = ExactVectors.open(tmp_path / "chroma").search(
+        bag_of_words("the bridge carries four lanes"), 1
+    )
     assert found == [("b", pytest.approx(1.0))]
 
 
 def test_a_graph_is_built_anew_when_a_twentieth_of_it_has_changed(tmp_path: Path) -> None:
-    """Chroma keeps deleted vectors in the graph: its files would grow with every edit for ever, and it finds less."""
+    """Chroma keeps deleted vectors in the graph: its files would grow with every edit for ever, and
+    it finds less."""
     target = FolderIndex(tmp_path / "chroma", TARGET)
     rows = numbered_rows(100)
     update_index(target, rows)
     n_changed = []
 
     for n_edits in (2, 4, 5, 6, 7):
-        update_index(target, [row(one.passage_id, f"edit {n_edits}") for one in rows[:2]] + rows[2:])
+        update_index(
+            target, [row(one.passage_id, f"edit {n_edits}") for one in rows[:2]] + rows[2:]
+        )
         manifest = target.published()
         assert manifest is not None
         n_changed.append(manifest.n_changed)

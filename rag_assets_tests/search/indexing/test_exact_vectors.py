@@ -1,4 +1,5 @@
-"""The nearest vectors, found by comparing approximations and reading only those that may be among them."""
+"""The nearest vectors, found by comparing approximations and reading only those that may be among
+them."""
 
 import os
 import tracemalloc
@@ -25,13 +26,16 @@ def scattered(draw: np.random.Generator) -> Vectors:
 
 def crowded(draw: np.random.Generator) -> Vectors:
     """Nearly alike, and some of them the same: the approximations cannot tell them apart."""
-    vectors = unit(draw.standard_normal((1, DIMENSION)) + 1e-3 * draw.standard_normal((N, DIMENSION)))
+    vectors = unit(
+        draw.standard_normal((1, DIMENSION)) + 1e-3 * draw.standard_normal((N, DIMENSION))
+    )
     vectors[::7] = vectors[0]
     return vectors
 
 
 def of_one_word(draw: np.random.Generator) -> Vectors:
-    """Vectors with a single large number: the scale of their approximation is coarse for all other numbers."""
+    """Vectors with a single large number: the scale of their approximation is coarse for all other
+    numbers."""
     vectors = 1e-4 * draw.standard_normal((N, DIMENSION))
     vectors[np.arange(N), draw.integers(0, 4, N)] = 1.0
     return unit(vectors)
@@ -46,21 +50,26 @@ def test_the_nearest_are_those_that_comparing_all_finds(
     draw = np.random.default_rng(11)
     vectors, rows = made(draw), sorted(numbered_rows(N), key=lambda row: row.passage_id)
     ids = [row.passage_id for row in rows]
-    write_vectors(tmp_path, {row.passage_id: row for row in rows}, dict(zip(ids, vectors, strict=True)))
+    write_vectors(
+        tmp_path, {row.passage_id: row for row in rows}, dict(zip(ids, vectors, strict=True))
+    )
     store = ExactVectors.open(tmp_path)
     some = Scope(passage_ids=frozenset(ids[::3]))
 
     for question in (*unit(vectors[:5] + vectors[5:10]), vectors[0]):
         cosines = np.einsum("ij,j->i", vectors, question)
         wanted = sorted(range(N), key=lambda place: (-cosines[place], ids[place]))
-        assert [hit.passage_id for hit in store.search(question, limit)] == [ids[place] for place in wanted[:limit]]
+        assert [hit.passage_id for hit in store.search(question, limit)] == [
+            ids[place] for place in wanted[:limit]
+        ]
         allowed = [ids[place] for place in wanted if place % 3 == 0]
         assert [hit.passage_id for hit in store.search(question, limit, some)] == allowed[:limit]
     store.close()
 
 
 def test_opening_reads_no_vectors_and_a_file_cut_short_later_is_an_error(tmp_path: Path) -> None:
-    """Half a gigabyte read at once for 310,000 passages; and a map of a file that was cut short ends the process."""
+    """Half a gigabyte read at once for 310,000 passages; and a map of a file that was cut short
+    ends the process."""
     rows = {row.passage_id: row for row in numbered_rows(20)}
     write_vectors(tmp_path, rows, dict.fromkeys(rows, np.ones(50_000, np.float32)))
     tracemalloc.start()
@@ -95,17 +104,33 @@ def test_an_open_index_does_not_see_the_one_that_replaces_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("held", "wanted"),
-    [(range(2, 6), range(6)), (range(4), range(6)), ([0, 3, 5], range(6)), (range(6), [1, 2, 5]), ([1], [1])],
+    [
+        (range(2, 6), range(6)),
+        (range(4), range(6)),
+        ([0, 3, 5], range(6)),
+        (range(6), [1, 2, 5]),
+        ([1], [1]),
+    ],
     ids=["before", "behind", "between", "fewer", "the same"],
 )
-def test_an_update_puts_each_vector_in_its_place(held: Iterable[int], wanted: Iterable[int], tmp_path: Path) -> None:
+def test_an_update_puts_each_vector_in_its_place(
+    held: Iterable[int], wanted: Iterable[int], tmp_path: Path
+) -> None:
     """The vector of another passage brings wrong hits, and nothing would show it."""
     rows = {row.passage_id: row for row in numbered_rows(6)}
-    vectors = dict(zip(rows, unit(np.random.default_rng(11).standard_normal((6, DIMENSION))), strict=True))
+    vectors = dict(
+        zip(rows, unit(np.random.default_rng(11).standard_normal((6, DIMENSION))), strict=True)
+    )
     before, after = ([list(rows)[number] for number in numbers] for numbers in (held, wanted))
-    write_vectors(tmp_path, {id_: rows[id_] for id_ in before}, {id_: vectors[id_] for id_ in before})
+    write_vectors(
+        tmp_path, {id_: rows[id_] for id_ in before}, {id_: vectors[id_] for id_ in before}
+    )
 
-    write_vectors(tmp_path, {id_: rows[id_] for id_ in after}, {id_: vectors[id_] for id_ in set(after) - set(before)})
+    write_vectors(
+        tmp_path,
+        {id_: rows[id_] for id_ in after},
+        {id_: vectors[id_] for id_ in set(after) - set(before)},
+    )
 
     store = ExactVectors.open(tmp_path)
     assert list(store.fingerprints()) == after

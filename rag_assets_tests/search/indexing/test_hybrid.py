@@ -58,7 +58,8 @@ def index_of(
 
 
 def two_terms(row: IndexRow) -> SparseVector:
-    """Term 1 for every text, heavier for longer ones, and term 2 for those about iron, which ferritin is not."""
+    """Term 1 for every text, heavier for longer ones, and term 2 for those about iron, which
+    ferritin is not."""
     places = (1, 2) if "Iron" in row.text or "BMS" in row.text else (1,)
     return SparseVector(places, (len(row.text) / 1000, 2.0)[: len(places)])
 
@@ -89,7 +90,9 @@ def scores(hits: Sequence[Scored]) -> dict[str, float]:
 def bm25(question: str, rows: Sequence[IndexRow], average: float) -> dict[str, float]:
     """By the formula, term by term."""
     analyser = Analyser()
-    held = {one.passage_id: analyser.terms(one.heading_text) + analyser.terms(one.text) for one in rows}
+    held = {
+        one.passage_id: analyser.terms(one.heading_text) + analyser.terms(one.text) for one in rows
+    }
     n_rows = sum(bool(terms) for terms in held.values())
     found = {}
     for id_, terms in held.items():
@@ -104,7 +107,9 @@ def bm25(question: str, rows: Sequence[IndexRow], average: float) -> dict[str, f
     return found
 
 
-@pytest.mark.parametrize("question", ["Did ferritin fall?", "BMS 986158", "ferritin in runners of a trial"])
+@pytest.mark.parametrize(
+    "question", ["Did ferritin fall?", "BMS 986158", "ferritin in runners of a trial"]
+)
 def test_words_are_scored_by_bm25(question: str, place: str, tmp_path: Path) -> None:
     """The same question must find the same words, whichever index holds them."""
     found = hybrid_of(tmp_path, place).hybrid(asked(question), 10).by_words
@@ -113,7 +118,9 @@ def test_words_are_scored_by_bm25(question: str, place: str, tmp_path: Path) -> 
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
-def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(tmp_path: Path) -> None:
+def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(
+    tmp_path: Path,
+) -> None:
     """The two only differ in the average length of a passage, which is a constant here."""
     vocabulary = [f"w{n}" for n in range(300)]
     random = np.random.default_rng(0)
@@ -149,7 +156,9 @@ def by_distribution(*lists: Sequence[Scored]) -> dict[str, float]:
         found = np.array([hit.score for hit in hits])
         low, high = found.mean() - 3 * found.std(ddof=1), found.mean() + 3 * found.std(ddof=1)
         for hit in hits:
-            total[hit.passage_id] = total.get(hit.passage_id, 0.0) + float((hit.score - low) / (high - low))
+            total[hit.passage_id] = total.get(hit.passage_id, 0.0) + float(
+                (hit.score - low) / (high - low)
+            )
     return {id_: score / len(lists) for id_, score in total.items()}
 
 
@@ -166,25 +175,33 @@ def test_the_server_fuses_both_lists(fusion: str, place: str, tmp_path: Path) ->
     assert scores(found.fused) == pytest.approx(expected, abs=1e-5)
     assert found.fused[0].passage_id == "b#0"
     assert {hit.passage_id for hit in found.fused} == {one.passage_id for one in ROWS}
-    cosines = {one.passage_id: float(bag_of_words(one.text) @ bag_of_words("ferritin in runners")) for one in ROWS}
+    cosines = {
+        one.passage_id: float(bag_of_words(one.text) @ bag_of_words("ferritin in runners"))
+        for one in ROWS
+    }
     assert scores(found.nearest) == pytest.approx(cosines, abs=1e-5)
 
 
 def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path: Path) -> None:
     """SPLADE finds what neither the words nor the dense vectors do."""
     store = hybrid_of(tmp_path, place, sparse=SPARSE)
-    question = HybridQuestion("ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0)))
+    question = HybridQuestion(
+        "ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0))
+    )
 
     found = store.hybrid(question, 10)
 
     by_sparse = [Scored("a#0", 3.0), Scored("d#0", 3.0)]
     lists = [found.nearest, found.by_words, by_sparse]
     either = [by_rank(*lists, k=60), by_rank(*lists[:-1], by_sparse[::-1], k=60)]
-    assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), "a and d share a score"
+    assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), (
+        "a and d share a score"
+    )
 
 
 def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
-    """The numbers of terms of two vocabularies must not be mixed: the same number means different words."""
+    """The numbers of terms of two vocabularies must not be mixed: the same number means different
+    words."""
     update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
 
     plan = update_index(index_of(tmp_path, place, sparse="other"), ROWS)
@@ -209,16 +226,20 @@ def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path
     two = store.hybrid(asked("ferritin"), 2)
     nothing = store.hybrid(asked("ferritin"), 10, Scope(passage_ids=frozenset()))
 
-    assert {hit.passage_id for hits in (one_paper.fused, one_paper.nearest, one_paper.by_words) for hit in hits} == {
-        "b#0"
-    }
+    assert {
+        hit.passage_id
+        for hits in (one_paper.fused, one_paper.nearest, one_paper.by_words)
+        for hit in hits
+    } == {"b#0"}
     assert [len(two.nearest), len(two.by_words)] == [2, 2]
     assert (nothing.fused, nothing.nearest, nothing.by_words) == ([], [], [])
 
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:
     """A search by vectors alone would look like a fusion of both."""
-    with pytest.raises(InvalidSettings, match=r"holds one kind of vectors only. Run rag-assets index build"):
+    with pytest.raises(
+        InvalidSettings, match=r"holds one kind of vectors only. Run rag-assets index build"
+    ):
         hybrid_of(tmp_path, place, fusion="convex").hybrid(asked("ferritin"), 3)
 
 
@@ -235,7 +256,9 @@ def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> No
 def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     """Qdrant refuses a vector that has a place twice."""
     numbers: Mapping[str, int] = {"iron": 7, "ferritin": 7}
-    monkeypatch.setattr("rag_assets.search.indexing.qdrant.store._number_of", lambda term: numbers.get(term, 1))
+    monkeypatch.setattr(
+        "rag_assets.search.indexing.qdrant.store._number_of", lambda term: numbers.get(term, 1)
+    )
 
     vector = WordWeights().of_question("iron ferritin basalt")
 

@@ -9,7 +9,12 @@ from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets_tests.search.indexing.folders import is_current
 from rag_assets_tests.search.indexing.rows import numbered_rows
-from rag_assets_tests.search.indexing.test_torn_folders import N_PASSAGES, TARGET, WANTED, kill_while_updating
+from rag_assets_tests.search.indexing.test_torn_folders import (
+    N_PASSAGES,
+    TARGET,
+    WANTED,
+    kill_while_updating,
+)
 
 N_ROUNDS, LONGEST_S = 40, 0.6
 

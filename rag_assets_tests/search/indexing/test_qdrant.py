@@ -1,4 +1,5 @@
-"""What Qdrant alone can do wrong: a server that fails half way, refuses, or is shared with others."""
+"""What Qdrant alone can do wrong: a server that fails half way, refuses, or is shared with
+others."""
 
 import json
 import logging
@@ -15,7 +16,13 @@ import pytest
 from filelock import FileLock, Timeout
 from qdrant_client import models
 
-from rag_assets.core.errors import InvalidSettings, RagAssetsError, StaleIndex, StoreRefused, StoreUnavailable
+from rag_assets.core.errors import (
+    InvalidSettings,
+    RagAssetsError,
+    StaleIndex,
+    StoreRefused,
+    StoreUnavailable,
+)
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderIndex
@@ -39,7 +46,9 @@ def server() -> Iterator[QdrantServer]:
 def index_of(data: Path, url: str = "", **qdrant: Any) -> FolderIndex[VectorStore]:
     """As a process that has just begun would open it."""
     settings = {"vector_store": "qdrant", "qdrant": {"url": url, **qdrant}}
-    return vector_index(Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of)
+    return vector_index(
+        Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of
+    )
 
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
@@ -52,7 +61,10 @@ def collections(server: QdrantServer) -> list[str]:
 
 def seen(data: Path, server: QdrantServer) -> set[str]:
     """Passages that a search finds."""
-    return {hit.passage_id for hit in index_of(data, server.url).open().search(bag_of_words("sample"), 1000)}
+    return {
+        hit.passage_id
+        for hit in index_of(data, server.url).open().search(bag_of_words("sample"), 1000)
+    }
 
 
 def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_completes(
@@ -66,7 +78,9 @@ def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_co
     while True:
         update_index(before, old)
         left = iter(range(n_failures))
-        server.misbehave = lambda request, left=left: None if next(left, None) is not None else (500, {})
+        server.misbehave = lambda request, left=left: (
+            None if next(left, None) is not None else (500, {})
+        )
         try:
             update_index(index, new)
             break
@@ -74,9 +88,13 @@ def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_co
             n_failures += 1
         finally:
             server.misbehave = lambda request: None
-        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(wanted(old))
+        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
+            wanted(old)
+        )
         update_index(index, new)
-        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(wanted(new))
+        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(
+            wanted(new)
+        )
         assert index.is_intact()
 
     assert n_failures > 8
@@ -112,8 +130,11 @@ def test_a_killed_process_leaves_an_embedded_storage_that_the_next_can_use(tmp_p
     assert index_of(tmp_path).fingerprints() == wanted(numbered_rows(30))
 
 
-def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(tmp_path: Path, server: QdrantServer) -> None:
-    """A question under way would lose its passages; versions that nothing deletes would fill the server."""
+def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(
+    tmp_path: Path, server: QdrantServer
+) -> None:
+    """A question under way would lose its passages; versions that nothing deletes would fill the
+    server."""
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     opened = index_of(tmp_path, server.url).open()
     update_index(index_of(tmp_path, server.url), numbered_rows(13))
@@ -126,7 +147,9 @@ def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(tmp_path
         opened.search(bag_of_words("sample"), 20)
 
 
-def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, server: QdrantServer) -> None:
+def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(
+    tmp_path: Path, server: QdrantServer
+) -> None:
     """A corpus would answer from the passages of another one, and nothing would show it."""
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(12))
     update_index(index_of(tmp_path / "two", server.url), numbered_rows(5, start=50))
@@ -142,7 +165,9 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, s
     assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
 
 
-def test_a_data_folder_that_was_moved_keeps_its_collections(tmp_path: Path, server: QdrantServer) -> None:
+def test_a_data_folder_that_was_moved_keeps_its_collections(
+    tmp_path: Path, server: QdrantServer
+) -> None:
     """Nothing is sent again because a folder got another name."""
     update_index(index_of(tmp_path / "old", server.url), numbered_rows(12))
     (tmp_path / "old").rename(tmp_path / "new")
@@ -162,17 +187,25 @@ def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
     index = index_of(tmp_path, server.url, prefix="shop2")
     update_index(index, numbered_rows(12))
     settings = {"vector_store": "qdrant", "qdrant": {"url": server.url, "prefix": "shop2"}}
-    other = vector_index(Settings.model_validate({"data_dir": tmp_path, "indexing": settings}), "other", vectors_of)
+    other = vector_index(
+        Settings.model_validate({"data_dir": tmp_path, "indexing": settings}), "other", vectors_of
+    )
 
     update_index(other, numbered_rows(12))
     update_index(other, numbered_rows(13))
 
-    assert collections(server)[:1] + collections(server)[-3:-2] == ["rag_assets.other", "shop.000000000000.a"]
+    assert collections(server)[:1] + collections(server)[-3:-2] == [
+        "rag_assets.other",
+        "shop.000000000000.a",
+    ]
     assert len([name for name in collections(server) if name.startswith("shop2.")]) == 2
 
 
-def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, server: QdrantServer) -> None:
-    """A collection that lost points must be left out with a warning or made again; else answers miss papers."""
+def test_a_collection_that_lost_points_or_is_gone_is_not_intact(
+    tmp_path: Path, server: QdrantServer
+) -> None:
+    """A collection that lost points must be left out with a warning or made again; else answers
+    miss papers."""
     index = index_of(tmp_path, server.url)
     update_index(index, numbered_rows(12))
     collection = collection_in(index.folder)
@@ -184,7 +217,9 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, 
     opened = index.open()
     server.stored.delete_collection(collection)
     assert not index.is_intact()
-    with pytest.raises(StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"):
+    with pytest.raises(
+        StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"
+    ):
         opened.search(bag_of_words("sample"), 3)
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     assert index.is_intact()
@@ -198,7 +233,9 @@ def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
     with index.files.connection.calls() as client:  # type: ignore[attr-defined]
         client.delete_collection(collection_in(index.folder))
 
-    with pytest.raises(StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"):
+    with pytest.raises(
+        StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"
+    ):
         opened.search(bag_of_words("sample"), 3)
 
 
@@ -210,7 +247,9 @@ def test_a_search_takes_one_request(tmp_path: Path, server: QdrantServer) -> Non
 
     opened.search(bag_of_words("sample s3"), 5)
 
-    assert [request.rpartition("/points")[2] for request in server.requests[n_before:]] == ["/query/batch"]
+    assert [request.rpartition("/points")[2] for request in server.requests[n_before:]] == [
+        "/query/batch"
+    ]
 
 
 def test_what_a_collection_holds_is_read_page_by_page(
@@ -241,7 +280,9 @@ def test_a_request_stays_below_what_a_server_takes(
     update_index(index_of(tmp_path, server.url), numbered_rows(100))
 
     sizes = [
-        len(json.dumps(body)) for request, body in zip(server.requests, server.bodies, strict=True) if "PUT" in request
+        len(json.dumps(body))
+        for request, body in zip(server.requests, server.bodies, strict=True)
+        if "PUT" in request
     ]
     assert max(sizes) < 60_000
     assert len(index_of(tmp_path, server.url).fingerprints()) == 100
@@ -254,7 +295,8 @@ def message_of(index: FolderIndex[VectorStore]) -> str:
 
 
 def test_a_server_that_is_down_is_named_with_the_remedy(tmp_path: Path) -> None:
-    """A server that is not running is the most frequent fault; the message must name its address."""
+    """A server that is not running is the most frequent fault; the message must name its
+    address."""
     with qdrant_server() as server:
         url = server.url
     message = message_of(index_of(tmp_path, url))
@@ -263,7 +305,9 @@ def test_a_server_that_is_down_is_named_with_the_remedy(tmp_path: Path) -> None:
     assert message.endswith(f"Start it, or correct indexing.qdrant.url; {WITHOUT_SERVER}")
 
 
-def test_a_server_that_hangs_is_given_up(tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_hangs_is_given_up(
+    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A run that waits for ever holds the data folder."""
 
     def wait(request: str) -> Reply | None:
@@ -276,7 +320,10 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path, server: QdrantServer, m
 
     message = message_of(index_of(tmp_path, server.url))
 
-    assert message == f"Qdrant at {server.url} did not answer within 1 s. Run again later; see its log."
+    assert (
+        message
+        == f"Qdrant at {server.url} did not answer within 1 s. Run again later; see its log."
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,8 +336,16 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path, server: QdrantServer, m
             StoreRefused,
             'refused a request (400: {"status": {"error": "no [key]"}})',
         ),
-        ((200, b"<html>a router</html>"), StoreRefused, "is not Qdrant, or a version that this client"),
-        ((200, {"result": {"unknown": 1}}), StoreRefused, "is not Qdrant, or a version that this client"),
+        (
+            (200, b"<html>a router</html>"),
+            StoreRefused,
+            "is not Qdrant, or a version that this client",
+        ),
+        (
+            (200, {"result": {"unknown": 1}}),
+            StoreRefused,
+            "is not Qdrant, or a version that this client",
+        ),
         ((302, b""), StoreRefused, "refused a request (302: "),
     ],
 )
@@ -337,11 +392,15 @@ def test_the_key_is_sent_and_shown_nowhere(
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:6333", "http://", "ftp://host", "https://user:word@host", "http://host:99999"]
+    "url",
+    ["localhost:6333", "http://", "ftp://host", "https://user:word@host", "http://host:99999"],
 )
 def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
     """An address with a password would show it in logs and in the UI."""
-    with pytest.raises(InvalidSettings, match=r"^indexing.qdrant.url is not an address. Write it as http://host:6333"):
+    with pytest.raises(
+        InvalidSettings,
+        match=r"^indexing.qdrant.url is not an address. Write it as http://host:6333",
+    ):
         update_index(index_of(tmp_path, url), numbered_rows(3))
 
 

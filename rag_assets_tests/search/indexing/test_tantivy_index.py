@@ -41,7 +41,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
 
 def test_a_word_is_found_however_its_letters_and_digits_are_typed(tmp_path: Path) -> None:
     """Nobody types Åkesson on an English keyboard, or the comma of 1,450."""
-    rows = [row("lund", "José Åkesson of Münster gave 1,450 mg against TNF-α."), row("moe", "Silt settles.")]
+    rows = [
+        row("lund", "José Åkesson of Münster gave 1,450 mg against TNF-α."),
+        row("moe", "Silt settles."),
+    ]
     update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
     index = TantivyIndex.open(tmp_path / "bm25")
 
@@ -51,17 +54,24 @@ def test_a_word_is_found_however_its_letters_and_digits_are_typed(tmp_path: Path
 
 
 def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None) -> list[str]:
-    return [hit.passage_id for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))]
+    return [
+        hit.passage_id
+        for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))
+    ]
 
 
 def test_text_without_blanks_is_found_by_pairs_of_its_characters(tmp_path: Path) -> None:
-    """A whole clause was one word, which no question repeats; the passages found were any of the corpus."""
+    """A whole clause was one word, which no question repeats; the passages found were any of the
+    corpus."""
     texts = {
         "tea": "每棵茶树每年产茶叶四百二十克。",
         "bridge": "木橋の平均寿命は37年であった。",
         "lamp": "불빛은 18킬로미터 밖에서도 보였다.",
     }
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), [row(id_, text) for id_, text in texts.items()])
+    update_index(
+        FolderIndex(tmp_path / "bm25", TantivyFiles()),
+        [row(id_, text) for id_, text in texts.items()],
+    )
     words = TantivyIndex.open(tmp_path / "bm25")
 
     assert ids(words, "茶树产多少茶叶？")[:1] == ["tea"]
@@ -86,27 +96,36 @@ def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str
     reference = BM25Okapi([analyser.terms(text) for text in TEXTS.values()], k1=1.2, b=0.75)
     terms = analyser.terms(question)
     scores = reference.get_scores(terms)
-    shares_word = np.array([bool(set(terms) & set(analyser.terms(text))) for text in TEXTS.values()])
+    shares_word = np.array(
+        [bool(set(terms) & set(analyser.terms(text))) for text in TEXTS.values()]
+    )
     wanted = [list(TEXTS)[at] for at in np.argsort(-scores, kind="stable") if shares_word[at]]
 
     assert ids(index, question) == wanted
 
 
-@pytest.mark.parametrize(("typed", "printed"), [("CO2", "CO₂"), ("PM2.5", "PM₂.₅"), ("m2", "m²"), ("10^5", "10⁵")])
+@pytest.mark.parametrize(
+    ("typed", "printed"), [("CO2", "CO₂"), ("PM2.5", "PM₂.₅"), ("m2", "m²"), ("10^5", "10⁵")]
+)
 def test_plain_digits_find_raised_and_lowered_ones(typed: str, printed: str) -> None:
     """Papers print CO₂, and nobody types it; a question in print finds papers in plain digits."""
     assert Analyser().terms(f"the {typed} of barns") == Analyser().terms(f"the {printed} of barns")
 
 
 @pytest.mark.parametrize("question", ["BMS-986158", "bms 986158", "986158"])
-def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, question: str) -> None:
+def test_a_hyphenated_name_is_found_whole_and_by_its_parts(
+    index: TantivyIndex, question: str
+) -> None:
     """Compounds, genes and viruses are written with and without the hyphen."""
     assert ids(index, question)[0] == "kinase"
 
 
 def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
     """A question about IL-6 must not find a passage that has IL-1 and a 6."""
-    rows = [row("other", "IL-1 and table 6 and IL-1 again"), row("named", "IL-6 rose and table 2 shows it again")]
+    rows = [
+        row("other", "IL-1 and table 6 and IL-1 again"),
+        row("named", "IL-6 rose and table 2 shows it again"),
+    ]
     update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
 
     found = TantivyIndex.open(tmp_path / "bm25").search("IL-6", 2)
@@ -120,19 +139,24 @@ def test_a_question_without_words_finds_nothing(index: TantivyIndex, question: s
     assert index.search(question, 5) == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+)
 @given(noise=st.text(max_size=30))
 def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
-    """Users write colons, quotes, brackets and AND; a query parser would fail on them or take them for operators."""
+    """Users write colons, quotes, brackets and AND; a query parser would fail on them or take them
+    for operators."""
     found = index.search(f"{noise} masks", 5)
 
     assert "virus" in {hit.passage_id for hit in found}
 
 
 def test_allowed_passages_keep_their_scores_and_fill_the_list(tmp_path: Path) -> None:
-    """A filter must neither lose passages behind better ones that are not allowed, nor move the statistics."""
+    """A filter must neither lose passages behind better ones that are not allowed, nor move the
+    statistics."""
     rows = [
-        row(f"c{n:04d}", f"masks {'masks ' * (n % 3)}of nurse {n % 90}", paper_id=f"p{n % 7}") for n in range(3_000)
+        row(f"c{n:04d}", f"masks {'masks ' * (n % 3)}of nurse {n % 90}", paper_id=f"p{n % 7}")
+        for n in range(3_000)
     ]
     update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
     index = TantivyIndex.open(tmp_path / "bm25")
@@ -143,7 +167,9 @@ def test_allowed_passages_keep_their_scores_and_fill_the_list(tmp_path: Path) ->
         worst = ranked[-n_allowed:]
         found = index.search("masks of nurse 8", 50, Scope(passage_ids=frozenset(worst)))
         assert [hit.passage_id for hit in found] == worst[:50]
-        assert [hit.score for hit in found] == pytest.approx([everywhere[id_] for id_ in worst[:50]])
+        assert [hit.score for hit in found] == pytest.approx(
+            [everywhere[id_] for id_ in worst[:50]]
+        )
 
 
 def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
@@ -160,23 +186,32 @@ def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
 
 
 def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> None:
-    """A deleted paper that still weighs on scores makes answers depend on the history of the index."""
+    """A deleted paper that still weighs on scores makes answers depend on the history of the
+    index."""
     kept = [row(id_, text) for id_, text in TEXTS.items()]
     withdrawn = [row(f"w{n}", f"masks masks number{n} Xylophagous") for n in range(20)]
     update_index(FolderIndex(tmp_path / "edited", TantivyFiles()), [*kept, *withdrawn])
     update_index(FolderIndex(tmp_path / "edited", TantivyFiles()), kept)
     update_index(FolderIndex(tmp_path / "fresh", TantivyFiles()), kept)
 
-    edited, fresh = (TantivyIndex.open(tmp_path / name).search("masks of nurses", 5) for name in ("edited", "fresh"))
+    edited, fresh = (
+        TantivyIndex.open(tmp_path / name).search("masks of nurses", 5)
+        for name in ("edited", "fresh")
+    )
 
     assert edited == fresh
     assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
 
 
 def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_path: Path) -> None:
-    """People ask for what a paper or a section is called; its sentences often say "we" and "this"."""
-    below = replace(row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin")
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")])
+    """People ask for what a paper or a section is called; its sentences often say "we" and
+    "this"."""
+    below = replace(
+        row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin"
+    )
+    update_index(
+        FolderIndex(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")]
+    )
 
     found = TantivyIndex.open(tmp_path / "bm25").search("ferritin", 5)
 
@@ -184,7 +219,8 @@ def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_pa
 
 
 def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> None:
-    """Whether a word names a paper is told by where else it stands; its own title stands with all its passages."""
+    """Whether a word names a paper is told by where else it stands; its own title stands with all
+    its passages."""
     rows = [
         row("a#0", "Corona spread.", paper_id="a"),
         row("a#1", "Masks of corona-19 patients helped.", paper_id="a"),
@@ -193,7 +229,9 @@ def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> 
     update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
     index = TantivyIndex.open(tmp_path / "bm25")
 
-    counts = [index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")]
+    counts = [
+        index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")
+    ]
     of_paper = [index.n_holding("virus", papers) for papers in (["b"], ["a"], ["a", "b"], [])]
 
     assert counts == [2, 1, 1, None, 0, None]
@@ -214,15 +252,22 @@ def test_reading_changes_no_byte(tmp_path: Path) -> None:
 def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers_beside_the_edit(
     tmp_path: Path,
 ) -> None:
-    """Statistics that count what was deleted shift the ranking; writing all words anew costs seconds per edit."""
+    """Statistics that count what was deleted shift the ranking; writing all words anew costs
+    seconds per edit."""
     random = Random(3)
     words = [f"w{n}" for n in range(400)]
     rows = [
-        row(f"p{n}#{m}", " ".join(random.choices(words, k=12)), paper_id=f"p{n}") for n in range(90) for m in range(60)
+        row(f"p{n}#{m}", " ".join(random.choices(words, k=12)), paper_id=f"p{n}")
+        for n in range(90)
+        for m in range(60)
     ]
-    edited = [*rows[:-1], row(rows[-1].passage_id, "w1 w2 w2 zygomorphic", paper_id=rows[-1].paper_id)]
+    edited = [
+        *rows[:-1],
+        row(rows[-1].passage_id, "w1 w2 w2 zygomorphic", paper_id=rows[-1].paper_id),
+    ]
     update_index(
-        FolderIndex(tmp_path / "edited", TantivyFiles()), [*rows[:-1], row("p7#x", "xylophagous", paper_id="p7")]
+        FolderIndex(tmp_path / "edited", TantivyFiles()),
+        [*rows[:-1], row("p7#x", "xylophagous", paper_id="p7")],
     )
     before = {path.name for path in (tmp_path / "edited").glob("*.term")}
 
@@ -230,7 +275,9 @@ def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers
     update_index(FolderIndex(tmp_path / "fresh", TantivyFiles()), edited)
 
     after = {path.name for path in (tmp_path / "edited").glob("*.term")}
-    assert len(before & after) >= len(before) - 2 > 0, "one bucket for the edit, one for the deletion"
+    assert len(before & after) >= len(before) - 2 > 0, (
+        "one bucket for the edit, one for the deletion"
+    )
     one, other = (TantivyIndex.open(tmp_path / name) for name in ("edited", "fresh"))
     for _ in range(50):
         question = " ".join(random.choices(words, k=3))
@@ -240,7 +287,8 @@ def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers
 
 
 def test_statistics_that_count_a_deleted_passage_are_noticed(tmp_path: Path) -> None:
-    """tantivy merges segments by its own rules: if a deletion stays in the statistics, the index is built anew."""
+    """tantivy merges segments by its own rules: if a deletion stays in the statistics, the index is
+    built anew."""
     files = TantivyFiles()
     rows = [row(id_, text) for id_, text in TEXTS.items()]
     update_index(FolderIndex(tmp_path / "bm25", files), rows)

@@ -1,4 +1,5 @@
-"""What every place an index can be published in must do, be it files or a collection of a server."""
+"""What every place an index can be published in must do, be it files or a collection of a
+server."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,7 +68,8 @@ def test_every_store_is_held_to_this_contract() -> None:
 
 
 def test_an_open_index_answers_from_the_version_it_was_opened_on(index: FolderIndex[Any]) -> None:
-    """A question that is being answered when a run publishes must not meet passages of two versions."""
+    """A question that is being answered when a run publishes must not meet passages of two
+    versions."""
     question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
     update_index(index, numbered_rows(12))
     opened, before = index.open(), index.manifest()
@@ -106,7 +108,8 @@ def test_an_unchanged_index_is_left_as_it_is(index: FolderIndex[Any]) -> None:
 
 
 def test_an_index_without_passages_is_valid_and_can_grow(index: FolderIndex[Any]) -> None:
-    """A corpus of which every paper was quarantined still materializes, and the next paper is found."""
+    """A corpus of which every paper was quarantined still materializes, and the next paper is
+    found."""
     question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
     update_index(index, [])
     assert index.is_intact()
@@ -128,8 +131,16 @@ def test_a_search_keeps_to_its_scope(index: FolderIndex[Any]) -> None:
 
     assert found(Scope(paper_ids=("paper1",))) == set(wanted(numbered_rows(10, start=10)))
     assert found(Scope(paper_ids=("paper0", "nobody"))) == set(wanted(numbered_rows(10)))
-    assert found(Scope(passage_ids=frozenset({"c0003#0", "c0027#0", "none"}))) == {"c0003#0", "c0027#0"}
-    assert found(Scope(paper_ids=())) == found(Scope(passage_ids=frozenset())) == found(Scope(("nobody",))) == set()
+    assert found(Scope(passage_ids=frozenset({"c0003#0", "c0027#0", "none"}))) == {
+        "c0003#0",
+        "c0027#0",
+    }
+    assert (
+        found(Scope(paper_ids=()))
+        == found(Scope(passage_ids=frozenset()))
+        == found(Scope(("nobody",)))
+        == set()
+    )
 
 
 @pytest.fixture(params=VECTOR_INDEXES)
@@ -144,11 +155,15 @@ def vector_settings(
 def vectors(vector_settings: Settings) -> FolderIndex[VectorStore]:
     """An index of thirty passages, of which two share one vector."""
     found = vector_index(vector_settings, "m", vectors_of)
-    update_index(found, [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")])
+    update_index(
+        found, [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
+    )
     return found
 
 
-def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(vectors: FolderIndex[VectorStore]) -> None:
+def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(
+    vectors: FolderIndex[VectorStore],
+) -> None:
     """Hits that change places between two stores, or two runs, cannot be compared or cited."""
     store, question = vectors.open(), bag_of_words("the same s3")
     rows = [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
@@ -176,7 +191,9 @@ def test_cosines_are_those_of_the_passages_asked_for(vectors: FolderIndex[Vector
     assert vectors.open().cosines(question, []) == {}
 
 
-def test_another_model_replaces_all_vectors(vectors: FolderIndex[VectorStore], vector_settings: Settings) -> None:
+def test_another_model_replaces_all_vectors(
+    vectors: FolderIndex[VectorStore], vector_settings: Settings
+) -> None:
     """Vectors of two models cannot be compared, and no error would say so."""
     question = np.ones(3, np.float32) / np.sqrt(np.float32(3))
     other = vector_index(vector_settings, "other", lambda rows: np.tile(question, (len(rows), 1)))
@@ -192,7 +209,9 @@ def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
     return {one.passage_id: one.fingerprint for one in rows}
 
 
-def test_readers_see_the_published_version_until_the_next_is_published(tmp_path: Path, make_target: MakeTarget) -> None:
+def test_readers_see_the_published_version_until_the_next_is_published(
+    tmp_path: Path, make_target: MakeTarget
+) -> None:
     """An answer made while an index is written must come from the last good one."""
     target, rows = make_target(tmp_path), numbered_rows(100)
     update_index(target, rows)
@@ -206,7 +225,8 @@ def test_readers_see_the_published_version_until_the_next_is_published(tmp_path:
 
 
 def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: MakeTarget) -> None:
-    """Counts in the UI and the content of the index must both be those of the passages, after any history."""
+    """Counts in the UI and the content of the index must both be those of the passages, after any
+    history."""
     target, rows = make_target(tmp_path), numbered_rows(12)
     edited = [*rows[2:], row(rows[1].passage_id, "an edited text")]
     update_index(target, rows)
@@ -221,7 +241,9 @@ def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: M
     assert target.fingerprints() == wanted(rows)
 
 
-def test_the_version_of_what_is_published_follows_from_the_passages(tmp_path: Path, make_target: MakeTarget) -> None:
+def test_the_version_of_what_is_published_follows_from_the_passages(
+    tmp_path: Path, make_target: MakeTarget
+) -> None:
     """An open engine compares it to see whether the index was published anew."""
     target, rows = make_target(tmp_path), numbered_rows(12)
     seen = []
@@ -247,7 +269,11 @@ class Losing:
         self.files.write(folder, {id_: rows[id_] for id_ in sorted(rows)[:-1]}, report)
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        return tuple(id_ for id_ in self.files.faulty(folder, sample) if id_ in self.files.fingerprints(folder))
+        return tuple(
+            id_
+            for id_ in self.files.faulty(folder, sample)
+            if id_ in self.files.fingerprints(folder)
+        )
 
 
 def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: MakeTarget) -> None:

@@ -24,7 +24,8 @@ N_PASSAGES = 60
 
 
 class OpensIntactFolders(ChromaFiles):
-    """Fails where a published folder is opened that is not as it was published: opened for real, it may hang."""
+    """Fails where a published folder is opened that is not as it was published: opened for real, it
+    may hang."""
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
         assert is_intact(folder) or folder.name.endswith(STAGED_SUFFIX)
@@ -45,7 +46,9 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A folder with a published index in `index`, and another build of as many other passages."""
     root = tmp_path_factory.mktemp("builds")
     update_index(FolderIndex(root / "one" / "index", TARGET), ROWS)
-    update_index(FolderIndex(root / "other" / "index", TARGET), numbered_rows(N_PASSAGES, start=40)[::-1])
+    update_index(
+        FolderIndex(root / "other" / "index", TARGET), numbered_rows(N_PASSAGES, start=40)[::-1]
+    )
     return root / "one", root / "other"
 
 
@@ -53,7 +56,8 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_torn_published_folder_is_built_anew_without_being_opened(
     builds: tuple[Path, Path], tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Opened as it is, such a folder hangs or crashes every later run: the pipeline never ends again by itself."""
+    """Opened as it is, such a folder hangs or crashes every later run: the pipeline never ends
+    again by itself."""
     folder = _copy(builds[0], tmp_path) / "index"
     tear(folder, builds[1] / "index", name)
 
@@ -67,7 +71,8 @@ def test_a_torn_published_folder_is_built_anew_without_being_opened(
 def test_a_torn_staged_folder_is_deleted_without_being_opened(
     builds: tuple[Path, Path], tmp_path: Path, name: str
 ) -> None:
-    """A staged folder that was not closed was neither flushed nor audited: opening it can crash or hang."""
+    """A staged folder that was not closed was neither flushed nor audited: opening it can crash or
+    hang."""
     root = _copy(builds[0], tmp_path / "root")
     staged = _copy(builds[0], tmp_path / "another") / "index"
     tear(staged, builds[1] / "index", name)
@@ -97,7 +102,8 @@ for start in itertools.cycle(range(5, 30, 5)):
 
 
 def kill_while_updating(folder: Path, delay_s: float) -> None:
-    """Start a process that updates the index again and again, two passages at a time, and kill it without warning."""
+    """Start a process that updates the index again and again, two passages at a time, and kill it
+    without warning."""
     command = [sys.executable, "-c", _UPDATED_FOR_EVER, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]) as writer:
         assert writer.stdout is not None

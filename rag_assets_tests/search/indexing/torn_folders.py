@@ -1,4 +1,5 @@
-"""Folders as a power cut leaves them: some of the pages of the graph's files are new, the others old."""
+"""Folders as a power cut leaves them: some of the pages of the graph's files are new, the others
+old."""
 
 from pathlib import Path
 
@@ -17,7 +18,9 @@ def tear(folder: Path, other: Path, name: str) -> None:
     for start in range(0, len(content), 2 * _PAGE_BYTES):
         page = newer[start : start + _PAGE_BYTES][: len(content) - start]
         content[start : start + len(page)] = page
-    if content == torn.read_bytes():  # both builds have the same pages: then a page of something else
+    if (
+        content == torn.read_bytes()
+    ):  # both builds have the same pages: then a page of something else
         content[:_PAGE_BYTES] = b"\xff" * len(content[:_PAGE_BYTES])
     torn.write_bytes(content)
 

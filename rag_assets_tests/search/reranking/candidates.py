@@ -10,13 +10,19 @@ from rag_assets_tests.search.retrieval.corpus import passage_of
 
 def candidates_of(*texts: str) -> list[FoundPassage]:
     """In the order a search found them, with falling scores."""
-    return [FoundPassage(passage_of(f"p{nth}", text), 1.0 - nth / len(texts)) for nth, text in enumerate(texts)]
+    return [
+        FoundPassage(passage_of(f"p{nth}", text), 1.0 - nth / len(texts))
+        for nth, text in enumerate(texts)
+    ]
 
 
 class ScriptedReranker:
-    """Relevance by the passage's text; raises `error` if it is given one. Notes what it was asked."""
+    """Relevance by the passage's text; raises `error` if it is given one. Notes what it was
+    asked."""
 
-    def __init__(self, relevance: dict[str, float] | None = None, error: Exception | None = None) -> None:
+    def __init__(
+        self, relevance: dict[str, float] | None = None, error: Exception | None = None
+    ) -> None:
         self._relevance = relevance or {}
         self._error = error
         self.seen: list[list[str]] = []
@@ -29,5 +35,7 @@ class ScriptedReranker:
         self.seen.append([candidate.passage.text for candidate in candidates])
         if self._error:
             raise self._error
-        scores = np.array([self._relevance.get(candidate.passage.text, 0.0) for candidate in candidates])
+        scores = np.array(
+            [self._relevance.get(candidate.passage.text, 0.0) for candidate in candidates]
+        )
         return Judgement(scores, scores)

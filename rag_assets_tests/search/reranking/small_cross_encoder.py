@@ -1,4 +1,5 @@
-"""A cross-encoder small enough for a test: it counts the tokens that question and passage have in common."""
+"""A cross-encoder small enough for a test: it counts the tokens that question and passage have in
+common."""
 
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from rag_assets_testing.packaged_tokenizer import write_tokenizer
 
 
 def write_cross_encoder(folder: Path, *, bias: float = -4.0, output: str = "logits") -> Path:
-    """`folder` with the model, and the tokenizer of the packaged one. A logit is the number of pairs of equal tokens,
-    plus `bias`. Returns the folder."""
+    """`folder` with the model, and the tokenizer of the packaged one. A logit is the number of
+    pairs of equal tokens, plus `bias`. Returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     write_tokenizer(folder, max_tokens=64)
     onnx.save(_graph(bias, output), str(folder / "model.onnx"))
@@ -38,12 +39,18 @@ def _graph(bias: float, output: str) -> onnx.ModelProto:
         helper.make_node("Add", ["scores", "bias"], [output]),
     ]
     constants = {"one": [1], "two": [2], "last": [1, 2]}
-    initializers = [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in constants.items()]
+    initializers = [
+        numpy_helper.from_array(np.array(values, np.int64), name)
+        for name, values in constants.items()
+    ]
     initializers.append(numpy_helper.from_array(np.array([bias], np.float32), "bias"))
     graph = helper.make_graph(
         nodes,
         "counts common tokens",
-        [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "length"]) for name in inputs],
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "length"])
+            for name in inputs
+        ],
         [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", 1])],
         initializers,
     )

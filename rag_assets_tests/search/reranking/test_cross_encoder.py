@@ -9,7 +9,14 @@ from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
 from rag_assets.search.reranking.base import TIMEOUT_S, FoundPassage
-from rag_assets.search.reranking.cross_encoder import BATCH, INSTEAD, CrossEncoder, FolderFiles, HubFiles, sigmoid
+from rag_assets.search.reranking.cross_encoder import (
+    BATCH,
+    INSTEAD,
+    CrossEncoder,
+    FolderFiles,
+    HubFiles,
+    sigmoid,
+)
 from rag_assets_tests.search.reranking.candidates import candidates_of
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder
 
@@ -39,7 +46,9 @@ def test_candidates_get_the_probabilities_the_model_gives_their_texts(folder: Pa
 def test_titles_are_read_before_the_passage(folder: Path) -> None:
     """A passage alone does not say which paper it comes from, and the question may name that."""
     (plain,) = candidates_of("It was lower after a month.")
-    headed = FoundPassage(replace(plain.passage, heading_text="Ferritin in runners > Results"), plain.score)
+    headed = FoundPassage(
+        replace(plain.passage, heading_text="Ferritin in runners > Results"), plain.score
+    )
 
     judgement = cross_encoder(folder, 1, 60.0).judge("ferritin", [plain, headed])
 
@@ -52,7 +61,9 @@ def test_more_candidates_than_a_batch_are_all_scored_in_their_order(folder: Path
 
     judgement = cross_encoder(folder, 2, 60.0).judge("iron", candidates_of(*texts))
 
-    assert judgement.scores == pytest.approx(sigmoid(np.array([nth % 5 - 3.0 for nth in range(len(texts))])))
+    assert judgement.scores == pytest.approx(
+        sigmoid(np.array([nth % 5 - 3.0 for nth in range(len(texts))]))
+    )
 
 
 def test_a_question_that_takes_too_long_is_given_up(folder: Path) -> None:
@@ -100,11 +111,15 @@ def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
         cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
 
 
-@pytest.mark.parametrize("name", ["Xenova/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3", "someone/own-reranker"])
+@pytest.mark.parametrize(
+    "name", ["Xenova/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3", "someone/own-reranker"]
+)
 def test_a_hub_out_of_reach_is_a_missing_model(name: str, tmp_path: Path) -> None:
     """Of fastembed's list or not: without a network the search must be told what to do."""
     with pytest.raises(MissingModel, match="cannot be fetched from its hub") as caught:
-        CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
+        CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, 60.0).judge(
+            QUESTION, candidates_of("Ferritin.")
+        )
 
     assert "set retrieval.reranker to local:late-interaction" in str(caught.value)
 
@@ -112,7 +127,8 @@ def test_a_hub_out_of_reach_is_a_missing_model(name: str, tmp_path: Path) -> Non
 def test_a_hub_that_does_not_answer_is_given_up_within_the_time_of_a_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """fastembed pauses after each failure, three times longer than before: 39 s that no time limit ends."""
+    """fastembed pauses after each failure, three times longer than before: 39 s that no time limit
+    ends."""
 
     def unreachable(*_: object, **__: object) -> str:
         raise ConnectionError("no route to the hub")
@@ -122,6 +138,8 @@ def test_a_hub_that_does_not_answer_is_given_up_within_the_time_of_a_question(
     monkeypatch.setattr(TextCrossEncoder, "download_files_from_huggingface", unreachable)
     monkeypatch.setattr("fastembed.common.model_management.time.sleep", pauses.append)
     with pytest.raises(MissingModel):
-        CrossEncoder(HubFiles("someone/own-reranker", tmp_path, INSTEAD), 1).judge(QUESTION, candidates_of("Ferritin."))
+        CrossEncoder(HubFiles("someone/own-reranker", tmp_path, INSTEAD), 1).judge(
+            QUESTION, candidates_of("Ferritin.")
+        )
 
     assert 0 < sum(pauses) <= TIMEOUT_S

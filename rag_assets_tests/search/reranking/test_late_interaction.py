@@ -22,8 +22,11 @@ def reranker(built_model: Path) -> LateInteraction:
     return LateInteraction(PassageTokens(open_token_encoder(EmbeddingSettings(), built_model)))
 
 
-def test_the_passage_that_answers_is_put_before_those_that_only_share_words(reranker: Reranker) -> None:
-    """This is what the second look is for: the search found the answer third, and an answerer reads the first."""
+def test_the_passage_that_answers_is_put_before_those_that_only_share_words(
+    reranker: Reranker,
+) -> None:
+    """This is what the second look is for: the search found the answer third, and an answerer reads
+    the first."""
     judgement = reranker.judge(QUESTION, candidates_of(FAR, NEAR, ANSWER))
 
     assert judgement.scores.argmax() == 2
@@ -32,7 +35,10 @@ def test_the_passage_that_answers_is_put_before_those_that_only_share_words(rera
 
 def test_relevance_hardly_depends_on_the_other_candidates(reranker: Reranker) -> None:
     """A floor on a score that the neighbours move would keep a passage here and refuse it there."""
-    alone, among = (reranker.judge(QUESTION, candidates_of(ANSWER, *others)).relevance[0] for others in ([], [FAR] * 5))
+    alone, among = (
+        reranker.judge(QUESTION, candidates_of(ANSWER, *others)).relevance[0]
+        for others in ([], [FAR] * 5)
+    )
 
     assert alone == pytest.approx(among, abs=0.15)
     assert reranker.judge(QUESTION, candidates_of(FAR, FAR)).relevance.max() < 0.1
@@ -45,8 +51,12 @@ def test_the_score_of_the_search_counts(reranker: Reranker) -> None:
     assert judgement.scores[0] > judgement.scores[1]
 
 
-@pytest.mark.parametrize(("question", "text"), [("?!", "Ferritin fell."), ("Why?", ""), ("的", " ")])
-def test_texts_without_words_are_scored_all_the_same(question: str, text: str, reranker: Reranker) -> None:
+@pytest.mark.parametrize(
+    ("question", "text"), [("?!", "Ferritin fell."), ("Why?", ""), ("的", " ")]
+)
+def test_texts_without_words_are_scored_all_the_same(
+    question: str, text: str, reranker: Reranker
+) -> None:
     """A question mark alone must not end a search with an error."""
     judgement = reranker.judge(question, candidates_of(text, ANSWER))
 
@@ -75,8 +85,11 @@ WORDS = SharedWords()
 
 
 def test_terms_are_compared_as_the_word_index_reads_them() -> None:
-    """To the index, "groups" of a question and "group" of a passage are the same word; so they must be here."""
-    shares = WORDS.shares("The groups with low ferritin", ["A group with low ferritin.", "Nothing of it.", ""])
+    """To the index, "groups" of a question and "group" of a passage are the same word; so they must
+    be here."""
+    shares = WORDS.shares(
+        "The groups with low ferritin", ["A group with low ferritin.", "Nothing of it.", ""]
+    )
 
     assert shares[0] == pytest.approx(1.0)
     assert shares[1] == shares[2] == 0.0

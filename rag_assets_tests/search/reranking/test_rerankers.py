@@ -29,7 +29,9 @@ def test_none_switches_the_step_off(means: Means) -> None:
     assert open_reranker("none", means) is None
 
 
-@pytest.mark.parametrize("name", ["late-interaction", "local:", "local:colbert", "", "fastembed", "cohere:rerank-v4"])
+@pytest.mark.parametrize(
+    "name", ["late-interaction", "local:", "local:colbert", "", "fastembed", "cohere:rerank-v4"]
+)
 def test_a_name_that_does_not_exist_is_refused(name: str, means: Means) -> None:
     """A misspelt name that meant "none" would go unnoticed."""
     with pytest.raises(InvalidSettings, match=r"^retrieval\.reranker = ") as caught:

@@ -9,8 +9,11 @@ from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets_tests.search.reranking.candidates import ScriptedReranker, candidates_of
 
 
-def test_a_missing_model_is_said_once_and_not_looked_for_again(caplog: pytest.LogCaptureFixture) -> None:
-    """A hub that cannot be reached would otherwise cost each question its time-out, and the log a line."""
+def test_a_missing_model_is_said_once_and_not_looked_for_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A hub that cannot be reached would otherwise cost each question its time-out, and the log a
+    line."""
     error = MissingModel("no weights")
     inner = ScriptedReranker(error=error)
     reranker = SkippingReranker(inner)
@@ -23,7 +26,9 @@ def test_a_missing_model_is_said_once_and_not_looked_for_again(caplog: pytest.Lo
     assert caplog.messages == [f"Hits are not reranked, the order of the search stands: {error}"]
 
 
-def test_a_model_that_is_too_slow_is_asked_again_with_the_next_question(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_that_is_too_slow_is_asked_again_with_the_next_question(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """A busy hour ends; a reranker given up for good would be missed until the next start."""
     inner = ScriptedReranker(error=RerankingTooSlow("busy"))
     reranker = SkippingReranker(inner)

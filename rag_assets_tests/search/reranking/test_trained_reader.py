@@ -1,4 +1,5 @@
-"""Question and sentence are read together, by the packaged model with what was trained for it added."""
+"""Question and sentence are read together, by the packaged model with what was trained for it
+added."""
 
 from pathlib import Path
 
@@ -16,9 +17,7 @@ SAME_MATTER = "Washing of hands was counted by sensors that hung above every sin
 SAME_WORDS = "The nurses of the night and those of the day washed their hands in the same room."
 OTHER_MATTER = "The bridge was closed to lorries after cracks had been found in two of its girders."
 
-LONG_BEFORE = (
-    f"{OTHER_MATTER} {OTHER_MATTER} The night was so busy that no nurse had time to wash her hands at the sink."
-)
+LONG_BEFORE = f"{OTHER_MATTER} {OTHER_MATTER} The night was so busy that no nurse had time to wash her hands at the sink."
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +27,18 @@ def reader(built_model: Path) -> TrainedReader:
 
 def test_the_sentence_that_answers_comes_before_those_about_the_same(reader: TrainedReader) -> None:
     """This is what it is for: nearness puts first what shares the question's words."""
-    scores = reader.scores(QUESTION, [PrecededText(text) for text in (OTHER_MATTER, SAME_WORDS, SAME_MATTER, ANSWER)])
+    scores = reader.scores(
+        QUESTION, [PrecededText(text) for text in (OTHER_MATTER, SAME_WORDS, SAME_MATTER, ANSWER)]
+    )
 
     assert scores.argmax() == 3
     assert scores.argmin() == 0
 
 
 def test_scores_are_those_of_an_independent_implementation(reader: TrainedReader) -> None:
-    """A slip in the graph, the merging or the head would quietly choose other sentences. int8 moves a score by
-    0.2 on the mean of 120 real sentences, by 0.8 at most; their standard deviation is above 2."""
+    """A slip in the graph, the merging or the head would quietly choose other sentences. int8 moves
+    a score by 0.2 on the mean of 120 real sentences, by 0.8 at most; their standard deviation is
+    above 2."""
     independent = NumpyReader(FILE)
     sentences = [
         PrecededText(SAME_MATTER),
@@ -62,10 +64,14 @@ def test_scores_are_those_of_an_independent_implementation(reader: TrainedReader
     assert np.std(expected) > 1.5
 
 
-def test_a_score_depends_on_nothing_but_question_and_sentence(reader: TrainedReader, built_model: Path) -> None:
+def test_a_score_depends_on_nothing_but_question_and_sentence(
+    reader: TrainedReader, built_model: Path
+) -> None:
     """An answer must not change because another paper was added, or because it was asked before."""
     alone = TrainedReader(built_model, n_threads=1).scores(QUESTION, [PrecededText(ANSWER)])
-    among = reader.scores(QUESTION, [PrecededText(text) for text in (SAME_MATTER, ANSWER, OTHER_MATTER * 5)])
+    among = reader.scores(
+        QUESTION, [PrecededText(text) for text in (SAME_MATTER, ANSWER, OTHER_MATTER * 5)]
+    )
 
     assert alone[0] == among[1]
 
@@ -76,8 +82,12 @@ def test_what_stands_before_a_sentence_counts(reader: TrainedReader) -> None:
     scores = reader.scores(
         question,
         [
-            PrecededText("It fell by half within a year.", "We counted how many patients fell on the ward."),
-            PrecededText("It fell by half within a year.", "The price of a litre of paint was noted."),
+            PrecededText(
+                "It fell by half within a year.", "We counted how many patients fell on the ward."
+            ),
+            PrecededText(
+                "It fell by half within a year.", "The price of a litre of paint was noted."
+            ),
         ],
     )
 

@@ -56,7 +56,12 @@ class WordCounter:
 
 
 def chunk_of(
-    chunk_id: str, text: str, *, paper_id: str = "smith2020", section: str = "Results", ordinal: int = 0
+    chunk_id: str,
+    text: str,
+    *,
+    paper_id: str = "smith2020",
+    section: str = "Results",
+    ordinal: int = 0,
 ) -> Chunk:
     """A chunk; "(drawn by a model)" in its text makes it a generated one."""
     return Chunk(
@@ -97,7 +102,8 @@ def passage_of(
     section: str = "Results",
     page: int | None = None,
 ) -> Passage:
-    """A passage whose own text is `text`, at `chunk_start` of its chunk and `start` of its paper."""
+    """A passage whose own text is `text`, at `chunk_start` of its chunk and `start` of its
+    paper."""
     return Passage(
         passage_id=passage_id,
         chunk_id=chunk_id or passage_id,
@@ -181,7 +187,9 @@ class Corpus:
     def index(self, folder: Path, model_id: str = HashedWords.identity) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""
         embedder = HashedWords()
-        target = ChromaFiles(model_id, lambda rows: embedder.embed_passages([row.text for row in rows]))
+        target = ChromaFiles(
+            model_id, lambda rows: embedder.embed_passages([row.text for row in rows])
+        )
         update_index(FolderIndex(folder / "chroma", target), self.rows)
         update_index(FolderIndex(folder / "bm25", TantivyFiles()), self.rows)
 
@@ -194,6 +202,10 @@ class Corpus:
         planner: QueryPlanner | None = None,
     ) -> Searcher:
         """A searcher over what `index` wrote; `indexes`: both, words or vectors."""
-        dense = None if indexes == "words" else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
+        dense = (
+            None
+            if indexes == "words"
+            else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
+        )
         words = None if indexes == "vectors" else TantivyIndex.open(folder / "bm25")
         return Searcher(self.library, dense, words, settings, WordCounter(), reranker, planner)

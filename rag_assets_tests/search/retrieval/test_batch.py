@@ -26,15 +26,20 @@ def run(tmp_path: Path, lines: list[str]) -> list[dict[str, Any]]:
     questions, results = tmp_path / "questions.jsonl", tmp_path / "out" / "results.jsonl"
     questions.write_text("\n".join(lines), "utf-8")
     with CORPUS.searcher(tmp_path, RetrievalSettings()) as searcher:
-        n_written = retrieve_batch(questions, results, lambda question: searcher.evidence(question, 1, 5))
+        n_written = retrieve_batch(
+            questions, results, lambda question: searcher.evidence(question, 1, 5)
+        )
     rows = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     assert n_written == len(rows)
     return rows
 
 
 def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
-    """Other programs read these keys; a chunk's text must be whole and its best passage beside it."""
-    (row,) = run(tmp_path, ['{"id": "q1", "question": "Did ferritin fall in all groups?", "note": 1}'])
+    """Other programs read these keys; a chunk's text must be whole and its best passage beside
+    it."""
+    (row,) = run(
+        tmp_path, ['{"id": "q1", "question": "Did ferritin fall in all groups?", "note": 1}']
+    )
 
     assert list(row) == ["id", "hits", "context", "queries"]
     assert row["id"] == "q1"

@@ -18,12 +18,21 @@ ENTRY = "Lund, A. Iron in Wintér Soils: a Survey. J Soil, 2019."
 
 
 def row(number: int, text: str, *mentions: tuple[int, int, bool]) -> dict[str, Any]:
-    places = [dict(zip(("start", "end", "is_reported"), mention, strict=True)) for mention in mentions]
-    return {"paper_id": "smith2020", "number": number, "text": text, "mentions": places, "fingerprint": "1"}
+    places = [
+        dict(zip(("start", "end", "is_reported"), mention, strict=True)) for mention in mentions
+    ]
+    return {
+        "paper_id": "smith2020",
+        "number": number,
+        "text": text,
+        "mentions": places,
+        "fingerprint": "1",
+    }
 
 
 def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path) -> None:
-    """The places of the table are those in the paper's text; a chunk begins elsewhere, and repeats sentences."""
+    """The places of the table are those in the paper's text; a chunk begins elsewhere, and repeats
+    sentences."""
     text = "Snow lay. Iron falls [1]. We saw it [1]."
     units = (
         ChunkUnit(0, 9, UnitKind.SENTENCE, 0, 500, 509),
@@ -32,7 +41,11 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
     )
     chunk = replace(chunk_of("c1", text), units=units)
     table = to_table(
-        [row(1, ENTRY, (510, 525, True), (526, 540, False)), row(2, "Moe, B. 2020.", (900, 910, True))], REFERENCES
+        [
+            row(1, ENTRY, (510, 525, True), (526, 540, False)),
+            row(2, "Moe, B. 2020.", (900, 910, True)),
+        ],
+        REFERENCES,
     )
     papers = {
         "lund2019": PaperFacts("Iron in winter soils: A survey"),
@@ -46,7 +59,12 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
 
     assert works.entries_naming("IN wintér soils") == {ENTRY: "smith2020"}
     assert works.entries_by("Ada Lund") == works.entries_by("lund") == {ENTRY: "smith2020"}
-    assert works.entries_by("Bo Lund") == works.entries_by("Ada Soils") == works.entries_by("J Wint") == {}
+    assert (
+        works.entries_by("Bo Lund")
+        == works.entries_by("Ada Soils")
+        == works.entries_by("J Wint")
+        == {}
+    )
     [report] = found.pop("c1")
     assert text[report.start : report.end] == "Iron falls [1]."
     assert [(work.text, work.paper_id) for work in report.works] == [(ENTRY, "lund2019")]
@@ -64,7 +82,9 @@ def test_a_reporting_sentence_is_found_at_its_place_in_the_chunk(tmp_path: Path)
         ({"smith2020": "Iron in winter soils: a survey"}, None),
     ],
 )
-def test_an_entry_is_the_paper_whose_whole_title_it_holds(titles: dict[str, str], paper: str | None) -> None:
+def test_an_entry_is_the_paper_whose_whole_title_it_holds(
+    titles: dict[str, str], paper: str | None
+) -> None:
     """Short titles, titles of two papers and the citing paper itself are no sure sign."""
     papers = {paper_id: PaperFacts(title) for paper_id, title in titles.items()}
 

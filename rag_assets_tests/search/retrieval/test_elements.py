@@ -1,4 +1,5 @@
-"""Elements that a question asks for by label or by the name of a section, and the passages that hold them."""
+"""Elements that a question asks for by label or by the name of a section, and the passages that
+hold them."""
 
 from pathlib import Path
 
@@ -11,14 +12,28 @@ from rag_assets.search.retrieval.elements import asked_for, papers_asked
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
 ROPES = [
-    chunk_of(f"rope{n}", f"Ropes of hemp were pulled on day {n}.", paper_id="ropes", section="2 Methods", ordinal=n)
+    chunk_of(
+        f"rope{n}",
+        f"Ropes of hemp were pulled on day {n}.",
+        paper_id="ropes",
+        section="2 Methods",
+        ordinal=n,
+    )
     for n in range(9)
 ]
 CORPUS = Corpus(
     [
         *ROPES,
-        chunk_of("caption", "Figure 2. Load against strands.", paper_id="ropes", section="3 Results", ordinal=9),
-        chunk_of("wet", "Wet hemp was not tried.", paper_id="ropes", section="4 Limitations", ordinal=10),
+        chunk_of(
+            "caption",
+            "Figure 2. Load against strands.",
+            paper_id="ropes",
+            section="3 Results",
+            ordinal=9,
+        ),
+        chunk_of(
+            "wet", "Wet hemp was not tried.", paper_id="ropes", section="4 Limitations", ordinal=10
+        ),
         chunk_of("bell", "Bells were struck.", paper_id="bells"),
     ]
 )
@@ -35,7 +50,9 @@ CORPUS = Corpus(
         ("What are the weaknesses of Ropes of ferries?", "limitations", {"rope", "ferri"}),
     ],
 )
-def test_a_question_for_a_part_of_a_paper_names_its_section(question: str, name: str, rest: set[str]) -> None:
+def test_a_question_for_a_part_of_a_paper_names_its_section(
+    question: str, name: str, rest: set[str]
+) -> None:
     """No sentence below "Limitations" says the word: the question was refused."""
     found = asked_for(question)
 
@@ -43,7 +60,9 @@ def test_a_question_for_a_part_of_a_paper_names_its_section(question: str, name:
     assert (found.name, found.rest) == (name, rest)
 
 
-@pytest.mark.parametrize("question", ["How many patients took part?", "What is the incubation period?"])
+@pytest.mark.parametrize(
+    "question", ["How many patients took part?", "What is the incubation period?"]
+)
 def test_a_question_for_a_detail_asks_for_no_section(question: str) -> None:
     """The first sentences of a section are no answer to it."""
     assert asked_for(question) is None
@@ -61,9 +80,14 @@ def test_a_section_is_asked_of_the_paper_whose_title_the_question_has() -> None:
 
 @pytest.mark.parametrize(
     ("question", "chunk_id"),
-    [("What does Figure 2 of ropes show?", "caption"), ("What are the limitations of ropes?", "wet")],
+    [
+        ("What does Figure 2 of ropes show?", "caption"),
+        ("What are the limitations of ropes?", "wet"),
+    ],
 )
-def test_what_is_asked_for_by_label_or_name_is_read_first(question: str, chunk_id: str, tmp_path: Path) -> None:
+def test_what_is_asked_for_by_label_or_name_is_read_first(
+    question: str, chunk_id: str, tmp_path: Path
+) -> None:
     """Among passages with more words of the question it was not even read."""
     CORPUS.index(tmp_path)
 

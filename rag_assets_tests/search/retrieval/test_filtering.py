@@ -18,7 +18,12 @@ SECTIONS = ("Methods", "Results > Iron", "Results and discussion", "Weather")
 CORPUS = Corpus(
     [
         replace(
-            chunk_of(f"{paper}-{nth}", f"Ferritin fell {nth} times. Iron rose.", paper_id=paper, ordinal=nth),
+            chunk_of(
+                f"{paper}-{nth}",
+                f"Ferritin fell {nth} times. Iron rose.",
+                paper_id=paper,
+                ordinal=nth,
+            ),
             section_id=f"s{nth}",
             section_title=section,
             source=source,
@@ -66,8 +71,11 @@ ALL = {passage.passage_id for passage in CORPUS.passages}
 def test_all_conditions_hold_and_the_list_is_filled(
     folder: Path, where: str, passages: list[str], indexes: str
 ) -> None:
-    """Three candidates of sixteen passages: a filter behind the search would find less than there is."""
-    wanted = [one for one in passages if indexes != "words" or one.endswith("#0")]  # "Iron rose." shares no word
+    """Three candidates of sixteen passages: a filter behind the search would find less than there
+    is."""
+    wanted = [
+        one for one in passages if indexes != "words" or one.endswith("#0")
+    ]  # "Iron rose." shares no word
 
     assert found(folder, where, indexes) == wanted
 
@@ -76,10 +84,15 @@ def test_a_passage_without_a_page_is_on_none() -> None:
     """A page that nothing proves is never invented, by a filter neither."""
     table = CORPUS.passage_table
     for name in ("page_start", "page_end"):
-        table = table.set_column(table.schema.get_field_index(name), name, pa.nulls(len(table), pa.int32()))
+        table = table.set_column(
+            table.schema.get_field_index(name), name, pa.nulls(len(table), pa.int32())
+        )
     filters = PassageFilters(library_of(CORPUS.chunk_table, table))
 
-    on_pages, elsewhere = filters.scope(Filter.parse("page:1-")), filters.scope(Filter.parse("-page:1-"))
+    on_pages, elsewhere = (
+        filters.scope(Filter.parse("page:1-")),
+        filters.scope(Filter.parse("-page:1-")),
+    )
     assert on_pages is not None
     assert elsewhere is not None
     assert on_pages.passage_ids == frozenset()
@@ -91,13 +104,17 @@ def test_neighbours_of_a_hit_pass_the_filter_too(folder: Path) -> None:
     with CORPUS.searcher(folder, RetrievalSettings()) as searcher:
         question = Question(id="q", question="Ferritin fell", paper_ids=("smith2020",))
         anywhere = searcher.evidence(question, 1)
-        narrowed = searcher.evidence(question.model_copy(update={"where": Filter.parse("page:2")}), 1)
+        narrowed = searcher.evidence(
+            question.model_copy(update={"where": Filter.parse("page:2")}), 1
+        )
 
     assert (2, 3) in {(one.page_start, one.page_end) for one in anywhere.contexts}
     assert {(one.page_start, one.page_end) for one in narrowed.contexts} == {(2, 2)}
 
 
-def test_an_unknown_paper_is_told_with_the_nearest_name(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unknown_paper_is_told_with_the_nearest_name(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Nothing found because of a typo looks like nothing written."""
     with caplog.at_level(logging.WARNING):
         nothing = found(folder, "paper:smith202,zzz")
@@ -157,14 +174,19 @@ def test_an_unknown_author_is_told_with_the_nearest_name(caplog: pytest.LogCaptu
     assert caplog.messages == ["No paper of the corpus has the author Smiht; is Smith meant?"]
 
 
-@pytest.mark.parametrize(("pages", "is_on"), [("2", True), ("3", True), ("1-2", True), ("3-", True), ("4-", False)])
+@pytest.mark.parametrize(
+    ("pages", "is_on"), [("2", True), ("3", True), ("1-2", True), ("3-", True), ("4-", False)]
+)
 def test_a_passage_that_runs_over_the_edge_of_a_page_is_on_both(pages: str, is_on: bool) -> None:
-    """The sentence that answers may begin at the foot of the page that is asked for, or end at its head."""
+    """The sentence that answers may begin at the foot of the page that is asked for, or end at its
+    head."""
     chunk = chunk_of("smith2020-0", "Ferritin fell.")
     over_the_edge = replace(Corpus([chunk]).passages[0], page_start=2, page_end=3)
     table = tables.to_table([tables.passage_row(over_the_edge, "f")], tables.PASSAGES)
 
-    passing = PassageFilters(library_of(Corpus([chunk]).chunk_table, table)).passing(Filter.parse(f"page:{pages}"))
+    passing = PassageFilters(library_of(Corpus([chunk]).chunk_table, table)).passing(
+        Filter.parse(f"page:{pages}")
+    )
 
     assert passing is not None
     assert passing.tolist() == [is_on]

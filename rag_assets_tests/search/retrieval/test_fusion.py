@@ -24,7 +24,9 @@ def test_the_convex_blend_stretches_both_scores_to_their_own_range() -> None:
 
     scores = min_max_blend(dense, lexical, dense_weight=0.4)
 
-    assert scores == pytest.approx([0.4 * 1.0 + 0.6 * 0.25, 0.4 * 0.0 + 0.6 * 1.0, 0.4 * 0.5 + 0.6 * 0.0])
+    assert scores == pytest.approx(
+        [0.4 * 1.0 + 0.6 * 0.25, 0.4 * 0.0 + 0.6 * 1.0, 0.4 * 0.5 + 0.6 * 0.0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,8 @@ def test_reciprocal_rank_adds_what_each_list_gives() -> None:
 
 
 def test_the_rank_blend_is_that_of_the_decision_record() -> None:
-    """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list lacks the passage."""
+    """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list
+    lacks the passage."""
     scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]))
 
     assert scores == pytest.approx([-0.5, -1.0 - 0.5 * 2, -2.0])
@@ -91,7 +94,8 @@ def test_each_setting_chooses_its_fusion(settings: RetrievalSettings, wanted: li
 
 @pytest.mark.parametrize("scores", [[0.9, 0.8, 0.1], [-1.0, -2.0, -9.0]])
 def test_weighing_down_never_raises_a_score(scores: list[float]) -> None:
-    """0.7 times a negative score is a better score: a model's words would climb above the authors'."""
+    """0.7 times a negative score is a better score: a model's words would climb above the
+    authors'."""
     lowered = weighted_down(np.array(scores), np.array([0.5, 1.0, 1.0]))
 
     assert lowered[0] < lowered[1]
@@ -100,7 +104,8 @@ def test_weighing_down_never_raises_a_score(scores: list[float]) -> None:
 
 @pytest.mark.parametrize("size", [1.0, 0.01])
 def test_a_raise_is_a_share_of_the_span_of_the_scores(size: float) -> None:
-    """Reciprocal ranks are a hundred times smaller than convex scores: one weight must mean the same for both."""
+    """Reciprocal ranks are a hundred times smaller than convex scores: one weight must mean the
+    same for both."""
     scores = size * np.array([0.2, 0.6, 1.2])
 
     found = raised(scores, np.array([0.5, 0.25, 0.0]))
@@ -115,10 +120,19 @@ def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
     assert found[1] > found[0]
 
 
-def test_what_another_wording_finds_comes_between_the_strong_and_the_weak_hits_of_the_question() -> None:
-    """A model's wording may miss what is asked: its best hit must not push aside what the question finds itself."""
+def test_what_another_wording_finds_comes_between_the_strong_and_the_weak_hits_of_the_question() -> (
+    None
+):
+    """A model's wording may miss what is asked: its best hit must not push aside what the question
+    finds itself."""
     asked = {"best": 10.0, "good": 7.0, "weak": 3.0, "worst": 0.0}
 
     scores = with_other_wordings([asked, {"other": 0.2, "rest": 0.1}])
 
-    assert sorted(asked.keys() | {"other"}, key=lambda id_: -scores[id_]) == ["best", "good", "other", "weak", "worst"]
+    assert sorted(asked.keys() | {"other"}, key=lambda id_: -scores[id_]) == [
+        "best",
+        "good",
+        "other",
+        "weak",
+        "worst",
+    ]

@@ -34,7 +34,9 @@ def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
     """A nightly run that slowly loses what it found a month ago is noticed by nobody."""
     monkeypatch.setattr("rag_assets.search.indexing.chroma._GRAPH", WEAK_GRAPH)
     monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 20)
-    monkeypatch.setattr(ChromaFiles, "most_changed", float("inf"))  # every update is one of the same graph
+    monkeypatch.setattr(
+        ChromaFiles, "most_changed", float("inf")
+    )  # every update is one of the same graph
     after, fresh = tmp_path / "after", tmp_path / "fresh"
     chunks = updated_for_a_month(after, Random(11))
     build(fresh, chunks)
@@ -45,11 +47,14 @@ def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
 
     assert found(after, chunks, questions) == exact
     monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
-    assert found(after, chunks, questions) != exact, "a graph that misses nothing would prove nothing"
+    assert found(after, chunks, questions) != exact, (
+        "a graph that misses nothing would prove nothing"
+    )
 
 
 def updated_for_a_month(folder: Path, random: Random) -> list[Chunk]:
-    """Build both indexes, then add, delete and swap back chunks for thirty rounds; returns what is left of them."""
+    """Build both indexes, then add, delete and swap back chunks for thirty rounds; returns what is
+    left of them."""
     present = [chunk(n, random) for n in range(N_CHUNKS)]
     absent: list[Chunk] = []
     build(folder, present)
@@ -66,18 +71,29 @@ def updated_for_a_month(folder: Path, random: Random) -> list[Chunk]:
 
 def chunk(number: int, random: Random) -> Chunk:
     text = " ".join(random.choices(WORDS, k=9)).capitalize()
-    return chunk_of(f"c{number:04d}", f"{text} {number}.", paper_id=f"paper{number % 17}", ordinal=number)
+    return chunk_of(
+        f"c{number:04d}", f"{text} {number}.", paper_id=f"paper{number % 17}", ordinal=number
+    )
 
 
 def build(folder: Path, chunks: Sequence[Chunk]) -> None:
     rows = Corpus(chunks).rows
-    update_index(FolderIndex(folder / "chroma", ChromaFiles(HashedWords.identity, vectors_of)), rows)
+    update_index(
+        FolderIndex(folder / "chroma", ChromaFiles(HashedWords.identity, vectors_of)), rows
+    )
     update_index(FolderIndex(folder / "bm25", TantivyFiles()), rows)
 
 
-def found(folder: Path, chunks: Sequence[Chunk], questions: Sequence[str]) -> list[list[tuple[str, float]]]:
+def found(
+    folder: Path, chunks: Sequence[Chunk], questions: Sequence[str]
+) -> list[list[tuple[str, float]]]:
     """The chunks found for each question, with their fused scores to the last digit."""
-    dense = DenseSearch(ChromaFiles(HashedWords.identity, vectors_of).open(folder / "chroma"), HashedWords())
+    dense = DenseSearch(
+        ChromaFiles(HashedWords.identity, vectors_of).open(folder / "chroma"), HashedWords()
+    )
     words = TantivyIndex.open(folder / "bm25")
     with Searcher(Corpus(chunks).library, dense, words, SETTINGS, WordCounter()) as searcher:
-        return [[(hit.chunk.chunk_id, hit.score) for hit in searcher.hits(searcher.rank(one), 10)] for one in questions]
+        return [
+            [(hit.chunk.chunk_id, hit.score) for hit in searcher.hits(searcher.rank(one), 10)]
+            for one in questions
+        ]

@@ -10,7 +10,12 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.search.retrieval.library import Library
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
-CORPUS = Corpus([chunk_of(f"c{number:03}", f"Sample {number} was cold.", ordinal=number) for number in range(40)])
+CORPUS = Corpus(
+    [
+        chunk_of(f"c{number:03}", f"Sample {number} was cold.", ordinal=number)
+        for number in range(40)
+    ]
+)
 
 
 def test_rows_come_in_the_order_asked() -> None:
@@ -30,7 +35,9 @@ def test_several_threads_get_the_rows_they_asked_for() -> None:
     one = CORPUS.library
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda place: one.passages([place, (place + 1) % 40]), list(range(40)) * 10))
+        found = list(
+            pool.map(lambda place: one.passages([place, (place + 1) % 40]), list(range(40)) * 10)
+        )
 
     assert [pair[0].chunk_id for pair in found] == [f"c{place:03}" for place in range(40)] * 10
 
@@ -71,5 +78,7 @@ def damage(path: Path, column: int) -> None:
     """Change one byte in the middle of the first stored piece of a column."""
     piece = pq.ParquetFile(path).metadata.row_group(0).column(column)
     content = bytearray(path.read_bytes())
-    content[(piece.dictionary_page_offset or piece.data_page_offset) + piece.total_compressed_size // 2] ^= 1
+    content[
+        (piece.dictionary_page_offset or piece.data_page_offset) + piece.total_compressed_size // 2
+    ] ^= 1
     path.write_bytes(content)

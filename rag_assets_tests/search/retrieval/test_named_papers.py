@@ -19,7 +19,9 @@ from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCo
 COMPANIES = ("boeing", "netflix", "pfizer", "costco", "amcor", "nike")
 CORPUS = Corpus(
     [
-        chunk_of(f"{name}-{year}", f"The gross margin rose to {n}. We sell.", paper_id=f"{name}_{year}")
+        chunk_of(
+            f"{name}-{year}", f"The gross margin rose to {n}. We sell.", paper_id=f"{name}_{year}"
+        )
         for n, name in enumerate(COMPANIES)
         for year in (2020, 2021)
     ]
@@ -42,7 +44,10 @@ def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
 def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:
     words = TantivyIndex.open(folder / "bm25")
     profiles = [profile_of(chunk.paper_id, "", []) for chunk in CORPUS.chunks]
-    rows = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
+    rows = [
+        {name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"}
+        for one in profiles
+    ]
     return Searcher(
         CORPUS.library,
         DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
@@ -54,14 +59,22 @@ def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Sea
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
-def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidates(folder: Path, fusion: str) -> None:
-    """In a corpus of many reports, the best passages for "gross margin" are of all companies but the one asked for."""
+def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidates(
+    folder: Path, fusion: str
+) -> None:
+    """In a corpus of many reports, the best passages for "gross margin" are of all companies but
+    the one asked for."""
     question = "What was the gross margin of Nike in 2021?"
-    with searcher(folder, fusion=fusion) as one, searcher(folder, fusion=fusion, has_names=False) as without:
+    with (
+        searcher(folder, fusion=fusion) as one,
+        searcher(folder, fusion=fusion, has_names=False) as without,
+    ):
         named, plain = one.hits(one.rank(question), 12), without.hits(without.rank(question), 12)
 
     assert named[0].chunk.paper_id == "nike_2021"
-    assert "nike_2021" not in {hit.chunk.paper_id for hit in plain}, "else the search by itself would prove nothing"
+    assert "nike_2021" not in {hit.chunk.paper_id for hit in plain}, (
+        "else the search by itself would prove nothing"
+    )
     assert len({hit.passage.passage_id for hit in named}) == len(named)
 
 
@@ -75,7 +88,9 @@ def test_a_question_that_names_no_paper_is_searched_as_before(folder: Path) -> N
 def test_a_filter_holds_for_named_papers_too(folder: Path) -> None:
     """Someone who asks for one paper must see no other, whatever the question names."""
     with searcher(folder) as one:
-        found = one.rank("What was the gross margin of Nike in 2021?", Filter.of_papers(["boeing_2020"]))
+        found = one.rank(
+            "What was the gross margin of Nike in 2021?", Filter.of_papers(["boeing_2020"])
+        )
 
     assert {passage.passage_id.partition("#")[0] for passage in found} == {"boeing-2020"}
 
@@ -100,6 +115,8 @@ def test_each_part_of_a_question_is_searched_for_the_papers_it_names(folder: Pat
         (Scope(passage_ids=frozenset({"a#0"})), None),
     ],
 )
-def test_named_papers_are_searched_as_far_as_the_scope_goes(scope: Scope | None, within: Scope | None) -> None:
+def test_named_papers_are_searched_as_far_as_the_scope_goes(
+    scope: Scope | None, within: Scope | None
+) -> None:
     """A search of its own may return nothing that the search it helps may not."""
     assert Scope.within(scope, ["a", "b"]) == within

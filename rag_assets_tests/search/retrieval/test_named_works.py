@@ -6,7 +6,9 @@ from rag_assets.core.domain import PaperFacts
 from rag_assets.search.retrieval.named_works import papers_meant
 
 PAPERS = {
-    "lund2019": PaperFacts("Iron in mountain sheep", ("Ada Lund", "Bo Moe"), "2019", "10.1234/iron.7"),
+    "lund2019": PaperFacts(
+        "Iron in mountain sheep", ("Ada Lund", "Bo Moe"), "2019", "10.1234/iron.7"
+    ),
     "moe2021": PaperFacts("Iron in valley goats", ("Bo Moe",), "2021"),
     "ek": PaperFacts("Copper in lowland cows", ("Carl Ek",), "2019"),
 }

@@ -7,7 +7,9 @@ from rag_assets.questions import asked
 from rag_assets.search.retrieval.offered_filter import offered_filter
 
 
-def offered(question: str, where: str | None = None, papers: tuple[str, ...] = ("iron",)) -> str | None:
+def offered(
+    question: str, where: str | None = None, papers: tuple[str, ...] = ("iron",)
+) -> str | None:
     own = {"where": Filter.parse(where) if where else None}
     found = offered_filter(asked(question).model_copy(update=own), lambda _: papers)
     return f"{found.question} {found.where}" if found else None
@@ -28,7 +30,10 @@ def offered(question: str, where: str | None = None, papers: tuple[str, ...] = (
             "What did studies by Ada Lund and Bo van der Moe find?",
             'What did studies find? author:"Ada Lund" author:"Bo van der Moe"',
         ),
-        ("How is iron measured in articles before 2010?", "How is iron measured in articles? year:1-2009"),
+        (
+            "How is iron measured in articles before 2010?",
+            "How is iron measured in articles? year:1-2009",
+        ),
         (
             "How is iron eaten in work published between 2015 and 2018?",
             "How is iron eaten in work published? year:2015-2018",
@@ -38,7 +43,8 @@ def offered(question: str, where: str | None = None, papers: tuple[str, ...] = (
     ],
 )
 def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> None:
-    """Who names them would have to know the syntax of filters, or reads answers from other papers."""
+    """Who names them would have to know the syntax of filters, or reads answers from other
+    papers."""
     assert offered(question) == offer
 
 
@@ -53,7 +59,8 @@ def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> N
     ],
 )
 def test_other_years_and_names_are_no_filter(question: str) -> None:
-    """An offer at every second question is read by nobody; who wrote what is answered from the records."""
+    """An offer at every second question is read by nobody; who wrote what is answered from the
+    records."""
     assert offered(question) is None
 
 

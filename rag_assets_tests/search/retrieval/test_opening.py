@@ -38,8 +38,11 @@ CORPUS = Corpus(
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A data folder with tables and both indexes, whose vectors pass for those of the configured model."""
-    settings = Settings.model_validate({"data_dir": tmp_path / "data", "chunking": {"tokenizer": "wordpiece"}})
+    """A data folder with tables and both indexes, whose vectors pass for those of the configured
+    model."""
+    settings = Settings.model_validate(
+        {"data_dir": tmp_path / "data", "chunking": {"tokenizer": "wordpiece"}}
+    )
     paths = settings.paths
     CORPUS.write_tables(paths.chunks, paths.passages)
     write_table(to_table([], PROFILES), paths.profiles, {})
@@ -50,7 +53,8 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def test_a_question_is_answered_without_pandas(settings: Settings) -> None:
-    """Arrow imports it for a `take` or a `to_numpy`: 35 MB of each process that answers, and a second of the first."""
+    """Arrow imports it for a `take` or a `to_numpy`: 35 MB of each process that answers, and a
+    second of the first."""
     given = {
         "data_dir": str(settings.data_dir),
         "chunking": {"tokenizer": "wordpiece"},
@@ -73,24 +77,32 @@ near = vectors.search(np.ones(vectors.dimension, np.float32), 2, Scope(paper_ids
 print(len(found), len(near), "pandas" in sys.modules)
 """
 
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
 
     assert result.stdout == "1 2 False\n"
 
 
 def words_alone(settings: Settings) -> list[str]:
-    """Chunk ids for a question that words answer; loading the model for it would fail the test's purpose."""
+    """Chunk ids for a question that words answer; loading the model for it would fail the test's
+    purpose."""
     with open_searcher(settings, Connections(settings.model_access)) as searcher:
         hits = searcher.hits(searcher.rank("Which joints tire?"), 2)
     assert all(hit.dense_score is None for hit in hits)
     return [hit.chunk.chunk_id for hit in hits]
 
 
-def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fitting_data_folder_opens_without_a_warning(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     """A warning that is always there is never read."""
     before = snapshot(settings.data_dir)
 
-    with caplog.at_level(logging.WARNING), open_searcher(settings, Connections(settings.model_access)) as searcher:
+    with (
+        caplog.at_level(logging.WARNING),
+        open_searcher(settings, Connections(settings.model_access)) as searcher,
+    ):
         n_passages = searcher.library.n_passages
 
     assert n_passages == 4
@@ -155,10 +167,14 @@ def test_without_vectors_the_words_answer_and_the_model_stays_unloaded(
     assert not settings.paths.models.exists()
 
 
-def test_vectors_of_another_model_are_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_vectors_of_another_model_are_not_used(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     """A question's vector by one model says nothing about passages' vectors by another."""
     other = settings.model_copy(
-        update={"embedding": settings.embedding.model_copy(update={"model": "local:all-MiniLM-L6-v2"})}
+        update={
+            "embedding": settings.embedding.model_copy(update={"model": "local:all-MiniLM-L6-v2"})
+        }
     )
 
     assert words_alone(other) == ["bridge"]
@@ -175,7 +191,9 @@ def test_a_damaged_index_is_not_used(settings: Settings, caplog: pytest.LogCaptu
     assert "it is damaged" in caplog.text
 
 
-def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_index_of_other_passages_is_not_used(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     """It would return ids that no longer exist, or miss what was added."""
     grown = Corpus([*CORPUS.chunks, chunk_of("new", "A new sentence.", paper_id="lee2024")])
     grown.write_tables(settings.paths.chunks, settings.paths.passages)
@@ -189,7 +207,8 @@ def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pyte
 
 @pytest.mark.parametrize("name", ["chunks", "passages"])
 def test_a_missing_table_is_named_with_its_remedy(settings: Settings, name: str) -> None:
-    """The first question of a newcomer ends here; the message is all they have, and one command must be enough."""
+    """The first question of a newcomer ends here; the message is all they have, and one command
+    must be enough."""
     getattr(settings.paths, name).unlink()
 
     with pytest.raises(MissingInput) as caught:
@@ -210,8 +229,11 @@ def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> No
         open_searcher(settings, Connections(settings.model_access))
 
 
-def test_a_question_reads_only_the_tables_that_changed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every question asks for the version; reading each table for it would cost more with every paper."""
+def test_a_question_reads_only_the_tables_that_changed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every question asks for the version; reading each table for it would cost more with every
+    paper."""
     read, paths = list[str](), settings.paths
 
     def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -225,7 +247,11 @@ def test_a_question_reads_only_the_tables_that_changed(settings: Settings, monke
     assert corpus_version(settings) == before
     assert read == ["chunks", "profiles", "references"]
 
-    write_table(to_table([asdict(profile_of("new", "", [])) | {"fingerprint": "1"}], PROFILES), paths.profiles, {})
+    write_table(
+        to_table([asdict(profile_of("new", "", [])) | {"fingerprint": "1"}], PROFILES),
+        paths.profiles,
+        {},
+    )
 
     assert corpus_version(settings) != before
     assert read == ["chunks", "profiles", "references", "profiles"]

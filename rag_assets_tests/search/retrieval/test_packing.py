@@ -10,7 +10,13 @@ from rag_assets.core import tables
 from rag_assets.core.domain import Chunk, ChunkUnit, Context, Passage, UnitKind
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
-from rag_assets_tests.search.retrieval.corpus import Corpus, WordCounter, chunk_of, library_of, passage_of
+from rag_assets_tests.search.retrieval.corpus import (
+    Corpus,
+    WordCounter,
+    chunk_of,
+    library_of,
+    passage_of,
+)
 
 LETTERS = "One a b. Two c d. Three e f. Four g h. Five i j."
 CORPUS = Corpus(
@@ -34,7 +40,9 @@ def pack(
     """Contexts of passages ranked in that order."""
     ranking = [(int(place), 1.0 - at / 100) for at, place in enumerate(library.places(ids))]
     sizes = PassageSizes(counter, library.n_passages)
-    contexts, _ = pack_contexts(ranking, library, sizes, budget_tokens=budget, expanded_hits=expanded)
+    contexts, _ = pack_contexts(
+        ranking, library, sizes, budget_tokens=budget, expanded_hits=expanded
+    )
     return contexts
 
 
@@ -73,11 +81,15 @@ def test_pages_are_those_of_the_first_and_the_last_passage() -> None:
 
 
 def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
-    """An answer often runs over the edge of the passage that was found; another section is another matter."""
+    """An answer often runs over the edge of the passage that was found; another section is another
+    matter."""
     contexts = packed(["y#1", "w#0"], 100, 1)
 
     assert [context.text for context in contexts] == ["Six k l. Seven m n.", "Ten s t."]
-    assert [context.text for context in packed(["y#0"], 100, 1)] == ["Six k l. Seven m n.", "Five i j."]
+    assert [context.text for context in packed(["y#0"], 100, 1)] == [
+        "Six k l. Seven m n.",
+        "Five i j.",
+    ]
 
 
 def test_a_passage_that_does_not_fit_is_passed_over() -> None:
@@ -97,7 +109,12 @@ def test_a_passage_that_does_not_fit_is_passed_over() -> None:
 
 def test_the_best_passage_is_packed_whatever_the_budget() -> None:
     """A budget set too low must not read as a corpus that says nothing."""
-    corpus = Corpus([chunk_of("long", "One two three four five six."), chunk_of("short", "Seven eight.", ordinal=1)])
+    corpus = Corpus(
+        [
+            chunk_of("long", "One two three four five six."),
+            chunk_of("short", "Seven eight.", ordinal=1),
+        ]
+    )
 
     contexts = pack(corpus.library, all_of(corpus), 3)
 
@@ -120,7 +137,9 @@ def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twi
     assert sum(context.n_tokens for context in contexts) == len(words) <= max(budget, best)
     assert bool(contexts) == bool(ids)
     assert len(words) == len(set(words))
-    assert [context.score for context in contexts] == sorted((one.score for one in contexts), reverse=True)
+    assert [context.score for context in contexts] == sorted(
+        (one.score for one in contexts), reverse=True
+    )
 
 
 def test_separators_between_passages_count_too() -> None:
@@ -150,7 +169,11 @@ def test_a_stretch_of_a_paper_is_packed_once() -> None:
 
 def test_a_passage_is_left_out_when_most_of_it_is_packed_already() -> None:
     """The few words that are new in it would be paid for with the room of whole other passages."""
-    texts = {"a": "One two three four.", "mostly a": "two three four. Five", "partly a": "four. Five six seven"}
+    texts = {
+        "a": "One two three four.",
+        "mostly a": "two three four. Five",
+        "partly a": "four. Five six seven",
+    }
     starts = {"a": 0, "mostly a": 4, "partly a": 14}
     passages = [passage_of(id_, text, start=starts[id_]) for id_, text in texts.items()]
     library = library_with([chunk_of(id_, text) for id_, text in texts.items()], passages)
@@ -159,7 +182,8 @@ def test_a_passage_is_left_out_when_most_of_it_is_packed_already() -> None:
 
 
 def test_all_pieces_of_a_long_row_are_packed() -> None:
-    """Each says that the whole row is its place in the paper; taken for repeats, all but one would be left out."""
+    """Each says that the whole row is its place in the paper; taken for repeats, all but one would
+    be left out."""
     chunk = chunk_of("t", "A | one, two, three")
     passages = [
         passage_of("t#0", "A | one,", chunk_id="t"),
@@ -177,8 +201,12 @@ def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
     chunk = chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nC | 9 mg")
     passages = [
         passage_of("t#0", "Table 1. Doses\nA | 5 mg", chunk_id="t"),
-        passage_of("t#1", "B | 7 mg", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"),
-        passage_of("t#2", "C | 9 mg", chunk_id="t", chunk_start=33, repeated_title="Table 1. Doses"),
+        passage_of(
+            "t#1", "B | 7 mg", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"
+        ),
+        passage_of(
+            "t#2", "C | 9 mg", chunk_id="t", chunk_start=33, repeated_title="Table 1. Doses"
+        ),
     ]
 
     contexts = pack(library_with([chunk], passages), ["t#1", "t#2"], 100)
@@ -187,7 +215,8 @@ def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
 
 
 def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found() -> None:
-    """The words around the other place would be given in its stead, with another section's title."""
+    """The words around the other place would be given in its stead, with another section's
+    title."""
     chunk = chunk_of("x", "Same words. Other words. Same words. Last words.")
     passages = [
         passage_of("x#0", "Same words.", chunk_id="x"),
@@ -202,7 +231,8 @@ def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found()
 
 
 def test_what_a_model_wrote_is_said_to_be_so() -> None:
-    """A figure's description must not be taken for the authors' word; its text stays the chunk's, to be quoted."""
+    """A figure's description must not be taken for the authors' word; its text stays the chunk's,
+    to be quoted."""
     text = "Bars rise </AI_GENERATED> slowly (drawn by a model)."
     corpus = Corpus([chunk_of("figure", text)])
 
@@ -213,11 +243,18 @@ def test_what_a_model_wrote_is_said_to_be_so() -> None:
 
 
 def test_a_context_tells_which_passages_it_is_made_of() -> None:
-    """A sentence is scored by the passage it stands in; found by its words, it would be looked up in the wrong one."""
+    """A sentence is scored by the passage it stands in; found by its words, it would be looked up
+    in the wrong one."""
     [context, _] = packed(["x#2", "w#0", "x#1"], 100)
 
-    assert [(one.passage_id, one.score) for one in context.passages] == [("x#1", 0.98), ("x#2", 1.0)]
-    assert [context.text[one.start : one.end] for one in context.passages] == ["Two c d.", "Three e f."]
+    assert [(one.passage_id, one.score) for one in context.passages] == [
+        ("x#1", 0.98),
+        ("x#2", 1.0),
+    ]
+    assert [context.text[one.start : one.end] for one in context.passages] == [
+        "Two c d.",
+        "Three e f.",
+    ]
 
 
 TABLE = replace(
@@ -231,7 +268,9 @@ TABLE = replace(
 )
 TABLE_PASSAGES = [
     passage_of("t#0", "Table 1. Doses\nA | 5 mg", chunk_id="t"),
-    passage_of("t#1", "B | 7 mg\nRows fell.", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"),
+    passage_of(
+        "t#1", "B | 7 mg\nRows fell.", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"
+    ),
 ]
 
 
@@ -257,4 +296,7 @@ def test_a_context_tells_what_its_text_consists_of() -> None:
         ("B | 7 mg", UnitKind.ROW, 0),
         ("Rows fell.", UnitKind.SENTENCE, 1),
     ]
-    assert [(last.text[one.start : one.end], one.block) for one in last.units] == [("B | 7 mg", 0), ("Rows fell.", 1)]
+    assert [(last.text[one.start : one.end], one.block) for one in last.units] == [
+        ("B | 7 mg", 0),
+        ("Rows fell.", 1),
+    ]

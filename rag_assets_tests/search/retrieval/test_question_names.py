@@ -26,13 +26,21 @@ TABLE = "Purchases of property: 1,577. Dividends paid: 3,193."
 CORPUS = Corpus(
     [
         chunk_of(
-            "talk", "The cash flow statement shows capital expenditure. We spent.", section="Liquidity", ordinal=0
+            "talk",
+            "The cash flow statement shows capital expenditure. We spent.",
+            section="Liquidity",
+            ordinal=0,
         ),
         chunk_of("table", TABLE, section="Consolidated Statement of Cash Flows", ordinal=1),
         chunk_of(
-            "sheet", "Total assets: 36,500. Inventories: 4,366.", section="Consolidated Balance Shee ts", ordinal=2
+            "sheet",
+            "Total assets: 36,500. Inventories: 4,366.",
+            section="Consolidated Balance Shee ts",
+            ordinal=2,
         ),
-        chunk_of("end", "Recall may be biased. The sample is small.", section="Discussion", ordinal=3),
+        chunk_of(
+            "end", "Recall may be biased. The sample is small.", section="Discussion", ordinal=3
+        ),
         chunk_of("other", TABLE, paper_id="jones2021", section=CASH_FLOWS),
     ]
 )
@@ -44,7 +52,10 @@ IN_STATEMENT = "How much was paid for property? Use what is shown in the cash fl
     [
         ("What was paid, as shown in the cash flow statement?", [{"cash", "flow", "statement"}]),
         ("What was paid, using the statement of cash flows?", [{"statement", "cash", "flow"}]),
-        ("Using only the information within the balance sheet, what are assets?", [{"balance", "sheet"}]),
+        (
+            "Using only the information within the balance sheet, what are assets?",
+            [{"balance", "sheet"}],
+        ),
         ("What limits it, according to the discussion?", [{"discussion"}]),
         ("What do the authors admit in the limitations section?", [{"limitation"}]),
         ("What does the statement of the president mean?", []),
@@ -53,7 +64,9 @@ IN_STATEMENT = "How much was paid for property? Use what is shown in the cash fl
         ("", []),
     ],
 )
-def test_a_section_is_named_by_its_noun_and_the_words_around_it(question: str, named: list[set[str]]) -> None:
+def test_a_section_is_named_by_its_noun_and_the_words_around_it(
+    question: str, named: list[set[str]]
+) -> None:
     """A question about statements in general must be searched as any other."""
     assert sections_named(question) == named
 
@@ -68,11 +81,15 @@ def test_a_section_is_named_by_its_noun_and_the_words_around_it(question: str, n
         ("What was paid?", None),
     ],
 )
-def test_headings_are_found_with_spaces_inside_words_and_in_another_order(question: str, ids: set[str] | None) -> None:
+def test_headings_are_found_with_spaces_inside_words_and_in_another_order(
+    question: str, ids: set[str] | None
+) -> None:
     """PDF files write "Balance Shee ts", and reports turn "cash flow statement" round."""
     named = SectionNames(CORPUS.library).named_by(question)
 
-    assert ids == (None if named is None else set(CORPUS.library.passage_ids(np.flatnonzero(named).tolist())))
+    assert ids == (
+        None if named is None else set(CORPUS.library.passage_ids(np.flatnonzero(named).tolist()))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +108,10 @@ def found(folder: Path, question: str, where: Filter = EVERYTHING, **settings: f
     """The ids of the passages, best first."""
     words = TantivyIndex.open(folder / "bm25")
     profiles = [profile_of(paper_id, "", []) for paper_id in sorted(CORPUS.library.papers)]
-    rows = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
+    rows = [
+        {name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"}
+        for one in profiles
+    ]
     with Searcher(
         CORPUS.library,
         DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
@@ -107,12 +127,16 @@ def found_as_if_none_were_named(
     folder: Path, question: str, where: Filter = EVERYTHING, **settings: float
 ) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_assets.search.retrieval.question_names.SectionNames.named_by", lambda _self, _question: None)
+        patch.setattr(
+            "rag_assets.search.retrieval.question_names.SectionNames.named_by",
+            lambda _self, _question: None,
+        )
         return found(folder, question, where, **settings)
 
 
 def test_passages_below_the_named_heading_come_first(folder: Path) -> None:
-    """The page that talks about a statement has all words of the question, the statement itself has the figures."""
+    """The page that talks about a statement has all words of the question, the statement itself has
+    the figures."""
     where = Filter.of_papers(["smith2020"])
 
     assert found_as_if_none_were_named(folder, IN_STATEMENT, where)[0] == "talk#0"
@@ -140,7 +164,9 @@ def test_a_named_section_is_searched_by_itself(folder: Path) -> None:
     one = {"dense_weight": 0}
 
     assert any(id_.startswith("sheet") for id_ in found(folder, question, **one))
-    assert not any(id_.startswith("sheet") for id_ in found_as_if_none_were_named(folder, question, **one))
+    assert not any(
+        id_.startswith("sheet") for id_ in found_as_if_none_were_named(folder, question, **one)
+    )
 
 
 REPORTS = {
@@ -165,11 +191,16 @@ PASSAGES = {
 }
 
 
-def names_of(folder: Path, profiles: Sequence[Profile], passages: Sequence[tuple[str, str]]) -> PaperNames:
+def names_of(
+    folder: Path, profiles: Sequence[Profile], passages: Sequence[tuple[str, str]]
+) -> PaperNames:
     """passages: pairs of paper_id and text."""
     rows = [row(f"{id_}#{n}", text, paper_id=id_) for n, (id_, text) in enumerate(passages)]
     update_index(FolderIndex(folder, TantivyFiles()), rows)
-    made = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
+    made = [
+        {name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"}
+        for one in profiles
+    ]
     return PaperNames(to_table(made, PROFILES), TantivyIndex.open(folder))
 
 
@@ -216,7 +247,10 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> PaperNames:
         ("what does raptor build", ["raptor"]),
         ("What is asked in step_back.pdf?", ["step_back"]),
         ("How do RAPTOR and step-back prompting differ?", ["raptor", "step_back"]),
-        ("How do RAPTOR and Self-RAG compare to Smith2020?", ["2310.11511", "papers/smith2020", "raptor"]),
+        (
+            "How do RAPTOR and Self-RAG compare to Smith2020?",
+            ["2310.11511", "papers/smith2020", "raptor"],
+        ),
         ("Why do we step back?", []),
         ("How did COVID-19 spread?", []),
         ("How did Self-RAG do?", []),
@@ -225,7 +259,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> PaperNames:
 def test_a_paper_is_named_by_its_key_though_others_mention_it(
     keys: PaperNames, question: str, papers: list[str]
 ) -> None:
-    """A survey mentions RAPTOR more often than the paper does. A subject that a file is called by names no paper."""
+    """A survey mentions RAPTOR more often than the paper does. A subject that a file is called by
+    names no paper."""
     named = keys.named_by(question)
 
     assert sorted(named.alone) == sorted(named.clearly) == papers
@@ -244,14 +279,17 @@ def test_a_paper_is_named_by_its_key_though_others_mention_it(
     ],
 )
 def test_company_and_period_name_the_report(names: PaperNames, question: str, paper: str) -> None:
-    """Reports of one form share their title and most of their words; people tell them apart by these."""
+    """Reports of one form share their title and most of their words; people tell them apart by
+    these."""
     named = names.named_by(question)
 
     assert max(named.scores, key=named.scores.__getitem__) == paper
     assert paper in named.clearly
 
 
-def test_a_question_without_a_period_names_all_reports_of_the_company_alike(names: PaperNames) -> None:
+def test_a_question_without_a_period_names_all_reports_of_the_company_alike(
+    names: PaperNames,
+) -> None:
     """Which of them answers is for the passages to say."""
     scores = names.named_by("What does Amcor sell?").scores
 

@@ -45,7 +45,9 @@ def found(one: Searcher) -> list[tuple[str, float | None]]:
 
 def test_what_the_reranker_says_decides_the_order(folder: Path) -> None:
     """Else its time is spent for nothing."""
-    reranker = ScriptedReranker({"Welded joints of steel tire.": 0.9, "Steel bridges carry loads.": 0.5})
+    reranker = ScriptedReranker(
+        {"Welded joints of steel tire.": 0.9, "Steel bridges carry loads.": 0.5}
+    )
 
     texts = found(searcher(folder, reranker))
 
@@ -72,7 +74,9 @@ def test_without_a_reranker_the_order_of_the_search_stands(folder: Path) -> None
     """A model that cannot be had must cost the second look, not the search."""
     plain = found(searcher(folder, None))
 
-    skipped = found(searcher(folder, ScriptedReranker(error=MissingModel("no weights")), min_score=0.9))
+    skipped = found(
+        searcher(folder, ScriptedReranker(error=MissingModel("no weights")), min_score=0.9)
+    )
 
     assert skipped == plain
     assert [relevance for _, relevance in plain] == [None] * len(plain)
@@ -82,7 +86,9 @@ def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Someone who sets a floor wants nothing rather than anything."""
-    reranker = ScriptedReranker({"Welded joints of steel tire.": 0.9, "Steel bridges carry loads.": 0.2})
+    reranker = ScriptedReranker(
+        {"Welded joints of steel tire.": 0.9, "Steel bridges carry loads.": 0.2}
+    )
 
     monkeypatch.setattr("rag_assets.search.retrieval.ranking.RERANKED", 3)
     kept = found(searcher(folder, reranker, min_score=0.5))
@@ -90,10 +96,15 @@ def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(
     assert kept == [("Welded joints of steel tire.", 0.9)]
 
 
-def test_text_that_a_model_wrote_is_weighted_after_the_reranker(folder: Path, tmp_path: Path) -> None:
-    """A reranker does not know whose words it reads; a figure's description must not pass for a finding."""
+def test_text_that_a_model_wrote_is_weighted_after_the_reranker(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A reranker does not know whose words it reads; a figure's description must not pass for a
+    finding."""
     texts = "Steel bridges carry loads.", "Steel bridges carry loads (drawn by a model)."
-    corpus = Corpus([chunk_of("figure", "Steel bridges carry loads (drawn by a model)."), *CORPUS.chunks])
+    corpus = Corpus(
+        [chunk_of("figure", "Steel bridges carry loads (drawn by a model)."), *CORPUS.chunks]
+    )
     corpus.index(tmp_path)
     reranker = SkippingReranker(ScriptedReranker(dict.fromkeys(texts, 0.9)))
 
@@ -106,7 +117,13 @@ def test_text_that_a_model_wrote_is_weighted_after_the_reranker(folder: Path, tm
 
 @pytest.mark.parametrize(
     ("relevance", "band"),
-    [(1.0, Band.STRONG), (0.6, Band.STRONG), (0.59, Band.PARTIAL), (0.3, Band.PARTIAL), (0.29, Band.WEAK)],
+    [
+        (1.0, Band.STRONG),
+        (0.6, Band.STRONG),
+        (0.59, Band.PARTIAL),
+        (0.3, Band.PARTIAL),
+        (0.29, Band.WEAK),
+    ],
 )
 def test_a_hit_says_how_sure_it_is(relevance: float, band: Band, folder: Path) -> None:
     """A reader, and a program that calls this, should see what a number between 0 and 1 means."""
@@ -122,15 +139,18 @@ def test_a_hit_says_how_sure_it_is(relevance: float, band: Band, folder: Path) -
 
 
 def test_the_same_question_gets_the_same_scores(folder: Path) -> None:
-    """Answers are recognised by what they follow from: an order that changes by itself would change them."""
-    reranker = ScriptedReranker({text: float(np.float32(0.3)) for text in ("Steel bridges carry loads.",)})
+    """Answers are recognised by what they follow from: an order that changes by itself would change
+    them."""
+    reranker = ScriptedReranker(
+        {text: float(np.float32(0.3)) for text in ("Steel bridges carry loads.",)}
+    )
 
     assert found(searcher(folder, reranker)) == found(searcher(folder, reranker))
 
 
 def test_an_answer_that_asks_for_more_chunks_is_ranked_once(folder: Path) -> None:
-    """Most keyless answers ask for more chunks to find a second paper: ranking again would take a fifth of their time,
-    and cost a second request where the reranker is behind an API."""
+    """Most keyless answers ask for more chunks to find a second paper: ranking again would take a
+    fifth of their time, and cost a second request where the reranker is behind an API."""
     reranker, rankings = ScriptedReranker({"Steel bridges carry loads.": 0.9}), dict[Any, Any]()
 
     with searcher(folder, reranker) as one:

@@ -20,10 +20,26 @@ from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCo
 
 CORPUS = Corpus(
     [
-        chunk_of("iron", "Ferritin fell in all groups. Iron stores recovered later. The diet was kept."),
-        chunk_of("bridge", "Steel bridges carry loads. Welded joints tire under load.", paper_id="jones2021"),
-        chunk_of("river", "The river floods each spring. Silt settles on the fields.", paper_id="jones2021", ordinal=1),
-        chunk_of("figure", "A curve of ferritin over weeks (drawn by a model).", paper_id="smith2020", ordinal=1),
+        chunk_of(
+            "iron", "Ferritin fell in all groups. Iron stores recovered later. The diet was kept."
+        ),
+        chunk_of(
+            "bridge",
+            "Steel bridges carry loads. Welded joints tire under load.",
+            paper_id="jones2021",
+        ),
+        chunk_of(
+            "river",
+            "The river floods each spring. Silt settles on the fields.",
+            paper_id="jones2021",
+            ordinal=1,
+        ),
+        chunk_of(
+            "figure",
+            "A curve of ferritin over weeks (drawn by a model).",
+            paper_id="smith2020",
+            ordinal=1,
+        ),
     ]
 )
 SETTINGS = RetrievalSettings()
@@ -56,7 +72,10 @@ def test_the_passage_that_answers_comes_first(folder: Path, fusion: str, indexes
     """Whatever the settings and whichever index is left, an easy question must find its paper."""
     settings = RetrievalSettings.model_validate({"fusion": fusion})
 
-    assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?", 2)[0] == "bridge"
+    assert (
+        chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?", 2)[0]
+        == "bridge"
+    )
 
 
 def test_a_question_looks_each_chunk_up_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +108,11 @@ def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it, a passage just below the cut of the vectors would count as unlike the question."""
+def test_a_passage_found_by_words_gets_its_true_cosine(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, a passage just below the cut of the vectors would count as unlike the
+    question."""
     question = "Silt joints diet recovered"
     monkeypatch.setattr(N_CANDIDATES, 1)
     with CORPUS.searcher(folder, RetrievalSettings(dense_weight=0.01)) as searcher:
@@ -114,17 +136,22 @@ class Unasked(HashedWords):
 
 
 def test_vectors_without_weight_are_not_searched(folder: Path) -> None:
-    """Words only must mean words only: no hit that shares none with the question, no request, no model in memory."""
+    """Words only must mean words only: no hit that shares none with the question, no request, no
+    model in memory."""
     settings = RetrievalSettings(dense_weight=0.0)
     words, store = TantivyIndex.open(folder / "bm25"), ChromaStore.open(folder / "chroma")
-    with Searcher(CORPUS.library, DenseSearch(store, Unasked()), words, settings, WordCounter()) as searcher:
+    with Searcher(
+        CORPUS.library, DenseSearch(store, Unasked()), words, settings, WordCounter()
+    ) as searcher:
         found = searcher.hits(searcher.rank("ferritin"), 10)
 
     assert {hit.chunk.chunk_id for hit in found} == {"iron", "figure"}
     assert {hit.dense_score for hit in found} == {None}
 
 
-def test_words_without_weight_are_not_searched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_without_weight_are_not_searched(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And vectors only must mean the nearest passages only."""
     monkeypatch.setattr(N_CANDIDATES, 1)
     with CORPUS.searcher(folder, RetrievalSettings(dense_weight=1.0)) as searcher:
@@ -134,15 +161,22 @@ def test_words_without_weight_are_not_searched(folder: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("indexes", "dense_weight"), [("vectors", 0.0), ("words", 1.0)])
-def test_the_only_index_answers_whatever_its_weight(folder: Path, indexes: str, dense_weight: float) -> None:
+def test_the_only_index_answers_whatever_its_weight(
+    folder: Path, indexes: str, dense_weight: float
+) -> None:
     """Where one index is missing, the other one is better than nothing."""
     settings = RetrievalSettings(dense_weight=dense_weight)
 
-    assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?")[0] == "bridge"
+    assert (
+        chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?")[0]
+        == "bridge"
+    )
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
-def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_a_model_wrote_weighs_less(
+    folder: Path, fusion: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A described figure must not outrank the sentence the authors wrote."""
     question = "A curve of ferritin over weeks"
     settings = RetrievalSettings.model_validate({"fusion": fusion})
@@ -157,7 +191,9 @@ def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str, monkeypa
 def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
     """One index that ignores the filter is enough to answer from the wrong paper."""
     with CORPUS.searcher(folder, SETTINGS) as searcher:
-        filtered = searcher.hits(searcher.rank("ferritin fell", Filter.of_papers(["jones2021"])), 10)
+        filtered = searcher.hits(
+            searcher.rank("ferritin fell", Filter.of_papers(["jones2021"])), 10
+        )
         none = searcher.hits(searcher.rank("ferritin fell", Filter.of_papers([])), 10)
 
     assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
@@ -177,34 +213,50 @@ def test_equal_scores_are_ordered_by_id(tmp_path: Path) -> None:
     Corpus(texts[::-1]).index(tmp_path / "two")
 
     found = [
-        chunk_ids(Corpus(texts).searcher(tmp_path / name, SETTINGS), "same sentence", 4) for name in ("one", "two")
+        chunk_ids(Corpus(texts).searcher(tmp_path / name, SETTINGS), "same sentence", 4)
+        for name in ("one", "two")
     ]
 
     assert found[0] == found[1] == sorted(found[0])
 
 
 def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path: Path) -> None:
-    """A title page holds the words of the paper's subject: it would come before the text that says something of it."""
-    title = chunk_of("title", "Title: Ferritin in winter. Authors: Ana Sun.", section=TITLE_PAGE_HEADING)
+    """A title page holds the words of the paper's subject: it would come before the text that says
+    something of it."""
+    title = chunk_of(
+        "title", "Title: Ferritin in winter. Authors: Ana Sun.", section=TITLE_PAGE_HEADING
+    )
     results = chunk_of("results", "Ferritin fell in winter.", ordinal=1)
     corpus = Corpus([title, results])
     corpus.index(tmp_path)
 
-    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?") == ["results"]
-    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who wrote the paper on ferritin in winter?")[0] == "title"
+    assert chunk_ids(
+        corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?"
+    ) == ["results"]
+    assert (
+        chunk_ids(
+            corpus.searcher(tmp_path, SETTINGS), "Who wrote the paper on ferritin in winter?"
+        )[0]
+        == "title"
+    )
 
 
 def test_a_question_about_the_publication_is_given_the_first_page(tmp_path: Path) -> None:
     """The title page of a paper shares no word with a question that tells its findings."""
     title = chunk_of("title", "Title: Iron. Authors: Ana Sun.", section=TITLE_PAGE_HEADING)
-    results = [chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)]
+    results = [
+        chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)
+    ]
     corpus = Corpus([title, *results])
     corpus.index(tmp_path)
 
     with corpus.searcher(tmp_path, SETTINGS) as searcher:
         given = [
             {one.chunk_id for one in searcher.evidence(Question(id="q", question=text), 2).contexts}
-            for text in ("Who wrote the study in which ferritin fell?", "In which study fell ferritin?")
+            for text in (
+                "Who wrote the study in which ferritin fell?",
+                "In which study fell ferritin?",
+            )
         ]
 
     assert ["title" in chunks for chunks in given] == [True, False]
@@ -212,13 +264,19 @@ def test_a_question_about_the_publication_is_given_the_first_page(tmp_path: Path
 
 def test_each_half_of_a_question_is_given_the_first_page_of_its_own_paper(tmp_path: Path) -> None:
     """The papers of the half with more words in common took all places."""
-    title = chunk_of("title", "Title: Bridges. Authors: Ana Sun.", paper_id="bridge", section=TITLE_PAGE_HEADING)
+    title = chunk_of(
+        "title", "Title: Bridges. Authors: Ana Sun.", paper_id="bridge", section=TITLE_PAGE_HEADING
+    )
     joints = chunk_of("joints", "Some joints are tired.", paper_id="bridge", ordinal=1)
-    iron = [chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", paper_id=f"flock{n}") for n in range(4)]
+    iron = [
+        chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", paper_id=f"flock{n}")
+        for n in range(4)
+    ]
     corpus = Corpus([title, joints, *iron])
     corpus.index(tmp_path)
     asked = Question(
-        id="q", question="In which flock fell ferritin in winter, and who wrote the paper on tired joints?"
+        id="q",
+        question="In which flock fell ferritin in winter, and who wrote the paper on tired joints?",
     )
 
     with corpus.searcher(tmp_path, SETTINGS) as searcher:
@@ -239,7 +297,9 @@ def test_what_a_paper_found_is_looked_for_in_its_conclusions(
     tmp_path: Path, section: str, question: str, *, is_given: bool
 ) -> None:
     """They share few words with a question that describes the paper."""
-    results = [chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)]
+    results = [
+        chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)
+    ]
     end = chunk_of("end", "Lambs should graze longer.", section=section, ordinal=9)
     corpus = Corpus([*results, end])
     corpus.index(tmp_path)
@@ -252,22 +312,36 @@ def test_what_a_paper_found_is_looked_for_in_its_conclusions(
 
 def test_statements_are_found_by_questions_that_ask_for_them_only(tmp_path: Path) -> None:
     """Who paid for a study of ferritin says nothing about ferritin, but has all of its words."""
-    funding = chunk_of("funding", "The study of ferritin in winter was paid by a foundation.", section="Funding")
+    funding = chunk_of(
+        "funding", "The study of ferritin in winter was paid by a foundation.", section="Funding"
+    )
     results = chunk_of("results", "Ferritin fell in winter.", ordinal=1)
     corpus = Corpus([funding, results])
     corpus.index(tmp_path)
 
-    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?") == ["results"]
-    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who funded the study of ferritin in winter?")[0] == "funding"
+    assert chunk_ids(
+        corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?"
+    ) == ["results"]
+    assert (
+        chunk_ids(
+            corpus.searcher(tmp_path, SETTINGS), "Who funded the study of ferritin in winter?"
+        )[0]
+        == "funding"
+    )
 
 
 def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) -> None:
     """One part finds many good chunks, and the other would be answered from none."""
-    iron = [chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", ordinal=n) for n in range(4)]
+    iron = [
+        chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", ordinal=n) for n in range(4)
+    ]
     bridge = chunk_of("bridge", "Some joints are tired.", paper_id="jones2021")
     corpus = Corpus([*iron, bridge])
     corpus.index(tmp_path)
-    asked = Question(id="q", question="In which flock fell ferritin in winter, and which joints tire under heavy load?")
+    asked = Question(
+        id="q",
+        question="In which flock fell ferritin in winter, and which joints tire under heavy load?",
+    )
 
     with corpus.searcher(tmp_path, SETTINGS) as searcher:
         found = searcher.evidence(asked, 1)
@@ -276,11 +350,15 @@ def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) ->
     assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
 
 
-def test_many_parts_share_twice_the_chunks_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_parts_share_twice_the_chunks_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four times as many would take four times as long to read."""
     things = ("ferritin", "silt", "weld", "lamb")
     chunks = [
-        chunk_of(f"{one}{n}", f"The {one} of {n} winters.", paper_id=one, ordinal=n) for one in things for n in range(4)
+        chunk_of(f"{one}{n}", f"The {one} of {n} winters.", paper_id=one, ordinal=n)
+        for one in things
+        for n in range(4)
     ]
     corpus = Corpus(chunks)
     corpus.index(tmp_path)

@@ -1,9 +1,9 @@
 """The quantities of a text: numbers with what they measure.
 
-A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p value, or a plain
-number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al., 2019) and the numbers of figures,
-tables, sections and pages are no quantities; a number before "%" always is one. "type 2" and "phase 3" are kinds of
-their own. `spelling` prepares the text.
+A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p
+value, or a plain number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al.,
+2019) and the numbers of figures, tables, sections and pages are no quantities; a number before "%"
+always is one. "type 2" and "phase 3" are kinds of their own. `spelling` prepares the text.
 """
 
 import re
@@ -28,7 +28,8 @@ PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 _TIMES = "|".join(POWERS_OF_TEN)
 _SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
 _SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?<=\d)(?-i:[kKB])|(?(currency)[mbk]|(?!))"
-"""Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
+"""Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M =
+3" is a mean."""
 _MAX_SMALL = 9
 """Up to here, numbers in words ("two groups") contradict nothing."""
 
@@ -52,7 +53,9 @@ _QUANTITY = re.compile(
     r"(?P<rest>-?[A-Za-z][\w-]*)?",
     re.IGNORECASE,
 )
-_UNIT_WORD = rf"(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES)}))?|{'|'.join(reversed(UP_TO_NINETEEN))}"
+_UNIT_WORD = (
+    rf"(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES)}))?|{'|'.join(reversed(UP_TO_NINETEEN))}"
+)
 _HUNDREDS = rf"(?:{_UNIT_WORD})(?:[- ]hundred(?:[- ](?:and[- ])?(?:{_UNIT_WORD}))?)?"
 _LARGE = "|".join(word for word, power in POWERS_OF_TEN.items() if power > 2)
 _NUMBER_WORD = re.compile(
@@ -70,7 +73,8 @@ _P_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(
-    r"\b(type|phase|grade|stage|class|group|arm|cohort|study|trial|experiment|hypothesis)s?\s$", re.IGNORECASE
+    r"\b(type|phase|grade|stage|class|group|arm|cohort|study|trial|experiment|hypothesis)s?\s$",
+    re.IGNORECASE,
 )
 """Type 2 diabetes, a phase 3 trial."""
 _MORE_WORDS, _LESS_WORDS = "more|greater|higher|larger", "less|fewer|lower|smaller"
@@ -79,14 +83,27 @@ _BOUNDS = tuple(
     (bound, re.compile(pattern, re.IGNORECASE))
     for bound, pattern in (
         ("about", rf"(?:\b(?:{_ABOUT})|[~≈])\s?$"),
-        ("less", rf"\b(?:no|not|never) (?:{_MORE_WORDS}|above|over|exceed(?:ing|s|ed)?) ?(?:than )?$"),
+        (
+            "less",
+            rf"\b(?:no|not|never) (?:{_MORE_WORDS}|above|over|exceed(?:ing|s|ed)?) ?(?:than )?$",
+        ),
         ("more", rf"\b(?:no|not|never) (?:{_LESS_WORDS}|below|under) ?(?:than )?$"),
-        ("more", rf"(?:\b(?:over|(?:{_MORE_WORDS}) than|above|at least|minimum of|exceed(?:s|ed|ing)?)|[>≥]=?)\s?$"),
-        ("less", rf"(?:\b(?:under|(?:{_LESS_WORDS}) than|below|at most|up to|maximum of)|[<≤]=?)\s?$"),
+        (
+            "more",
+            rf"(?:\b(?:over|(?:{_MORE_WORDS}) than|above|at least|minimum of|exceed(?:s|ed|ing)?)|[>≥]=?)\s?$",
+        ),
+        (
+            "less",
+            rf"(?:\b(?:under|(?:{_LESS_WORDS}) than|below|at most|up to|maximum of)|[<≤]=?)\s?$",
+        ),
     )
 )
-_MORE_AFTER = re.compile(r"\s?(?:or|and) (?:more|above|over|older|higher|greater|longer)\b", re.IGNORECASE)
-_LESS_AFTER = re.compile(r"\s?(?:or|and) (?:less|fewer|below|under|younger|lower|shorter)\b", re.IGNORECASE)
+_MORE_AFTER = re.compile(
+    r"\s?(?:or|and) (?:more|above|over|older|higher|greater|longer)\b", re.IGNORECASE
+)
+_LESS_AFTER = re.compile(
+    r"\s?(?:or|and) (?:less|fewer|below|under|younger|lower|shorter)\b", re.IGNORECASE
+)
 _EQUALS_BEFORE = re.compile(r"=\s?$")
 _PLURAL_AFTER = re.compile(r"\s[a-z]{2,}s\b")
 _BARE_IN_BRACKETS = re.compile(r"\(\s?\d+\s?\)")
@@ -140,7 +157,9 @@ def quantities(text: str) -> list[Quantity]:
 def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
     """The quantities of a text from `normalized_numbers`, each with its start and end offset."""
     cleaned = _without_references(normalized)
-    found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
+    found = sorted(
+        [*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0]
+    )
     return _with_shared_units(cleaned, found)
 
 
@@ -157,7 +176,8 @@ def _written_in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _is_name(match: re.Match[str]) -> bool:
-    """Whether letters that are no unit follow the digits: 5-HT, 3D, 2nd; "28-fold" and "12-item" are counts."""
+    """Whether letters that are no unit follow the digits: 5-HT, 3D, 2nd; "28-fold" and "12-item"
+    are counts."""
     rest = match["rest"]
     return bool(rest) and not match["unit"] and not re.fullmatch(r"-[a-z][a-z-]{2,}", rest)
 
@@ -167,7 +187,10 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
     digits = match["number"].replace(",", "").replace(" ", "")
     times = Decimal(1).scaleb(_exponent(match))
     measure = None if (is_decade := _is_decade(match, before)) else _measure_of(match)
-    kind, unit_scale = measure or (DECADE if is_decade else _kind_without_unit(match, text, before), Decimal(1))
+    kind, unit_scale = measure or (
+        DECADE if is_decade else _kind_without_unit(match, text, before),
+        Decimal(1),
+    )
     sign = match["sign"] or ""
     return Quantity(
         value=Decimal(sign + digits) * times * unit_scale,
@@ -190,9 +213,15 @@ def _exponent(match: re.Match[str]) -> int:
 
 def _is_decade(match: re.Match[str], before: str) -> bool:
     """Whether the s is a plural and no unit: "1990s", "in their 50s"."""
-    if match["unit"] != "s" or match.start("unit") != match.end("number") or not match["number"].endswith("0"):
+    if (
+        match["unit"] != "s"
+        or match.start("unit") != match.end("number")
+        or not match["number"].endswith("0")
+    ):
         return False
-    return _is_like_year(match["number"]) or (len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before)))
+    return _is_like_year(match["number"]) or (
+        len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before))
+    )
 
 
 def _is_like_year(number: str) -> bool:
@@ -223,7 +252,9 @@ def _kind_without_unit(match: re.Match[str], text: str, before: str) -> str:
 
 def _counts(text: str, match: re.Match[str], before: str) -> bool:
     """Whether a number that could be a year counts things: "2000 patients", "n = 1999"."""
-    return bool(match["sign"] or _EQUALS_BEFORE.search(before) or _PLURAL_AFTER.match(text, match.end()))
+    return bool(
+        match["sign"] or _EQUALS_BEFORE.search(before) or _PLURAL_AFTER.match(text, match.end())
+    )
 
 
 def _bound_of(text: str, end: int, before: str) -> str:
@@ -254,7 +285,9 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
         yield match.start(), match.end(), quantity
 
 
-def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:
+def _with_shared_units(
+    text: str, found: list[tuple[int, int, Quantity]]
+) -> list[tuple[int, int, Quantity]]:
     shared = list(found)
     for left in reversed(range(len(found) - 1)):
         (start, end, one), (next_start, _, other) = shared[left], shared[left + 1]

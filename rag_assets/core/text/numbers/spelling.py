@@ -1,8 +1,8 @@
 """One spelling for numbers and their units, so that `quantities` finds all of them.
 
-"９０﹪", "90 %" with an invisible character in between, "[90]%", "x90%" and "1O%" all become a number before a per cent
-sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not kept. Below: number words of English, and
-shares and multiples in words ("half", "twice").
+"９０﹪", "90 %" with an invisible character in between, "[90]%", "x90%" and "1O%" all become a number
+before a per cent sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not
+kept. Below: number words of English, and shares and multiples in words ("half", "twice").
 """
 
 import re
@@ -16,17 +16,21 @@ from rag_assets.core.text.numbers.units import SYMBOL
 
 _PERCENT = r"(?:%|percent\b|per[ -]?cent\b|pct\b)"
 _TAG = re.compile(r"<(?:(sup)|/?[a-z]{1,6})>", re.IGNORECASE)
-_SIGNS = str.maketrans({"º": "°", "˚": "°", "½": ".5", "¼": ".25", "¾": ".75", "٪": "%", "⁒": "%", "٫": "."})
+_SIGNS = str.maketrans(
+    {"º": "°", "˚": "°", "½": ".5", "¼": ".25", "¾": ".75", "٪": "%", "⁒": "%", "٫": "."}
+)
 _AFTER_FOLDING = str.maketrans(
     {"μ": "µ", "\u039c": "µ", "−": "-", "‐": "-", "‑": "-", "﹣": "-", "\u0131": "i", "\u0130": "I"}
 )
-"""With the Greek capital mu and the Turkish letters i, which case-insensitive patterns take for µ and i."""
+"""With the Greek capital mu and the Turkish letters i, which case-insensitive patterns take for µ
+and i."""
 _BLANKS = re.compile(r"\s+")
 _ROUND_LETTERS = "oO\u043e\u041e\u03bf\u039f"
 """The letter O in Latin, Cyrillic and Greek."""
 _AS_ZERO = str.maketrans(dict.fromkeys(_ROUND_LETTERS, "0"))
 _LETTER_O = re.compile(
-    rf"(?<![0-9{_ROUND_LETTERS}])([{_ROUND_LETTERS}]*+)([0-9][0-9{_ROUND_LETTERS}]*+)(?=\s?{_PERCENT})", re.IGNORECASE
+    rf"(?<![0-9{_ROUND_LETTERS}])([{_ROUND_LETTERS}]*+)([0-9][0-9{_ROUND_LETTERS}]*+)(?=\s?{_PERCENT})",
+    re.IGNORECASE,
 )
 _SHORT_YEAR = re.compile(r"(?<![\w.,-])(1[5-9]|20)(\d\d)[-–/](\d\d)\b(?![-–/.,]\d)")
 _REWRITTEN = tuple(
@@ -44,16 +48,21 @@ _REWRITTEN = tuple(
         (r"(?<![\d.,])(\d{1,3}), (?=0\d\d(?!\d))", r"\1,"),
     )
 )
-"""Brackets and marks between a number and its unit, letters glued to one before a per cent sign, the decimal point in
-the middle of the line, a blank inside "2, 000"."""
+"""Brackets and marks between a number and its unit, letters glued to one before a per cent sign,
+the decimal point in the middle of the line, a blank inside "2, 000"."""
 
 
 def normalized_numbers(text: str) -> str:
-    """The text in plain characters and single blanks, powers as "10^5", numbers beside their unit."""
+    """The text in plain characters and single blanks, powers as "10^5", numbers beside their
+    unit."""
     untagged = _TAG.sub(lambda match: "^" if match[1] else "", text)
-    folded = unicodedata.normalize("NFKC", scripts_as_plain(untagged.translate(_SIGNS))).translate(_AFTER_FOLDING)
+    folded = unicodedata.normalize("NFKC", scripts_as_plain(untagged.translate(_SIGNS))).translate(
+        _AFTER_FOLDING
+    )
     visible = "".join(_plain(character) for character in folded)
-    plain = _LETTER_O.sub(lambda match: match[1] + match[2].translate(_AS_ZERO), _BLANKS.sub(" ", visible))
+    plain = _LETTER_O.sub(
+        lambda match: match[1] + match[2].translate(_AS_ZERO), _BLANKS.sub(" ", visible)
+    )
     for pattern, written in _REWRITTEN:
         plain = pattern.sub(written, plain)
     return _SHORT_YEAR.sub(_in_full, plain)
@@ -80,7 +89,9 @@ UP_TO_NINETEEN = {
 }
 TENS = {
     word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+    for value, word in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
+    )
 }
 ONES = {word: value for word, value in UP_TO_NINETEEN.items() if 0 < value < 10}
 POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
@@ -143,7 +154,9 @@ def fractions(text: str) -> Iterator[Fraction]:
             n_parts = _PARTS[match["part"].lower().removesuffix("s")]
             value = Decimal(ONES[match["count"].lower()] if match["count"] else 1) / n_parts
         elif match["of"]:
-            value = Decimal(ONES[match["of"].lower()]) / (UP_TO_NINETEEN | TENS)[match["base"].lower()]
+            value = (
+                Decimal(ONES[match["of"].lower()]) / (UP_TO_NINETEEN | TENS)[match["base"].lower()]
+            )
         elif match["times"]:
             value = Decimal(ONES[match["times"].lower()])
         else:

@@ -47,7 +47,13 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "voltage": {"1e-3": "mv", "1e3": "kv"},
     "pressure": {"1": "pa", "1e2": "hpa", "1e3": "kpa", "133.322": "mmhg, mm hg"},
     "storage": {"1e3": "kb", "1e6": "mb", "1e9": "gb", "1e12": "tb"},
-    "substance": {"1e-12": "pmol", "1e-9": "nmol", "1e-6": "µmol, umol", "1e-3": "mmol", "1": "mol"},
+    "substance": {
+        "1e-12": "pmol",
+        "1e-9": "nmol",
+        "1e-6": "µmol, umol",
+        "1e-3": "mmol",
+        "1": "mol",
+    },
     "activity": {"1e-3": "miu", "1": "iu"},
     "dose": {"1": "gy"},
     "weight of molecules": {"1": "da", "1e3": "kda"},
@@ -55,7 +61,10 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "euros": {"1": "€, eur, euros, euro"},
     "pounds sterling": {"1": "£, gbp"},
     "yen": {"1": "¥, yen"},
-    PERCENT: {"0.1": "‰, permille, per mille", "1": "%, percent, per cent, per-cent, pct, percentage points"},
+    PERCENT: {
+        "0.1": "‰, permille, per mille",
+        "1": "%, percent, per cent, per-cent, pct, percentage points",
+    },
 }
 """Kind of unit: value in the base unit: names, in any case."""
 _CASED: dict[str, tuple[str, str]] = {

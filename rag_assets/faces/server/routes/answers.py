@@ -52,8 +52,12 @@ class StepTaken(BaseModel):
     """One step of a thorough answer."""
 
     kind: str = Field(description="plan, answer, other words, nothing new or stop.")
-    about: str = Field(description="The part of the question; of a stop, the limit that was reached.")
-    words: list[str] = Field(description="The parts that were planned, or what was searched for in other words.")
+    about: str = Field(
+        description="The part of the question; of a stop, the limit that was reached."
+    )
+    words: list[str] = Field(
+        description="The parts that were planned, or what was searched for in other words."
+    )
     n_claims: int = Field(description="Claims that were verified.")
 
 
@@ -75,12 +79,18 @@ class ShownAnswer(QAResult):
 class AnswerReply(BaseModel):
     """The data of the event `done`, and the reply when no stream is asked for."""
 
-    answer: ShownAnswer = Field(description="A row as in qa.jsonl, its papers cited as answering.citation_style says.")
+    answer: ShownAnswer = Field(
+        description="A row as in qa.jsonl, its papers cited as answering.citation_style says."
+    )
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
     offered: Offered | None
-    steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
-    conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
+    steps: list[StepTaken] = Field(
+        description="Of a thorough answer, in order; empty for a quick one."
+    )
+    conversation_id: str | None = Field(
+        description="Where the answer is kept; None where it is not."
+    )
     turn: int | None = Field(description="Its number there, from 1.")
     seconds: float
 
@@ -98,10 +108,15 @@ _EVENTS = (
     "/answers",
     dependencies=[counts_as_question],
     response_model=AnswerReply,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}}},
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
+        }
+    },
 )
 async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
-    """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
+    """Answer a question from the papers, with verified citations only; as events with Accept:
+    text/event-stream."""
     question = body.as_question(asked if body.conversation_id is None else said)
 
     manner = Manner(effort=body.effort)
@@ -116,9 +131,17 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
             seen.append(event)
             if isinstance(event, Finished):
                 answered = Answered.of(seen, titles)
-                kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
+                kept = (
+                    shared.dialogue.keep(reading, answered, body.conversation_id)
+                    if body.keep
+                    else Kept()
+                )
                 offered = offered_filter(reading.question, shared.engine.papers)
-                data |= {"offered": {"question": offered.question, "where": str(offered.where)} if offered else None}
+                data |= {
+                    "offered": {"question": offered.question, "where": str(offered.where)}
+                    if offered
+                    else None
+                }
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 

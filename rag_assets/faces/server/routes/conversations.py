@@ -37,12 +37,16 @@ class KeptTurn(BaseModel):
 
     turn: int = Field(description="Counted from 1.")
     question: str = Field(description="As it was written.")
-    asked: str = Field(description="As the papers were asked: follow-ups are read with what was said before.")
+    asked: str = Field(
+        description="As the papers were asked: follow-ups are read with what was said before."
+    )
     rewritten: bool = Field(description="The question was changed, or restricted to papers.")
     reason: str = Field(description="Why it was read so; empty where it was not rewritten.")
     paper_ids: list[str] = Field(description="Papers that the question was restricted to by that.")
     answer: dict[str, Any] = Field(description="As in the event done.")
-    contexts: list[dict[str, Any]] = Field(description="What it was made from, as in the event contexts.")
+    contexts: list[dict[str, Any]] = Field(
+        description="What it was made from, as in the event contexts."
+    )
     dropped: list[dict[str, Any]] = Field(description="What was left out, as in the event done.")
     at: str = Field(description="ISO 8601 in UTC.")
 
@@ -71,7 +75,9 @@ class KeptConversation(ListedConversation):
 def conversations(shared: SharedDep) -> ConversationList:
     """All conversations that have a question."""
     return ConversationList(
-        conversations=[ListedConversation.model_validate(one) for one in shared.conversations.list()]
+        conversations=[
+            ListedConversation.model_validate(one) for one in shared.conversations.list()
+        ]
     )
 
 
@@ -86,7 +92,9 @@ def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
     """A conversation with its turns."""
     found = shared.conversations.get(conversation_id)
     listed = ListedConversation.model_validate(found.summary)
-    return KeptConversation(**listed.model_dump(), turns=[KeptTurn.of(one, shared.engine.style) for one in found.turns])
+    return KeptConversation(
+        **listed.model_dump(), turns=[KeptTurn.of(one, shared.engine.style) for one in found.turns]
+    )
 
 
 @router.delete("/{conversation_id}", status_code=HTTPStatus.NO_CONTENT)

@@ -1,4 +1,5 @@
-"""What is served, and how it changes: health, uploads, deletions, and the runs that bring the index up to date."""
+"""What is served, and how it changes: health, uploads, deletions, and the runs that bring the index
+up to date."""
 
 from http import HTTPStatus
 from importlib.metadata import version
@@ -16,13 +17,19 @@ from rag_assets.questions.files import configured_questions
 
 router = APIRouter(prefix="/api")
 _N_EXAMPLES = 3
-_RUN = Field(description="The run after which questions see the change; see GET /api/runs/{run_id}.")
+_RUN = Field(
+    description="The run after which questions see the change; see GET /api/runs/{run_id}."
+)
 
 
 class Health(BaseModel):
-    status: Literal["ready", "not built"] = Field(description='"not built": no index yet; questions get problem 503.')
+    status: Literal["ready", "not built"] = Field(
+        description='"not built": no index yet; questions get problem 503.'
+    )
     version: str
-    corpus_version: str | None = Field(description="Changes with everything that is published; None: not built.")
+    corpus_version: str | None = Field(
+        description="Changes with everything that is published; None: not built."
+    )
     model: str = Field(description="What answers: extractive, or provider:model.")
     n_papers: int
     n_chunks: int
@@ -50,12 +57,15 @@ def health(shared: SharedDep) -> Health:
 
 
 def _examples(settings: Settings) -> list[str]:
-    """The first questions of the file that have an answer, as far as is said; none where the file cannot be read."""
+    """The first questions of the file that have an answer, as far as is said; none where the file
+    cannot be read."""
     try:
         found = configured_questions(settings) or []
     except (InvalidQuestions, MissingInput):
         return []
-    return [one.question for one in found if one.question and one.answerable is not False][:_N_EXAMPLES]
+    return [one.question for one in found if one.question and one.answerable is not False][
+        :_N_EXAMPLES
+    ]
 
 
 class Uploaded(BaseModel):
@@ -63,7 +73,9 @@ class Uploaded(BaseModel):
 
     paper_id: str
     file_name: str = Field(description="Under which it is kept.")
-    is_new: bool = Field(description="False where it joins a paper that has files of other formats.")
+    is_new: bool = Field(
+        description="False where it joins a paper that has files of other formats."
+    )
     run_id: str = _RUN
 
 
@@ -96,15 +108,27 @@ class DeletionList(BaseModel):
     deletions: list[Deletion] = Field(description="Newest first.")
 
 
-@router.post("/papers", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload])
+@router.post(
+    "/papers", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload]
+)
 async def upload(file: UploadFile, shared: SharedDep) -> Uploaded:
     """Add a paper. What the file holds decides whether it is one, not its name."""
     name, content = file.filename or "", file.file
     uploaded, run_id = await shared.changing.result(lambda: shared.changes.add(name, content))
-    return Uploaded(paper_id=uploaded.paper_id, file_name=uploaded.file_name, is_new=uploaded.is_new, run_id=run_id)
+    return Uploaded(
+        paper_id=uploaded.paper_id,
+        file_name=uploaded.file_name,
+        is_new=uploaded.is_new,
+        run_id=run_id,
+    )
 
 
-@router.delete("/papers/{paper_id}", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload])
+@router.delete(
+    "/papers/{paper_id}",
+    status_code=HTTPStatus.ACCEPTED,
+    tags=["papers"],
+    dependencies=[counts_as_upload],
+)
 async def delete(paper_id: str, shared: SharedDep) -> Deleted:
     """Move a paper with all its files to the trash."""
     trashed, run_id = await shared.changing.result(lambda: shared.changes.discard(paper_id))
@@ -116,12 +140,18 @@ async def trash(shared: SharedDep) -> DeletionList:
     """The deletions that can be undone."""
     kept = await shared.changing.result(shared.changes.deletions)
     return DeletionList(
-        deletions=[Deletion(trash_id=one.trash_id, paper_id=one.paper_id, files=list(one.files)) for one in kept]
+        deletions=[
+            Deletion(trash_id=one.trash_id, paper_id=one.paper_id, files=list(one.files))
+            for one in kept
+        ]
     )
 
 
 @router.post(
-    "/trash/{trash_id}/restore", status_code=HTTPStatus.ACCEPTED, tags=["papers"], dependencies=[counts_as_upload]
+    "/trash/{trash_id}/restore",
+    status_code=HTTPStatus.ACCEPTED,
+    tags=["papers"],
+    dependencies=[counts_as_upload],
 )
 async def restore(trash_id: str, shared: SharedDep) -> Restored:
     """Undo a deletion."""
@@ -149,4 +179,10 @@ def run(run_id: str, shared: SharedDep) -> Run:
     """How far a run is."""
     found = shared.changes.progress(run_id)
     steps = [Step(asset=asset, state=state) for asset, state in found.steps.items()]
-    return Run(run_id=found.run_id, state=found.state, steps=steps, message=found.message, seconds=found.seconds)
+    return Run(
+        run_id=found.run_id,
+        state=found.state,
+        steps=steps,
+        message=found.message,
+        seconds=found.seconds,
+    )

@@ -1,7 +1,8 @@
-"""The papers, their sections and chunks as text, their pages as images, and where a citation stands on them."""
+"""The papers, their sections and chunks as text, their pages as images, and where a citation stands
+on them."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,11 +16,14 @@ from rag_assets.library.reading.reader import DEFAULT_WIDTH, SectionText
 
 router = APIRouter(prefix="/api", tags=["read"])
 MAX_OFFSET = 10_000_000
-Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET, description="In the text of the chunk, in code points.")]
+Offset = Annotated[
+    int | None, Query(ge=0, le=MAX_OFFSET, description="In the text of the chunk, in code points.")
+]
 _FRACTION = r"(?:0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?)"
 _BOX = rf"{_FRACTION}(?:,{_FRACTION}){{3}}"
 _CACHED = "private, max-age=300"
-"""Turning pages to and fro asks for none twice; a file that was exchanged is shown after some minutes."""
+"""Turning pages to and fro asks for none twice; a file that was exchanged is shown after some
+minutes."""
 
 PageNumber = Annotated[int, Path(ge=1, le=1_000_000, description="Physical page, from 1.")]
 Width = Annotated[int, Query(ge=MIN_WIDTH, le=MAX_WIDTH, description="Of the image, in pixels.")]
@@ -45,10 +49,14 @@ class PaperFacts(Read):
 
     paper_id: str
     title: str = Field(description="Empty where it has none, or was not read yet.")
-    authors: list[str] = Field(description="Forename before surname; empty where they are not known.")
+    authors: list[str] = Field(
+        description="Forename before surname; empty where they are not known."
+    )
     year: int | None
     source: str | None = Field(description="Format it was read from; None where that is not known.")
-    state: PaperState = Field(description="waiting: in the papers folder, and no run has read it yet.")
+    state: PaperState = Field(
+        description="waiting: in the papers folder, and no run has read it yet."
+    )
     n_pages: int | None
     n_chunks: int
     reason: str | None = Field(description="Why it is quarantined, and what to do about it.")
@@ -66,9 +74,8 @@ class PaperWithSections(PaperFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkReply(Place):
-    """A chunk as it is read. Its place is that of the part that start and end ask for, cut to the text."""
-
-    __pydantic_config__: ClassVar = ConfigDict(use_attribute_docstrings=True)
+    """A chunk as it is read. Its place is that of the part that start and end ask for, cut to the
+    text."""
 
     title: str
     """Of its paper."""
@@ -87,8 +94,13 @@ class PlaceReply(BaseModel):
     """Empty: the page is not known."""
 
 
-Find = Annotated[str, Query(max_length=500, description="Only papers with these words in title, authors or text.")]
-Sort = Annotated[PaperOrder, Query(description="year: the newest first; what is not known comes last.")]
+Find = Annotated[
+    str,
+    Query(max_length=500, description="Only papers with these words in title, authors or text."),
+]
+Sort = Annotated[
+    PaperOrder, Query(description="year: the newest first; what is not known comes last.")
+]
 
 
 @router.get("/papers")
@@ -113,12 +125,18 @@ async def section(paper_id: str, section: str, shared: SharedDep) -> SectionText
 
 
 @router.get("/chunks/{chunk_id}")
-async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> ChunkReply:
+async def chunk(
+    chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None
+) -> ChunkReply:
     """A chunk with what stands around it; start and end ask for a part of it."""
     found = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
     is_part = start is not None or end is not None
     first, last = found.part(start, end)
-    whole = {"page_start": found.page_start, "page_end": found.page_end, "page_label": found.page_label}
+    whole = {
+        "page_start": found.page_start,
+        "page_end": found.page_end,
+        "page_label": found.page_label,
+    }
     return ChunkReply.within(
         found,
         first,
@@ -138,7 +156,11 @@ async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Off
     responses={200: {"content": {"image/png": {}}, "description": "The page."}},
 )
 async def page_image(
-    paper_id: str, page: PageNumber, shared: SharedDep, width: Width = DEFAULT_WIDTH, boxes: Boxes = None
+    paper_id: str,
+    page: PageNumber,
+    shared: SharedDep,
+    width: Width = DEFAULT_WIDTH,
+    boxes: Boxes = None,
 ) -> Response:
     """A page of a paper's PDF as an image, with boxes marked in it."""
     png = await shared.searching.result(
@@ -148,7 +170,9 @@ async def page_image(
 
 
 @router.get("/chunks/{chunk_id}/place")
-async def place(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> PlaceReply:
+async def place(
+    chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None
+) -> PlaceReply:
     """The pages that a part of a chunk stands on, and the boxes of its lines."""
     found = await shared.searching.result(lambda: shared.reader.place(chunk_id, start or 0, end))
     return PlaceReply(pages=found)

@@ -8,7 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.corpus.records.citation_styles import bibliography
 from rag_assets.corpus.records.published import records_of
-from rag_assets.faces.server.dependencies import MAX_PAPERS_NAMED, PaperId, SharedDep, counts_as_question
+from rag_assets.faces.server.dependencies import (
+    MAX_PAPERS_NAMED,
+    PaperId,
+    SharedDep,
+    counts_as_question,
+)
 
 router = APIRouter(prefix="/api", tags=["read"])
 
@@ -25,7 +30,8 @@ class ReferencesRequest(BaseModel):
 
 @router.post("/references", dependencies=[counts_as_question], response_class=PlainTextResponse)
 async def references(request: ReferencesRequest, shared: SharedDep) -> str:
-    """The records of papers in a style, in the order of the ids; sorted by authors for author-year."""
+    """The records of papers in a style, in the order of the ids; sorted by authors for
+    author-year."""
 
     def written() -> str:
         return bibliography(records_of(shared.settings.paths, request.paper_ids), request.style)

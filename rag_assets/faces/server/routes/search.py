@@ -1,4 +1,5 @@
-"""POST /api/search: what the index finds for a question. POST /api/verify: whether a quote stands in the papers."""
+"""POST /api/search: what the index finds for a question. POST /api/verify: whether a quote stands
+in the papers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ MAX_K = 100
 
 
 class SearchRequest(Asked):
-    k: StrictInt | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
+    k: StrictInt | None = Field(
+        None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,8 @@ class SearchReply(BaseModel):
 
 @router.post("/search", dependencies=[counts_as_question])
 async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
-    """The best chunks for a question, best first, each with its best passage. Nothing is answered."""
+    """The best chunks for a question, best first, each with its best passage. Nothing is
+    answered."""
     question = request.as_question()
 
     def found() -> SearchReply:
@@ -78,4 +82,6 @@ class QuoteRequest(BaseModel):
 @router.post("/verify", dependencies=[counts_as_question])
 async def verify(request: QuoteRequest, shared: SharedDep) -> QuoteVerdict:
     """Look a quote up in all papers, or in one. No model is asked."""
-    return await shared.searching.result(lambda: shared.reader.verify_quote(request.quote, request.paper_id))
+    return await shared.searching.result(
+        lambda: shared.reader.verify_quote(request.quote, request.paper_id)
+    )

@@ -1,4 +1,5 @@
-"""POST /api/tables: questions asked of every paper, a row each, as a stream of events or whole as JSON."""
+"""POST /api/tables: questions asked of every paper, a row each, as a stream of events or whole as
+JSON."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -31,7 +32,9 @@ QuestionText = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS)
 
 
 class TableRequest(Where):
-    columns: dict[Annotated[str, Field(min_length=1, max_length=200)], QuestionText] | list[QuestionText] = Field(
+    columns: (
+        dict[Annotated[str, Field(min_length=1, max_length=200)], QuestionText] | list[QuestionText]
+    ) = Field(
         min_length=1,
         max_length=20,
         description='The question by the name of its column; or a list of questions, each alone or as "NAME=Question".',
@@ -40,7 +43,9 @@ class TableRequest(Where):
 
 class Cell(BaseModel):
     text: str = Field(description="The verified statement; empty where the paper does not say it.")
-    citations: list[Citation] = Field(description="Its quotes, as in `claims[].citations[]` of qa.jsonl.")
+    citations: list[Citation] = Field(
+        description="Its quotes, as in `claims[].citations[]` of qa.jsonl."
+    )
     reason: str = Field(description="Why the cell is empty.")
 
 
@@ -56,18 +61,25 @@ class TableReply(BaseModel):
     columns: list[str]
     rows: list[TableRow]
     counts: str = Field(description="How many papers have an answer in each column, in words.")
-    files: dict[str, str] = Field(description="The table as csv, xlsx and md: the bytes of the file in Base64.")
+    files: dict[str, str] = Field(
+        description="The table as csv, xlsx and md: the bytes of the file in Base64."
+    )
 
 
 @router.post(
     "/tables",
     dependencies=[counts_as_question],
     response_model=TableReply,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}}},
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
+        }
+    },
 )
 async def table(body: TableRequest, request: Request, shared: SharedDep) -> Response:
-    """Ask questions of every paper that passes the filter: at most 1,000 cells, each a verified quote with its page, or
-    the reason why there is none. A table takes the place of one answer at a time."""
+    """Ask questions of every paper that passes the filter: at most 1,000 cells, each a verified
+    quote with its page, or the reason why there is none. A table takes the place of one answer at a
+    time."""
 
     def rendered() -> Iterator[Named]:
         template = _template(body, len(shared.engine.papers(body.filter())))
@@ -105,7 +117,10 @@ def _reply(report: Report) -> TableReply:
         TableRow(
             paper_id=row.paper_id,
             title=report.titles.get(row.paper_id, ""),
-            cells=[_cell(claims, reason) for claims, reason in zip(row.cells, reasons_of(row, section), strict=True)],
+            cells=[
+                _cell(claims, reason)
+                for claims, reason in zip(row.cells, reasons_of(row, section), strict=True)
+            ],
         )
         for row in section.rows
     ]

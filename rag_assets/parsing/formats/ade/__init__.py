@@ -1,1 +1,2 @@
-"""Exports of Landing AI's Agentic Document Extraction, in three shapes of JSON; entry point: `document`."""
+"""Exports of Landing AI's Agentic Document Extraction, in three shapes of JSON; entry point:
+`document`."""

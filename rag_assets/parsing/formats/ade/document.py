@@ -1,6 +1,7 @@
 """A paper as LandingAI's ADE exported it (JSON): regions become blocks with pages and boxes.
 
-Finds the title, joins what ADE cut, and gives every block its section; the other steps have modules of their own.
+Finds the title, joins what ADE cut, and gives every block its section; the other steps have modules
+of their own.
 """
 
 import re
@@ -37,28 +38,35 @@ _MIN_TITLE_SIZE = 1.5
 def looks_like_ade(head: bytes) -> bool:
     """Whether the first 64 KB of a file may be ADE's JSON.
 
-    A long `markdown` field may push the other names beyond these 64 KB, so a file that starts with that field may be
-    one.
+    A long `markdown` field may push the other names beyond these 64 KB, so a file that starts with
+    that field may be one.
     """
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return False
-    if b'"grounding"' in head and any(name in head for name in (b'"chunks"', b'"structure"', b'"chunk_type"')):
+    if b'"grounding"' in head and any(
+        name in head for name in (b'"chunks"', b'"structure"', b'"chunk_type"')
+    ):
         return True
     return _FIRST_FIELD_MARKDOWN.match(start) is not None
 
 
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read an ADE export. Raises UnreadableDocument when it is not one or holds no text, DocumentLimit when too big."""
+    """Read an ADE export. Raises UnreadableDocument when it is not one or holds no text,
+    DocumentLimit when too big."""
     ade = read_ade(load_json_object(file.content, settings.limits), settings.limits.max_pages)
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
     try:
         found = _blocks(sift, ade, title)
     except RecursionError as error:
-        raise DocumentLimit("has Markdown nested too deep to read. Parse the paper again.") from error
+        raise DocumentLimit(
+            "has Markdown nested too deep to read. Parse the paper again."
+        ) from error
     if not found:
-        raise UnreadableDocument(f"has {ade.n_pages or 0} pages on which ADE found no text. Check the original file.")
+        raise UnreadableDocument(
+            f"has {ade.n_pages or 0} pages on which ADE found no text. Check the original file."
+        )
     blocks = with_sections(with_settled_levels(found))
     return Document(
         paper_id=file.paper_id,
@@ -67,12 +75,17 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=ade.n_pages,
-        page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
+        page_source=PageSource.PARSER
+        if any(block.page_start for block in blocks)
+        else PageSource.NONE,
         page_labels=sift.page_labels,
         margins=sift.margins,
-        n_source_chars=sum(n_text_chars(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
+        n_source_chars=sum(n_text_chars(plain_line(region.text)) for region in sift.kept)
+        - n_chars_of_back(blocks),
         n_dropped_running=sift.n_dropped,
-        notes=(f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",) if ade.failed_pages else (),
+        notes=(f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",)
+        if ade.failed_pages
+        else (),
     )
 
 
@@ -94,7 +107,8 @@ def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBl
 def _title_region(ade: AdeFile) -> Region | None:
     """The region of page 1 that is set in the largest type, measured as area per character.
 
-    A text that ends like a sentence is a title only if its type is clearly larger than usual on the page.
+    A text that ends like a sentence is a title only if its type is clearly larger than usual on the
+    page.
     """
     texts = [
         region

@@ -1,7 +1,9 @@
-"""Which of ADE's regions are not the paper's text: marginalia, logos, and running headers that it took for text.
+"""Which of ADE's regions are not the paper's text: marginalia, logos, and running headers that it
+took for text.
 
-ADE names most of a page's furniture itself, and misses some of it on some pages: the journal's name is marginalia on
-page 3 and text on page 4. So text that repeats a marginal note goes too, and then what recurs on many pages.
+ADE names most of a page's furniture itself, and misses some of it on some pages: the journal's name
+is marginalia on page 3 and text on page 4. So text that repeats a marginal note goes too, and then
+what recurs on many pages.
 """
 
 import re
@@ -13,7 +15,16 @@ from rag_assets.parsing.formats.markdown.parts import plain_line
 from rag_assets.parsing.shared.running_text import PlacedLine, folded_line, running
 
 _NOISE_KINDS = frozenset(
-    {"marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code", "attestation", "error"}
+    {
+        "marginalia",
+        "logo",
+        "page_header",
+        "page_footer",
+        "page_number",
+        "scan_code",
+        "attestation",
+        "error",
+    }
 )
 _MARGINAL_KINDS = frozenset({"marginalia", "page_header", "page_footer"})
 _NOT_RUNNING_KINDS = frozenset({"table", "figure"})
@@ -33,7 +44,9 @@ class Sifted:
     """The marginal notes of the first page."""
 
 
-def sifted(regions: Sequence[Region], title: Region | None, share: float, n_pages: int | None) -> Sifted:
+def sifted(
+    regions: Sequence[Region], title: Region | None, share: float, n_pages: int | None
+) -> Sifted:
     """`regions` without noise; `title` is never taken for the running header that repeats it.
 
     share: as in `running_text.running_lines`.
@@ -45,7 +58,8 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
     text_regions = [
         region
         for region in regions
-        if region.kind not in _NOISE_KINDS and (region is title or _folded(region.text) not in marginal)
+        if region.kind not in _NOISE_KINDS
+        and (region is title or _folded(region.text) not in marginal)
     ]
     dropped = {id(region) for region in _running(text_regions, share)} - {id(title)}
     kept = tuple(region for region in text_regions if id(region) not in dropped)
@@ -58,7 +72,9 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
     for region in regions:
         if region.page_start is not None:
             pages.setdefault(region.page_start, []).append(region)
-    by_page = [sorted(pages.get(page, []), key=_middle) for page in range(1, max(pages, default=0) + 1)]
+    by_page = [
+        sorted(pages.get(page, []), key=_middle) for page in range(1, max(pages, default=0) + 1)
+    ]
 
     def line(region: Region) -> PlacedLine:
         text = "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)

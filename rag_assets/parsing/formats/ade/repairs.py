@@ -1,4 +1,5 @@
-"""Repairs of what ADE read: paragraphs that it cut in two, and numbers of references that it glued to a word."""
+"""Repairs of what ADE read: paragraphs that it cut in two, and numbers of references that it glued
+to a word."""
 
 import re
 from collections.abc import Sequence
@@ -12,8 +13,12 @@ from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.superscripts import raised
 
-_ENDS_SENTENCE = re.compile(r"(?:[.!?:;]|(?<![\d.])[.!?][\"'”’)\]]*[\s\d⁰¹²³⁴⁵⁶⁷⁸⁹,–-]{1,14})[\"'”’)\]]*$")
-_ENDS_OPEN = re.compile(r"\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were|as|than|between)$")
+_ENDS_SENTENCE = re.compile(
+    r"(?:[.!?:;]|(?<![\d.])[.!?][\"'”’)\]]*[\s\d⁰¹²³⁴⁵⁶⁷⁸⁹,–-]{1,14})[\"'”’)\]]*$"
+)
+_ENDS_OPEN = re.compile(
+    r"\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were|as|than|between)$"
+)
 _ENDS_IN_ADDRESS = re.compile(r"(?:\b10\.\d{4,}/|https?://|www\.|\S@)\S*$")
 _INTERRUPTIONS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.FOOTNOTE})
 _MAX_INTERRUPTIONS = 4
@@ -22,7 +27,9 @@ _MAX_BLOCKS_PASSED = 12
 _MIN_WORDS_AFTER_BOXES = 5
 _SAME_COLUMN = 0.05
 _REFERENCE_NUMBERS = r"\d{1,3}(?:[,–-]\d{1,3})*"
-_AFTER_WORD = re.compile(rf"(?<![\w.@/])([A-Za-z][a-z]{{3,}})({_REFERENCE_NUMBERS})(?![\w/%°]|[.,–-]\d)")
+_AFTER_WORD = re.compile(
+    rf"(?<![\w.@/])([A-Za-z][a-z]{{3,}})({_REFERENCE_NUMBERS})(?![\w/%°]|[.,–-]\d)"
+)
 _AFTER_STOP = re.compile(
     rf"(?<![\w.@/])([a-z]{{3,}}(?:\)?[,;]|\)?\.(?={_REFERENCE_NUMBERS}(?:\s+[A-Z(]|\s*\Z))))({_REFERENCE_NUMBERS})(?=\s|\Z)"
 )
@@ -34,7 +41,9 @@ _NOT_TEXT = frozenset({"table", "figure"})
 _MIN_REFERENCES = 5
 
 
-def with_joined_paragraphs(blocks: Sequence[LevelledBlock], vocabulary: Vocabulary) -> list[LevelledBlock]:
+def with_joined_paragraphs(
+    blocks: Sequence[LevelledBlock], vocabulary: Vocabulary
+) -> list[LevelledBlock]:
     """`blocks` with each paragraph that was cut at the end of a column or page put together.
 
     Figures, tables and boxes between its pieces follow the joined paragraph.
@@ -60,7 +69,8 @@ def with_joined_paragraphs(blocks: Sequence[LevelledBlock], vocabulary: Vocabula
 
 
 def _place_of_start(blocks: Sequence[LevelledBlock], last: int | None, block: Block) -> int | None:
-    """Index of the paragraph that `block` goes on with; `last` is the last one, if only a few floats came after it."""
+    """Index of the paragraph that `block` goes on with; `last` is the last one, if only a few
+    floats came after it."""
     if opens_box(block.text):
         return None
     if last is not None and _continues(blocks[last].block, block):
@@ -69,7 +79,8 @@ def _place_of_start(blocks: Sequence[LevelledBlock], last: int | None, block: Bl
 
 
 def _open_before_boxes(blocks: Sequence[LevelledBlock], block: Block) -> int | None:
-    """Index of a paragraph that ends in the middle of a phrase, for one that begins in the middle of a sentence."""
+    """Index of a paragraph that ends in the middle of a phrase, for one that begins in the middle
+    of a sentence."""
     if not block.text[:1].islower() or len(block.text.split()) < _MIN_WORDS_AFTER_BOXES:
         return None
     for index in range(len(blocks) - 1, max(len(blocks) - 1 - _MAX_BLOCKS_PASSED, -1), -1):
@@ -91,7 +102,8 @@ def _continues(first: Block, second: Block) -> bool:
 
 
 def _stands_below(first: Block, second: Block) -> bool:
-    """Whether `second` is below `first` in one column, so that no end of a column can have cut a sentence."""
+    """Whether `second` is below `first` in one column, so that no end of a column can have cut a
+    sentence."""
     above = first.spans[-1].boxes[-1:] if first.spans else ()
     below = second.spans[0].boxes[:1] if second.spans else ()
     if not above or not below or above[0].page != below[0].page:
@@ -101,7 +113,9 @@ def _stands_below(first: Block, second: Block) -> bool:
 
 def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
     text = mended(f"{first.text} {second.text}", vocabulary)
-    start = len(text) - len(second.text)  # a mended word loses characters before this place or at it, never after
+    start = len(text) - len(
+        second.text
+    )  # a mended word loses characters before this place or at it, never after
     before = (*first.spans[:-1], replace(first.spans[-1], end=start))
     after = (replace(span, start=span.start + start, end=span.end + start) for span in second.spans)
     return replace(first, text=text, spans=(*before, *after))
@@ -110,12 +124,15 @@ def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
 def with_marks_apart(regions: Sequence[Region]) -> list[Region]:
     """The regions with proven reference numbers raised and apart from the words before them.
 
-    ADE marks some superscripts and writes others as plain digits ("in one trial32 and", "was exacerbated.29 Oral").
-    Digits behind a word are a reference where that is proven: the paper has a numbered reference list with that many
-    entries, and the word occurs without digits elsewhere in it ("trial" does, "detectron" in "detectron2" does not).
+    ADE marks some superscripts and writes others as plain digits ("in one trial32 and", "was
+    exacerbated.29 Oral"). Digits behind a word are a reference where that is proven: the paper has
+    a numbered reference list with that many entries, and the word occurs without digits elsewhere
+    in it ("trial" does, "detectron" in "detectron2" does not).
     """
     n_references = _n_references(regions)
-    words = {word.lower() for region in regions if n_references for word in _WORD.findall(region.text)}
+    words = {
+        word.lower() for region in regions if n_references for word in _WORD.findall(region.text)
+    }
 
     def after_word(match: re.Match[str]) -> str:
         word, numbers = match.groups()
@@ -131,16 +148,26 @@ def with_marks_apart(regions: Sequence[Region]) -> list[Region]:
             text = _AFTER_STOP.sub(after_stop, _AFTER_WORD.sub(after_word, text))
         return _RAISED_AFTER_WORD.sub(" ", text)
 
-    return [region if region.kind in _NOT_TEXT else replace(region, text=apart(region.text)) for region in regions]
+    return [
+        region if region.kind in _NOT_TEXT else replace(region, text=apart(region.text))
+        for region in regions
+    ]
 
 
 def _n_references(regions: Sequence[Region]) -> int:
-    """Entries of the numbered list under the last heading that names references; 0 where there is no such list."""
+    """Entries of the numbered list under the last heading that names references; 0 where there is
+    no such list."""
     start = max(
-        (at for at, region in enumerate(regions) if names_references(region.text.lstrip().partition("\n")[0][:100])),
+        (
+            at
+            for at, region in enumerate(regions)
+            if names_references(region.text.lstrip().partition("\n")[0][:100])
+        ),
         default=len(regions),
     )
-    numbers = {int(match[1]) for region in regions[start:] for match in _ENTRY.finditer(region.text)}
+    numbers = {
+        int(match[1]) for region in regions[start:] for match in _ENTRY.finditer(region.text)
+    }
     n = next(n for n in range(len(numbers) + 1) if n + 1 not in numbers)
     return n if n >= _MIN_REFERENCES else 0
 

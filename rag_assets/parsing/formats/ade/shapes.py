@@ -1,10 +1,11 @@
 """The JSON that LandingAI's ADE writes, brought to one form: regions of pages in reading order.
 
-Three families, told apart by their shape. Legacy (agentic-doc): `chunks` of `text` with a list of groundings
-{page, box {l, t, r, b}}. Version 1: `chunks` of `markdown` with one grounding {page, box {left, ...}}, and a
-top-level `grounding` map in which the ids of table cells resolve. Version 2: a `structure` tree document > page >
-element > table cell, every node with its grounding {page, range into the top-level `markdown`, box {xmin, ...}}.
-Pages count from 0 in the first two and from 1 in the third; here they count from 1.
+Three families, told apart by their shape. Legacy (agentic-doc): `chunks` of `text` with a list of
+groundings {page, box {l, t, r, b}}. Version 1: `chunks` of `markdown` with one grounding {page, box
+{left, ...}}, and a top-level `grounding` map in which the ids of table cells resolve. Version 2: a
+`structure` tree document > page > element > table cell, every node with its grounding {page, range
+into the top-level `markdown`, box {xmin, ...}}. Pages count from 0 in the first two and from 1 in
+the third; here they count from 1.
 """
 
 import re
@@ -15,7 +16,13 @@ from typing import Any, Literal
 from rag_assets.core.domain import Box, Cell
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.formats.markdown.parts import plain_line
-from rag_assets.parsing.shared.files.json_objects import mapping, number, sequence, text_field, whole_number
+from rag_assets.parsing.shared.files.json_objects import (
+    mapping,
+    number,
+    sequence,
+    text_field,
+    whole_number,
+)
 
 Family = Literal["legacy", "v1", "v2", "v2 preview"]
 GridPosition = tuple[int, int, int, int]
@@ -78,14 +85,21 @@ def _family_of(parsed: Mapping[str, Any]) -> Family | None:
 def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
     """The regions of a parsed ADE object.
 
-    Raises UnreadableDocument when it has none of the three shapes (the two-month preview of version 2, whose page
-    base is not stated, is one of the unreadable), and DocumentLimit when it has too many pages.
+    Raises UnreadableDocument when it has none of the three shapes (the two-month preview of version
+    2, whose page base is not stated, is one of the unreadable), and DocumentLimit when it has too
+    many pages.
     """
     body, family = _unwrapped(parsed), _family_of(parsed)
     read = {"legacy": _legacy, "v1": _version_1, "v2": _version_2}.get(family or "")
     if read is None:
-        found = "the preview form of ADE v2 (before July 2026)" if family else "no chunks and no structure of ADE"
-        raise UnreadableDocument(f"holds JSON with {found}. Parse the paper again with a current ADE version.")
+        found = (
+            "the preview form of ADE v2 (before July 2026)"
+            if family
+            else "no chunks and no structure of ADE"
+        )
+        raise UnreadableDocument(
+            f"holds JSON with {found}. Parse the paper again with a current ADE version."
+        )
     ade = read(body)
     if ade.n_pages is not None and ade.n_pages > max_pages:
         raise DocumentLimit(
@@ -106,15 +120,24 @@ def _legacy(body: Mapping[str, Any]) -> AdeFile:
     regions = []
     for chunk in map(mapping, sequence(body["chunks"])):
         groundings = [mapping(entry) for entry in sequence(chunk.get("grounding"))]
-        pages = [page for entry in groundings if (page := _from_zero(entry.get("page"))) is not None]
-        found = [_box(_from_zero(entry.get("page")), entry.get("box"), _LEGACY_EDGES) for entry in groundings]
+        pages = [
+            page for entry in groundings if (page := _from_zero(entry.get("page"))) is not None
+        ]
+        found = [
+            _box(_from_zero(entry.get("page")), entry.get("box"), _LEGACY_EDGES)
+            for entry in groundings
+        ]
         boxes = tuple(box for box in found if box is not None)
         text = text_field(chunk.get("text"))
         kind = text_field(chunk.get("chunk_type"))
         if kind == "figure" and _LEGACY_LOGO.match(text):
             kind = "logo"
-        regions.append(Region(kind, text, min(pages, default=None), max(pages, default=None), boxes))
-    return AdeFile("legacy", tuple(regions), _n_pages(regions, _from_zero(body.get("end_page_idx"))))
+        regions.append(
+            Region(kind, text, min(pages, default=None), max(pages, default=None), boxes)
+        )
+    return AdeFile(
+        "legacy", tuple(regions), _n_pages(regions, _from_zero(body.get("end_page_idx")))
+    )
 
 
 def _version_1(body: Mapping[str, Any]) -> AdeFile:
@@ -124,9 +147,13 @@ def _version_1(body: Mapping[str, Any]) -> AdeFile:
         page = _from_zero(grounding.get("page"))
         box = _box(page, grounding.get("box"), _V1_EDGES)
         text = _ANCHOR.sub("", text_field(chunk.get("markdown")))
-        regions.append(Region(text_field(chunk.get("type")), text, page, page, (box,) if box else ()))
+        regions.append(
+            Region(text_field(chunk.get("type")), text, page, page, (box,) if box else ())
+        )
     metadata = mapping(body.get("metadata"))
-    groundings = {cell_id: mapping(entry) for cell_id, entry in mapping(body.get("grounding")).items()}
+    groundings = {
+        cell_id: mapping(entry) for cell_id, entry in mapping(body.get("grounding")).items()
+    }
     boxes = {
         cell_id: box
         for cell_id, entry in groundings.items()
@@ -137,7 +164,11 @@ def _version_1(body: Mapping[str, Any]) -> AdeFile:
         for cell_id, entry in groundings.items()
         if (position := _grid_position(mapping(entry.get("position")))) is not None
     }
-    failed = [page for value in sequence(metadata.get("failed_pages")) if (page := _from_zero(value)) is not None]
+    failed = [
+        page
+        for value in sequence(metadata.get("failed_pages"))
+        if (page := _from_zero(value)) is not None
+    ]
     n_pages = _n_pages(regions, whole_number(metadata.get("page_count")))
     return AdeFile("v1", tuple(regions), n_pages, tuple(failed), boxes, positions)
 
@@ -146,10 +177,19 @@ def _version_2(body: Mapping[str, Any]) -> AdeFile:
     markdown = text_field(body["markdown"])
     pages = [mapping(page) for page in sequence(mapping(body["structure"]).get("children"))]
     regions = []
-    for element in map(mapping, [element for page in pages for element in sequence(page.get("children"))]):
+    for element in map(
+        mapping, [element for page in pages for element in sequence(page.get("children"))]
+    ):
         page = _from_one(mapping(element.get("grounding")).get("page"))
         cells = tuple(
-            Cell(row, col, plain_line(_slice_of(node, markdown)), row_span, col_span, boxes=_boxes_of(node))
+            Cell(
+                row,
+                col,
+                plain_line(_slice_of(node, markdown)),
+                row_span,
+                col_span,
+                boxes=_boxes_of(node),
+            )
             for node in map(mapping, sequence(element.get("children")))
             if node.get("type") == "table_cell" and (position := _grid_position(node)) is not None
             for row, col, row_span, col_span in [position]
@@ -157,7 +197,11 @@ def _version_2(body: Mapping[str, Any]) -> AdeFile:
         kind, text = text_field(element.get("type")), _slice_of(element, markdown)
         regions.append(Region(kind, text, page, page, _boxes_of(element), cells))
     metadata = mapping(body.get("metadata"))
-    failed = [page for value in sequence(metadata.get("failed_pages")) if (page := _from_one(value)) is not None]
+    failed = [
+        page
+        for value in sequence(metadata.get("failed_pages"))
+        if (page := _from_one(value)) is not None
+    ]
     n_pages = _n_pages(regions, whole_number(metadata.get("page_count")))
     return AdeFile("v2", tuple(regions), n_pages, tuple(failed))
 
@@ -167,7 +211,9 @@ def _slice_of(node: Mapping[str, Any], markdown: str) -> str:
         return text_field(node["markdown"])
     span = mapping(mapping(node.get("grounding")).get("range"))
     start, end = whole_number(span.get("start")), whole_number(span.get("end"))
-    return markdown[start:end] if start is not None and end is not None and 0 <= start <= end else ""
+    return (
+        markdown[start:end] if start is not None and end is not None and 0 <= start <= end else ""
+    )
 
 
 def _boxes_of(node: Mapping[str, Any]) -> tuple[Box, ...]:
@@ -186,7 +232,9 @@ def _grid_position(stated: Mapping[str, Any]) -> GridPosition | None:
 
 def _box(page: int | None, stated: Any, edges: Sequence[str]) -> Box | None:
     values = [number(mapping(stated).get(edge)) for edge in edges]
-    fractions = [min(max(value, 0.0), 1.0) for value in values if value is not None and -0.1 <= value <= 1.1]
+    fractions = [
+        min(max(value, 0.0), 1.0) for value in values if value is not None and -0.1 <= value <= 1.1
+    ]
     if page is None or len(fractions) < 4:
         return None
     left, top, right, bottom = fractions
@@ -205,4 +253,6 @@ def _from_one(value: Any) -> int | None:
 
 def _n_pages(regions: Sequence[Region], stated: int | None) -> int | None:
     """The stated number of pages, or the last page that holds a region if that is more."""
-    return max((page for page in [stated, *(region.page_end for region in regions)] if page), default=None)
+    return max(
+        (page for page in [stated, *(region.page_end for region in regions)] if page), default=None
+    )

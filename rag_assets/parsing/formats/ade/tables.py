@@ -1,6 +1,8 @@
-"""A table region of ADE as blocks: the table with its title and the boxes of its cells, and its notes.
+"""A table region of ADE as blocks: the table with its title and the boxes of its cells, and its
+notes.
 
-A publisher puts the title in the text before the table, in a merged first row, or in a merged last row below the notes.
+A publisher puts the title in the text before the table, in a merged first row, or in a merged last
+row below the notes.
 """
 
 import re
@@ -30,9 +32,11 @@ class _BoxedTable:
 
 
 def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterator[Block]:
-    """The blocks of a table region in reading order, without sections; `vocabulary` mends cut words of their titles.
+    """The blocks of a table region in reading order, without sections; `vocabulary` mends cut words
+    of their titles.
 
-    A region that holds marks of a model's words is the model's as a whole: a row mixes what it read and wrote.
+    A region that holds marks of a model's words is the model's as a whole: a row mixes what it read
+    and wrote.
     """
     cells = tuple(replace(cell, text=without_marks(cell.text).strip()) for cell in region.cells)
     unmarked = replace(region, text=without_marks(region.text), cells=cells)
@@ -56,7 +60,9 @@ def _blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
             title = text
         elif text:
             is_above = not any(isinstance(earlier, _BoxedTable) for earlier in pieces[:index])
-            yield _text_block(text, BlockKind.PARAGRAPH if is_above else BlockKind.FOOTNOTE, region.boxes)
+            yield _text_block(
+                text, BlockKind.PARAGRAPH if is_above else BlockKind.FOOTNOTE, region.boxes
+            )
 
 
 def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> Iterator[Block]:
@@ -72,7 +78,8 @@ def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> I
 
 
 def _without_merged_edges(cells: Sequence[Cell]) -> tuple[Cell | None, list[Cell], list[Cell]]:
-    """Title (if any), cells of the table proper, and notes: rows merged into one cell at either end are not data."""
+    """Title (if any), cells of the table proper, and notes: rows merged into one cell at either end
+    are not data."""
     by_row: dict[int, list[Cell]] = {}
     for cell in cells:
         by_row.setdefault(cell.row, []).append(cell)
@@ -111,11 +118,15 @@ def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
         pieces.append(_BoxedTable(listed))
     if any(isinstance(piece, _BoxedTable) for piece in pieces):
         return pieces
-    return [_BoxedTable(part.cells) if part.cells else part.text for part in markdown_parts(region.text, "ade")]
+    return [
+        _BoxedTable(part.cells) if part.cells else part.text
+        for part in markdown_parts(region.text, "ade")
+    ]
 
 
 def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
-    """The cells of `table` with the boxes, and where the file states them all the positions, of their ids."""
+    """The cells of `table` with the boxes, and where the file states them all the positions, of
+    their ids."""
     boxes = [ade.cell_boxes.get(cell_id) for cell_id in table.cell_ids]
     cells = [
         replace(cell, text=_plain(cell.text), boxes=(box,) if box else ())
@@ -123,11 +134,17 @@ def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     ]
     positions = [ade.cell_positions.get(cell_id) for cell_id in table.cell_ids]
     stated = [position for position in positions if position is not None]
-    if not cells or len(stated) < len(cells) or len({(row, col) for row, col, _, _ in stated}) < len(cells):
+    if (
+        not cells
+        or len(stated) < len(cells)
+        or len({(row, col) for row, col, _, _ in stated}) < len(cells)
+    ):
         return tuple(cells)
     first_row, first_col = min(row for row, *_ in stated), min(col for _, col, *_ in stated)
     return tuple(
-        replace(cell, row=row - first_row, col=col - first_col, row_span=row_span, col_span=col_span)
+        replace(
+            cell, row=row - first_row, col=col - first_col, row_span=row_span, col_span=col_span
+        )
         for cell, (row, col, row_span, col_span) in zip(cells, stated, strict=True)
     )
 

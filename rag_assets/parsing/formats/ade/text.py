@@ -1,7 +1,8 @@
-"""The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and what a model wrote.
+"""The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and
+what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks. ADE puts marks around what a model wrote, or it fills a
-figure region; a caption beside it is the authors'.
+ADE marks few headings, so lines are judged by their looks. ADE puts marks around what a model
+wrote, or it fills a figure region; a caption beside it is the authors'.
 """
 
 import re
@@ -13,7 +14,11 @@ from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.ade.shapes import Family, Region
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts, plain_line
-from rag_assets.parsing.shared.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
+from rag_assets.parsing.shared.heading_lines import (
+    MAX_TITLE_WORDS,
+    looks_like_heading,
+    numbered_heading_lines,
+)
 from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.table_rows import table_block
@@ -22,12 +27,18 @@ _UNKNOWN_LEVEL = 6
 """A Markdown level that ADE itself does not write: a heading whose level is not known."""
 _NOT_TEXT = frozenset({"table", "figure"})
 _HEADING_MARK = "#" * _UNKNOWN_LEVEL
-_NUMBER_IN_SENTENCE = re.compile(r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE)
+_NUMBER_IN_SENTENCE = re.compile(
+    r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE
+)
 """A line end inside "Table 1. Incidence ...", after which Markdown would see a numbered list."""
 _SECOND_BULLET = re.compile(r"^(\s*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
-_CAPTION = re.compile(r"(?:figure|fig\.?|scheme|plate)\s*[A-Z]?\d+(?:\.\d+)?[a-z]?\s*[.:|]", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"(?:figure|fig\.?|scheme|plate)\s*[A-Z]?\d+(?:\.\d+)?[a-z]?\s*[.:|]", re.IGNORECASE
+)
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{3,90}[^*\n.,;:])\*\*[ \t]*$", re.MULTILINE)
-_ENDS_OPEN = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were)$", re.IGNORECASE)
+_ENDS_OPEN = re.compile(
+    r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were)$", re.IGNORECASE
+)
 _MAX_RUN_IN_CHARS = 60
 _MAX_RUN_IN_SHARE = 0.6
 _MIN_CHARS_BELOW_RUN_IN = 100
@@ -50,7 +61,8 @@ class _Piece:
 def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
     """The regions with their numbered headings marked as headings.
 
-    To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged together first.
+    To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged
+    together first.
     """
     lines: list[str] = []
     places: list[tuple[int, int]] = []
@@ -71,7 +83,8 @@ def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
 
 
 def _lines_of(text: str) -> list[str]:
-    """The lines of a region; a numbered title that ADE kept wrapped as it was printed is one line."""
+    """The lines of a region; a numbered title that ADE kept wrapped as it was printed is one
+    line."""
     lines = [line.strip() for line in text.strip().split("\n")]
     return [" ".join(lines)] if _is_wrapped_title(lines) else lines
 
@@ -86,7 +99,8 @@ def _is_wrapped_title(lines: Sequence[str]) -> bool:
 
 
 def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
-    """The blocks of a region that is not a table; `vocabulary` is that of the document, to mend cut words."""
+    """The blocks of a region that is not a table; `vocabulary` is that of the document, to mend cut
+    words."""
     if region.kind == "figure":
         yield from _figure_blocks(region, family, vocabulary)
         return
@@ -104,18 +118,25 @@ def _spans(region: Region, text: str) -> tuple[Span, ...]:
     return (Span(0, len(text), region.page_start, region.page_end, region.boxes),)
 
 
-def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
+def _part_blocks(
+    part: MarkdownPart, region: Region, vocabulary: Vocabulary
+) -> Iterator[LevelledBlock]:
     match part.kind:
         case BlockKind.HEADING:
             level = 0 if part.level == _UNKNOWN_LEVEL else part.level
-            yield _levelled(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
+            yield _levelled(
+                BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level
+            )
         case BlockKind.TABLE:
             yield LevelledBlock(table_block(part.cells, part.title, region.boxes, region.boxes))
         case BlockKind.LIST if "\n" not in part.text:
             yield _levelled(BlockKind.PARAGRAPH, part.text, region, vocabulary)
         case BlockKind.LIST | BlockKind.CODE:
             yield _levelled(
-                part.kind, "\n".join(mended(line, vocabulary) for line in part.text.split("\n")), region, vocabulary
+                part.kind,
+                "\n".join(mended(line, vocabulary) for line in part.text.split("\n")),
+                region,
+                vocabulary,
             )
         case _ if part.text:
             lines = part.text.split("\n")
@@ -128,7 +149,9 @@ def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> 
 def _kind_of(text: str) -> BlockKind:
     if _CAPTION.match(text):
         return BlockKind.FIGURE
-    is_question = text.endswith("?") and text[0].isupper() and len(text.split()) <= _MAX_QUESTION_WORDS
+    is_question = (
+        text.endswith("?") and text[0].isupper() and len(text.split()) <= _MAX_QUESTION_WORDS
+    )
     return BlockKind.HEADING if is_question else BlockKind.PARAGRAPH
 
 
@@ -141,7 +164,8 @@ def _starts_with_heading(lines: Sequence[str]) -> bool:
 
 
 def _is_short_above(first: str, rest: Sequence[str]) -> bool:
-    """Whether a first line is a run-in title: short, open-ended, far from the width of the lines below."""
+    """Whether a first line is a run-in title: short, open-ended, far from the width of the lines
+    below."""
     return (
         len(first) <= min(_MAX_RUN_IN_CHARS, _MAX_RUN_IN_SHARE * len(rest[0]))
         and sum(map(len, rest)) >= _MIN_CHARS_BELOW_RUN_IN
@@ -151,15 +175,22 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
     )
 
 
-def _figure_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
-    """What the model wrote about a figure; beside it what it read there: captions, and labels of its panels."""
+def _figure_blocks(
+    region: Region, family: Family, vocabulary: Vocabulary
+) -> Iterator[LevelledBlock]:
+    """What the model wrote about a figure; beside it what it read there: captions, and labels of
+    its panels."""
     pieces = _pieces_of(region.text)
     read = [line for piece in pieces if not piece.is_generated for line in _plain_lines(piece.text)]
     written = [line for piece in pieces if piece.is_generated for line in _plain_lines(piece.text)]
     captions = [line for line in read if _CAPTION.match(line)]
     if family != "v1" or len(pieces) == 1:  # without marks, the model's words fill the region
         read, written = [], _plain_lines(without_marks(region.text))
-        captions = [line for line in written if _CAPTION.match(line) and len(line) <= _MAX_CAPTION_CHARS_OF_MODEL]
+        captions = [
+            line
+            for line in written
+            if _CAPTION.match(line) and len(line) <= _MAX_CAPTION_CHARS_OF_MODEL
+        ]
     label = " ".join(line for line in read if line not in captions)
     has_own_block = len(label.split()) > _MAX_LABEL_WORDS or not written
     described = " ".join(line for line in written if line not in captions)
@@ -189,7 +220,9 @@ def _plain_lines(text: str) -> list[str]:
     return [line for line in map(plain_line, text.split("\n")) if line]
 
 
-def _levelled(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0) -> LevelledBlock:
+def _levelled(
+    kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0
+) -> LevelledBlock:
     whole = text if "\n" in text else mended(text, vocabulary)
     return LevelledBlock(Block(kind, whole, spans=_spans(region, whole)), level)
 
@@ -197,11 +230,14 @@ def _levelled(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary
 def _pieces_of(text: str) -> list[_Piece]:
     """`text` without the marks, cut where its author may change; pieces may be blank.
 
-        <::A photo of a flower: figure::>                          the whole mark, with a word for its kind or without
-        <::transcription of the content: chart::>12 % of ...<::>   up to the closing mark, whatever the first mark says
+        <::A photo of a flower: figure::>                          the whole mark, with a word for
+        its kind or without
+        <::transcription of the content: chart::>12 % of ...<::>   up to the closing mark, whatever
+        the first mark says
 
-    A mark may hold others. One that is not closed goes on to the end of the region; what only a closing mark ends began
-    at the mark before it. In doubt a model wrote it: its words, quoted as the authors', are a false citation.
+    A mark may hold others. One that is not closed goes on to the end of the region; what only a
+    closing mark ends began at the mark before it. In doubt a model wrote it: its words, quoted as
+    the authors', are a false citation.
     """
     pieces: list[_Piece] = []
     at = depth = 0

@@ -1,7 +1,8 @@
 """A DoclingDocument (JSON, schema 1.x) as blocks, and files that docling itself converts into one.
 
-The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses unknown fields. The
-body tree gives the reading order; furniture (page headers and footers, comments, notes) is left out.
+The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses
+unknown fields. The body tree gives the reading order; furniture (page headers and footers,
+comments, notes) is left out.
 """
 
 import importlib
@@ -26,7 +27,12 @@ from rag_assets.parsing.formats.docling.pages import (
     running_items,
 )
 from rag_assets.parsing.formats.docling.tree import BodyWalk
-from rag_assets.parsing.shared.files.json_objects import load_json_object, mapping, sequence, text_field
+from rag_assets.parsing.shared.files.json_objects import (
+    load_json_object,
+    mapping,
+    sequence,
+    text_field,
+)
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.sections import (
     LevelledBlock,
@@ -46,7 +52,8 @@ def looks_like_docling(head: bytes) -> bool:
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Whether the first 64 KB of a file are those of an HTML page (comments and an XML declaration may precede)."""
+    """Whether the first 64 KB of a file are those of an HTML page (comments and an XML declaration
+    may precede)."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     while start.startswith((b"<!--", b"<?xml")):
         _, mark, start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")
@@ -55,24 +62,29 @@ def looks_like_html(head: bytes) -> bool:
 
 
 def looks_like_docx(head: bytes) -> bool:
-    """Whether the first 64 KB of a file are those of a Word document (a ZIP archive with a `word` folder)."""
+    """Whether the first 64 KB of a file are those of a Word document (a ZIP archive with a `word`
+    folder)."""
     return head.startswith(b"PK\x03\x04") and b"word/" in head
 
 
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit when too big."""
+    """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit
+    when too big."""
     parsed = load_json_object(file.content, settings.limits)
     if parsed.get("schema_name") != "DoclingDocument":
-        raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
+        raise UnreadableDocument(
+            "holds JSON that is no DoclingDocument. Export the paper with docling again."
+        )
     return _document_of(parsed, file, settings)
 
 
 def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Convert an HTML or DOCX file with docling's own converter, an optional dependency, and read the result.
+    """Convert an HTML or DOCX file with docling's own converter, an optional dependency, and read
+    the result.
 
-    Written against the documented API of docling 2; tests run it against a stand-in, since docling brings torch along.
-    Raises MissingExtra when docling is not installed, UnreadableDocument with docling's reason when it cannot convert
-    the file, DocumentLimit when it has too many pages.
+    Written against the documented API of docling 2; tests run it against a stand-in, since docling
+    brings torch along. Raises MissingExtra when docling is not installed, UnreadableDocument with
+    docling's reason when it cannot convert the file, DocumentLimit when it has too many pages.
     """
     result = _converted(file, settings.limits.max_pages)
     document = _document_of(result.document.export_to_dict(), file, settings)
@@ -92,7 +104,9 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
     walk = BodyWalk(Items(parsed, pages), limits.max_depth, running)
     found = walk.blocks()
     if not found:
-        raise UnreadableDocument("holds a DoclingDocument without text. Convert it again, with OCR if scanned.")
+        raise UnreadableDocument(
+            "holds a DoclingDocument without text. Convert it again, with OCR if scanned."
+        )
     title_at = _title_index(found, pages)
     blocks = with_sections(_levelled(found, title_at))
     return Document(
@@ -102,7 +116,9 @@ def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSett
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=pages.count,
-        page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
+        page_source=PageSource.PARSER
+        if any(block.page_start for block in blocks)
+        else PageSource.NONE,
         n_source_chars=_n_source_chars(parsed, running) - n_chars_of_back(blocks),
         n_dropped_running=walk.n_furniture,
         margins=furniture_of_first_page(parsed, pages),
@@ -122,7 +138,9 @@ def _converted(file: RawFile, max_pages: int) -> Any:
         return converter.convert(stream, max_num_pages=max_pages)
     except Exception as error:  # its backends let the errors of a dozen libraries through
         reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise UnreadableDocument(f"could not be converted by docling ({reason}). Check the file.") from error
+        raise UnreadableDocument(
+            f"could not be converted by docling ({reason}). Check the file."
+        ) from error
 
 
 def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[LevelledBlock]:
@@ -144,7 +162,8 @@ def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[Lev
 
 
 def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
-    """The first title; in a PDF without one, the first heading of its first page that does not name a section."""
+    """The first title; in a PDF without one, the first heading of its first page that does not name
+    a section."""
     for index, levelled in enumerate(blocks):
         if levelled.is_title:
             return index
@@ -157,9 +176,12 @@ def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
 
 
 def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
-    """Characters of the body's texts and table cells, without running lines and texts inside pictures."""
+    """Characters of the body's texts and table cells, without running lines and texts inside
+    pictures."""
     texts = [
-        mapping(text) for index, text in enumerate(sequence(parsed.get("texts"))) if f"#/texts/{index}" not in running
+        mapping(text)
+        for index, text in enumerate(sequence(parsed.get("texts")))
+        if f"#/texts/{index}" not in running
     ]
     body = [
         text

@@ -1,7 +1,8 @@
-"""Tables and pictures of a DoclingDocument as blocks, with what belongs to them: captions, notes, descriptions.
+"""Tables and pictures of a DoclingDocument as blocks, with what belongs to them: captions, notes,
+descriptions.
 
-A picture's caption is the authors'; its description was written by a model. The data of a chart are the authors' in a
-slide that stores them, and a model's reading in a PDF.
+A picture's caption is the authors'; its description was written by a model. The data of a chart are
+the authors' in a slide that stores them, and a model's reading in a PDF.
 """
 
 import re
@@ -34,7 +35,8 @@ class Items:
 
     @staticmethod
     def text_of(item: Item) -> str:
-        """An item's text, unless it is struck out; of formulas that were not decoded the original characters."""
+        """An item's text, unless it is struck out; of formulas that were not decoded the original
+        characters."""
         if mapping(item.get("formatting")).get("strikethrough") is True:
             return ""
         return text_field(item.get("text")) or text_field(item.get("orig"))
@@ -48,8 +50,8 @@ class Items:
             yield from self.texts_below(child, depth + 1)
 
     def attached(self, owner: Item, name: str) -> Iterator[tuple[str, Item]]:
-        """The captions or footnotes of an item, each as one line and with the item that has its place: those without
-        a place have their owner's."""
+        """The captions or footnotes of an item, each as one line and with the item that has its
+        place: those without a place have their owner's."""
         for reference in sequence(owner.get(name)):
             _, item = self.item(reference)
             if text := " ".join(self.text_of(item).split()):
@@ -61,7 +63,11 @@ class Items:
 
     def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
         """Where the captions or footnotes of an item are."""
-        return tuple(dict.fromkeys(box for _, item in self.attached(owner, name) for box in self.pages.boxes(item)))
+        return tuple(
+            dict.fromkeys(
+                box for _, item in self.attached(owner, name) for box in self.pages.boxes(item)
+            )
+        )
 
     def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
         """The captions or footnotes of an item as blocks of their own."""
@@ -70,10 +76,14 @@ class Items:
 
 
 def table_blocks(table: Item, items: Items) -> Iterator[Block]:
-    """A table, titled by its caption, and its footnotes; only the caption of a table without cells."""
+    """A table, titled by its caption, and its footnotes; only the caption of a table without
+    cells."""
     cells = _cells(mapping(table.get("data")), table, items)
     if cells:
-        title, title_boxes = items.attached_text(table, "captions"), items.attached_boxes(table, "captions")
+        title, title_boxes = (
+            items.attached_text(table, "captions"),
+            items.attached_boxes(table, "captions"),
+        )
         block = table_block(cells, title, items.pages.boxes(table), title_boxes)
         yield replace(block, zone=Zone.FRONT) if table.get("label") == "document_index" else block
     else:
@@ -85,7 +95,9 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     """The caption, the descriptions, the chart's data and the footnotes of a picture."""
     boxes = items.pages.boxes(picture)
     caption = items.attached_text(picture, "captions")
-    stated = [(chart, _cells(mapping(chart.get("chart_data")), {}, items)) for chart in _charts(picture)]
+    stated = [
+        (chart, _cells(mapping(chart.get("chart_data")), {}, items)) for chart in _charts(picture)
+    ]
     charts = [(chart, cells) for chart, cells in stated if cells]
     if not charts:
         yield from items.attached_blocks(picture, "captions", BlockKind.FIGURE)
@@ -102,9 +114,12 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
 
 
 def _descriptions(picture: Item) -> list[str]:
-    """Descriptions, each once: newer files keep them in `meta`, older ones in `annotations`, some in both."""
+    """Descriptions, each once: newer files keep them in `meta`, older ones in `annotations`, some
+    in both."""
     annotations = [mapping(entry) for entry in sequence(picture.get("annotations"))]
-    texts = [text_field(entry.get("text")) for entry in annotations if entry.get("kind") == "description"]
+    texts = [
+        text_field(entry.get("text")) for entry in annotations if entry.get("kind") == "description"
+    ]
     texts.append(text_field(mapping(mapping(picture.get("meta")).get("description")).get("text")))
     return list(dict.fromkeys(line for text in texts if (line := " ".join(text.split()))))
 
@@ -112,11 +127,16 @@ def _descriptions(picture: Item) -> list[str]:
 def _charts(picture: Item) -> list[Item]:
     newer = mapping(mapping(picture.get("meta")).get("tabular_chart"))
     older = [mapping(entry) for entry in sequence(picture.get("annotations"))]
-    return [newer] if newer else [entry for entry in older if entry.get("kind") == "tabular_chart_data"]
+    return (
+        [newer]
+        if newer
+        else [entry for entry in older if entry.get("kind") == "tabular_chart_data"]
+    )
 
 
 def _cells(data: Item, table: Item, items: Items) -> list[Cell]:
-    """The cells of a table, one per grid position; without what the items of a formatted cell strike out."""
+    """The cells of a table, one per grid position; without what the items of a formatted cell
+    strike out."""
     by_position: dict[tuple[int, int], Cell] = {}
     for stated in map(mapping, sequence(data.get("table_cells"))):
         cell = _cell(stated, items.pages.cell_box(stated, table))
@@ -129,11 +149,15 @@ def _cells(data: Item, table: Item, items: Items) -> list[Cell]:
 
 
 def _cell(stated: Item, boxes: tuple[Box, ...]) -> Cell | None:
-    row, col = whole_number(stated.get("start_row_offset_idx")), whole_number(stated.get("start_col_offset_idx"))
+    row, col = (
+        whole_number(stated.get("start_row_offset_idx")),
+        whole_number(stated.get("start_col_offset_idx")),
+    )
     if row is None or col is None or min(row, col) < 0:
         return None
     row_span, col_span = (
-        min(max(whole_number(stated.get(name)) or 1, 1), _MAX_SPAN) for name in ("row_span", "col_span")
+        min(max(whole_number(stated.get(name)) or 1, 1), _MAX_SPAN)
+        for name in ("row_span", "col_span")
     )
     text = " ".join(text_field(stated.get("text")).split())
     is_header, is_stub = (stated.get(name) is True for name in ("column_header", "row_header"))

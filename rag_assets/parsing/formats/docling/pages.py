@@ -1,7 +1,9 @@
-"""Where the items of a DoclingDocument are on its pages, and which of them are running headers and footers.
+"""Where the items of a DoclingDocument are on its pages, and which of them are running headers and
+footers.
 
-Docling counts pages from 1 and measures in page units from either the top or the bottom left corner. Only sources
-with pages of their own (PDF, scans, slides) have pages here: the sheets of a workbook are no pages to cite.
+Docling counts pages from 1 and measures in page units from either the top or the bottom left
+corner. Only sources with pages of their own (PDF, scans, slides) have pages here: the sheets of a
+workbook are no pages to cite.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.core.domain import Box, Span
-from rag_assets.parsing.shared.files.json_objects import mapping, number, sequence, text_field, whole_number
+from rag_assets.parsing.shared.files.json_objects import (
+    mapping,
+    number,
+    sequence,
+    text_field,
+    whole_number,
+)
 from rag_assets.parsing.shared.running_text import PlacedLine, folded_line, running
 from rag_assets.parsing.shared.table_rows import span_over
 
@@ -17,7 +25,8 @@ Item = Mapping[str, Any]
 FURNITURE = frozenset({"page_header", "page_footer"})
 _HEADINGS = frozenset({"title", "section_header"})
 _TEXTS = frozenset({"text", "paragraph", "list_item", "footnote"})
-"""Labels of what may be a running line by frequency alone; headings recur too, for example on slides."""
+"""Labels of what may be a running line by frequency alone; headings recur too, for example on
+slides."""
 _MIN_LETTERS = 3
 """A line with fewer letters is no header: "5" may be a page number here and a value there."""
 _SAME_PLACE = 0.03
@@ -42,7 +51,14 @@ class Pages:
         for page in map(mapping, mapping(parsed.get("pages")).values()):
             page_no, size = whole_number(page.get("page_no")), mapping(page.get("size"))
             width, height = number(size.get("width")), number(size.get("height"))
-            if page_no is not None and page_no >= 1 and width and height and width > 0 and height > 0:
+            if (
+                page_no is not None
+                and page_no >= 1
+                and width
+                and height
+                and width > 0
+                and height > 0
+            ):
                 sizes[page_no] = (width, height)
         return cls(sizes)
 
@@ -53,24 +69,32 @@ class Pages:
 
     def boxes(self, item: Item) -> tuple[Box, ...]:
         """The boxes of an item that has `prov`, in its order."""
-        return tuple(box for prov in sequence(item.get("prov")) if (box := self._prov_box(mapping(prov))))
+        return tuple(
+            box for prov in sequence(item.get("prov")) if (box := self._prov_box(mapping(prov)))
+        )
 
     def cell_box(self, cell: Item, table: Item) -> tuple[Box, ...]:
-        """The box of a table cell, which lies on the (first) page of its table; empty when it is not stated."""
+        """The box of a table cell, which lies on the (first) page of its table; empty when it is
+        not stated."""
         provs = sequence(table.get("prov"))
         page = whole_number(mapping(provs[0]).get("page_no")) if provs else None
         box = self._box(page, mapping(cell.get("bbox")))
         return (box,) if box else ()
 
     def spans(self, item: Item, text: str) -> tuple[Span, ...]:
-        """The runs of an item's `text`: one per `prov` entry where their character ranges divide it, else one."""
+        """The runs of an item's `text`: one per `prov` entry where their character ranges divide
+        it, else one."""
         provs = [mapping(prov) for prov in sequence(item.get("prov"))]
         boxes = [self._prov_box(prov) for prov in provs]
         starts = _starts(provs, len(text)) if len(provs) > 1 and all(boxes) else None
         if starts is None:
             return (span_over(0, len(text), [box for box in boxes if box]),)
         ends = [*starts[1:], len(text)]
-        return tuple(span_over(start, end, (box,)) for start, end, box in zip(starts, ends, boxes, strict=True) if box)
+        return tuple(
+            span_over(start, end, (box,))
+            for start, end, box in zip(starts, ends, boxes, strict=True)
+            if box
+        )
 
     def _prov_box(self, prov: Item) -> Box | None:
         return self._box(whole_number(prov.get("page_no")), mapping(prov.get("bbox")))
@@ -90,7 +114,8 @@ class Pages:
 
 
 def _starts(provs: Sequence[Item], length: int) -> list[int] | None:
-    """Where each entry's run starts, None unless their ranges follow each other and cover the text."""
+    """Where each entry's run starts, None unless their ranges follow each other and cover the
+    text."""
     ranges = [[whole_number(value) for value in sequence(prov.get("charspan"))] for prov in provs]
     bounds = [value for pair in ranges for value in pair if len(pair) == 2 and value is not None]
     if len(bounds) < 2 * len(ranges) or bounds != sorted(bounds) or bounds[0] != 0:
@@ -107,17 +132,23 @@ def is_inside_float(text: Item) -> bool:
 
 
 def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
-    """References ("#/texts/7") of the texts that are running headers or footers whatever their label.
+    """References ("#/texts/7") of the texts that are running headers or footers whatever their
+    label.
 
-    Docling misses some of them on some pages. Two signs show them: the same words are furniture on another page, or
-    they recur at the edge of most pages.
-    share: as in `running_text.running_lines`.
+    Docling misses some of them on some pages. Two signs show them: the same words are furniture on
+    another page, or they recur at the edge of most pages. share: as in
+    `running_text.running_lines`.
     """
-    texts = {f"#/texts/{index}": mapping(text) for index, text in enumerate(sequence(parsed.get("texts")))}
+    texts = {
+        f"#/texts/{index}": mapping(text)
+        for index, text in enumerate(sequence(parsed.get("texts")))
+    }
     body = {
         name: text
         for name, text in texts.items()
-        if text.get("content_layer", "body") == "body" and _label(text) not in FURNITURE and not is_inside_float(text)
+        if text.get("content_layer", "body") == "body"
+        and _label(text) not in FURNITURE
+        and not is_inside_float(text)
     }
     known = _places_of_furniture(texts.values(), pages)
     repeated = {name for name, text in body.items() if _repeats_furniture(text, known, pages)}
@@ -145,13 +176,16 @@ def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[
 
 
 def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: Pages) -> bool:
-    """Whether a text is furniture elsewhere; a heading, or a bare number, only at the place of that furniture."""
+    """Whether a text is furniture elsewhere; a heading, or a bare number, only at the place of that
+    furniture."""
     folded = folded_line(text_field(text.get("text")))
     if folded not in known:
         return False
     is_clear = _label(text) not in _HEADINGS and sum(map(str.isalpha, folded)) >= _MIN_LETTERS
     own = _places(text, pages)
-    return is_clear or any(abs(place - other) <= _SAME_PLACE for place in own for other in known[folded])
+    return is_clear or any(
+        abs(place - other) <= _SAME_PLACE for place in own for other in known[folded]
+    )
 
 
 def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str]:
@@ -159,7 +193,9 @@ def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str
     for name, text in texts.items():
         boxes = pages.boxes(text)
         if len(boxes) == 1:
-            by_page.setdefault(boxes[0].page, []).append(((boxes[0].top + boxes[0].bottom) / 2, name))
+            by_page.setdefault(boxes[0].page, []).append(
+                ((boxes[0].top + boxes[0].bottom) / 2, name)
+            )
     in_order = [sorted(by_page.get(page, [])) for page in range(1, max(by_page, default=0) + 1)]
 
     def line(item: tuple[float, str]) -> PlacedLine:

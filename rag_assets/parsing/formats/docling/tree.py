@@ -1,6 +1,7 @@
 """The body tree of a DoclingDocument walked in reading order: items become blocks without sections.
 
-A list becomes one block with one line per item, an inline group one paragraph; captions go to their tables and figures.
+A list becomes one block with one line per item, an inline group one paragraph; captions go to their
+tables and figures.
 """
 
 import re
@@ -52,9 +53,14 @@ class BodyWalk:
     _seen: set[str] = field(default_factory=set)
 
     def blocks(self) -> list[LevelledBlock]:
-        """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the limit."""
+        """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the
+        limit."""
         parsed = self.items.parsed
-        owners = [mapping(item) for name in ("tables", "pictures", "texts") for item in sequence(parsed.get(name))]
+        owners = [
+            mapping(item)
+            for name in ("tables", "pictures", "texts")
+            for item in sequence(parsed.get(name))
+        ]
         self._seen = {  # captions and footnotes are read with the item they belong to
             text_field(mapping(reference).get("$ref"))
             for owner in owners
@@ -66,7 +72,9 @@ class BodyWalk:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader of the blocks should know."""
-        return (f"{self.n_in_pictures} texts inside pictures left out",) if self.n_in_pictures else ()
+        return (
+            (f"{self.n_in_pictures} texts inside pictures left out",) if self.n_in_pictures else ()
+        )
 
     def _children(self, item: Item, depth: int) -> Iterator[LevelledBlock]:
         self._demand_depth(depth)
@@ -78,7 +86,11 @@ class BodyWalk:
 
     def _blocks_of(self, name: str, item: Item, depth: int) -> Iterator[LevelledBlock]:
         label = text_field(item.get("label"))
-        if item.get("content_layer", "body") != "body" or label in FURNITURE or name in self.running:
+        if (
+            item.get("content_layer", "body") != "body"
+            or label in FURNITURE
+            or name in self.running
+        ):
             self.n_furniture += 1
             return
         collection = name.split("/")[1]
@@ -91,7 +103,9 @@ class BodyWalk:
             yield from self._list(item, depth)
         elif label == "inline":
             text, boxes = self._inline_text(item, 1)
-            yield LevelledBlock(Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),)))
+            yield LevelledBlock(
+                Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),))
+            )
         elif label == "list_item":
             self._seen.discard(name)
             yield from self._list({"children": [{"$ref": name}]}, depth)
@@ -103,7 +117,11 @@ class BodyWalk:
         label = text_field(item.get("label"))
         kind = _KINDS.get(label, BlockKind.PARAGRAPH)
         raw = self.items.text_of(item)
-        text = raw.strip("\n") if kind is BlockKind.CODE else _PREFIXES.get(label, "") + " ".join(raw.split())
+        text = (
+            raw.strip("\n")
+            if kind is BlockKind.CODE
+            else _PREFIXES.get(label, "") + " ".join(raw.split())
+        )
         if not raw.strip():
             return
         language = text_field(item.get("code_language"))
@@ -147,11 +165,18 @@ class BodyWalk:
                 end = start + len(line.text) + (index + 1 < len(run))
                 spans.append(span_over(start, end, line.boxes))
                 start = end
-            yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in run), spans=tuple(spans)))
+            yield LevelledBlock(
+                Block(BlockKind.LIST, "\n".join(line.text for line in run), spans=tuple(spans))
+            )
         yield from others
 
     def _collect(
-        self, group: Item, indent: str, depth: int, lines: list[_ItemLine], others: list[LevelledBlock]
+        self,
+        group: Item,
+        indent: str,
+        depth: int,
+        lines: list[_ItemLine],
+        others: list[LevelledBlock],
     ) -> None:
         """The items of a list as lines; tables and pictures come after the list."""
         self._demand_depth(depth)
@@ -201,7 +226,9 @@ class BodyWalk:
 
 
 def _marker(item: Item, number: int) -> str:
-    return text_field(item.get("marker")).strip() or (f"{number}." if item.get("enumerated") is True else "-")
+    return text_field(item.get("marker")).strip() or (
+        f"{number}." if item.get("enumerated") is True else "-"
+    )
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -211,8 +238,8 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _without_steps_back(lines: Sequence[_ItemLine]) -> list[list[_ItemLine]]:
-    """The lines in runs in which no line is on an earlier page than the one before it: a block begins on its first
-    page and ends on its last one."""
+    """The lines in runs in which no line is on an earlier page than the one before it: a block
+    begins on its first page and ends on its last one."""
     runs: list[list[_ItemLine]] = [[]]
     last_page = 0
     for line in lines:

@@ -6,7 +6,16 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.core.domain import NO_RECORD, Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.core.domain import (
+    NO_RECORD,
+    Block,
+    BlockKind,
+    Document,
+    PageSource,
+    Source,
+    Span,
+    Zone,
+)
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth, number_styles
@@ -21,7 +30,8 @@ from rag_assets.parsing.shared.table_rows import plain_rows, table_block
 from rag_assets.parsing.tables.titles import with_titles_in_tables
 
 _FRONT_MATTER = re.compile(
-    r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
+    r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))",
+    re.DOTALL,
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
@@ -34,7 +44,8 @@ _MAX_LEVEL = 6
 
 
 def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noqa: ARG001 - one signature for all formats
-    """Read a Markdown file. Raises UnreadableDocument when it is not text or empty, DocumentLimit when too deep."""
+    """Read a Markdown file. Raises UnreadableDocument when it is not text or empty, DocumentLimit
+    when too deep."""
     source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     front_matter = _FRONT_MATTER.match(text)
@@ -46,7 +57,9 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
     try:
         parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
-        raise DocumentLimit("has Markdown nested too deep to read. Flatten its lists or quotes.") from error
+        raise DocumentLimit(
+            "has Markdown nested too deep to read. Flatten its lists or quotes."
+        ) from error
     if not parts:
         raise UnreadableDocument("has no text below the front matter. Check the file or remove it.")
     title_at = _title_index(parts, title)
@@ -77,17 +90,22 @@ def _title_index(parts: Sequence[MarkdownPart], stated: str) -> int | None:
 
 
 def _title(parts: Sequence[MarkdownPart], title_at: int | None) -> str:
-    """The title of a file whose front matter states none: the first heading of level 1, or a heading that opens it."""
+    """The title of a file whose front matter states none: the first heading of level 1, or a
+    heading that opens it."""
     if title_at is not None:
         return _one_line(parts[title_at].text)
     return _one_line(parts[0].text) if parts[0].level and not is_section_name(parts[0].text) else ""
 
 
 def _with_sections(parts: Sequence[MarkdownPart], title_at: int | None, stated: str) -> list[Block]:
-    """The blocks with their sections; the title heads no path, unless it opens one of several sections."""
+    """The blocks with their sections; the title heads no path, unless it opens one of several
+    sections."""
     is_alone = sum(part.level == 1 for part in parts) == 1
     is_title = title_at is not None and (is_alone or _is_same_title(parts[title_at].text, stated))
-    blocks = [LevelledBlock(_block(part), part.level, is_title and at == title_at) for at, part in enumerate(parts)]
+    blocks = [
+        LevelledBlock(_block(part), part.level, is_title and at == title_at)
+        for at, part in enumerate(parts)
+    ]
     return with_sections(with_titles_in_tables(blocks))
 
 
@@ -108,7 +126,8 @@ def _one_line(text: str) -> str:
 
 
 def _with_marked_headings(text: str) -> str:
-    """`text` with `#` before the numbered and named headings that lack it: "1. Introduction", "**2. Methods**".
+    """`text` with `#` before the numbered and named headings that lack it: "1. Introduction", "**2.
+    Methods**".
 
     To Markdown the first is a list with one item and the second a paragraph.
     """
@@ -127,7 +146,8 @@ def _with_marked_headings(text: str) -> str:
 
 
 def _seen(lines: Sequence[str]) -> list[str]:
-    """The lines as they are judged: marked headings and prose as they are, everything else hidden."""
+    """The lines as they are judged: marked headings and prose as they are, everything else
+    hidden."""
     seen: list[str] = []
     fence = ""
     for line in lines:
@@ -140,7 +160,9 @@ def _seen(lines: Sequence[str]) -> list[str]:
             fence = mark[1]
             seen.append(_HIDDEN)
         else:
-            is_hidden = bool(line.strip()) and (_NOT_PROSE.match(line) is not None or plain_rows(line) is not None)
+            is_hidden = bool(line.strip()) and (
+                _NOT_PROSE.match(line) is not None or plain_rows(line) is not None
+            )
             seen.append(_HIDDEN if is_hidden else line.strip())
     return seen
 

@@ -1,8 +1,10 @@
-"""What the front matter of a Markdown file (YAML between `---`, TOML between `+++`) states about the paper.
+"""What the front matter of a Markdown file (YAML between `---`, TOML between `+++`) states about
+the paper.
 
-Title, authors, date, journal, DOI and keywords are read. Each field of YAML is loaded on its own, since one that is not
-valid (a colon in a title without quotes) is common and must not cost the others; nothing but text, lists and mappings
-is made of it, and anchors, by which a small file can grow without end, are not followed.
+Title, authors, date, journal, DOI and keywords are read. Each field of YAML is loaded on its own,
+since one that is not valid (a colon in a title without quotes) is common and must not cost the
+others; nothing but text, lists and mappings is made of it, and anchors, by which a small file can
+grow without end, are not followed.
 """
 
 import re
@@ -44,7 +46,12 @@ def stated_record(front_matter: str) -> Record:
     keywords = keywords if isinstance(keywords, list) else re.split("[;,]", str(keywords))
     return Record(
         title=_text(stated.get("title")),
-        authors=tuple(map(_person, islice(_names(stated.get("authors") or stated.get("author")), _MOST_AUTHORS))),
+        authors=tuple(
+            map(
+                _person,
+                islice(_names(stated.get("authors") or stated.get("author")), _MOST_AUTHORS),
+            )
+        ),
         year=int(year[0]) if year else None,
         venue=_text(journal),
         doi=_text(stated.get("doi")),
@@ -53,12 +60,17 @@ def stated_record(front_matter: str) -> Record:
 
 
 def _fields(front_matter: str) -> Mapping[str, object]:
-    """The values by the names of their fields in small letters; none if there is too much to be front matter."""
+    """The values by the names of their fields in small letters; none if there is too much to be
+    front matter."""
     text = front_matter.strip()
     inner = text[3:-3].expandtabs(4) if len(text) <= _MAX_CHARS else ""
     fields: dict[str, object] = {}
     try:
-        loaded = [tomllib.loads(inner)] if text.startswith("+++") else map(_loaded, _TOP_LEVEL.split(inner))
+        loaded = (
+            [tomllib.loads(inner)]
+            if text.startswith("+++")
+            else map(_loaded, _TOP_LEVEL.split(inner))
+        )
         for name, value in ((name, value) for field in loaded for name, value in field.items()):
             fields.setdefault(str(name).lower(), value)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -67,12 +79,14 @@ def _fields(front_matter: str) -> Mapping[str, object]:
 
 
 def _loaded(field: str) -> Mapping[object, object]:
-    """One field of YAML; the words behind the colon where they are no YAML. A broken list or mapping is left out, and
-    what is too deep or refers to anchors."""
+    """One field of YAML; the words behind the colon where they are no YAML. A broken list or
+    mapping is left out, and what is too deep or refers to anchors."""
     depth = 0
     try:
         for event in yaml.parse(field, yaml.BaseLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+                event, yaml.CollectionEndEvent
+            )
             if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):
                 return {}
         value = yaml.BaseLoader(field).get_single_data()
@@ -84,18 +98,24 @@ def _loaded(field: str) -> Mapping[object, object]:
 
 
 def _names(value: object, *, may_list: bool = True) -> Iterator[str]:
-    """Names of persons that are stated as text, as mappings of a name or of its parts, or as a list of these.
+    """Names of persons that are stated as text, as mappings of a name or of its parts, or as a list
+    of these.
 
-    may_list: commas may part persons, "Ada Lund, Bo Moe"; in the item of a list they stand within a name.
+    may_list: commas may part persons, "Ada Lund, Bo Moe"; in the item of a list they stand within a
+    name.
     """
     if isinstance(value, list):
         for one in value:
             yield from _names(one, may_list=False)
     elif isinstance(value, dict):
         parts = {re.sub("[-_]", "", str(name)).lower(): part for name, part in value.items()}
-        family, given, whole = (next((parts[name] for name in names if parts.get(name)), "") for names in _PARTS)
+        family, given, whole = (
+            next((parts[name] for name in names if parts.get(name)), "") for names in _PARTS
+        )
         if family:
-            yield ", ".join(filter(None, (f"{parts.get('nondroppingparticle', '')} {family}".strip(), given)))
+            yield ", ".join(
+                filter(None, (f"{parts.get('nondroppingparticle', '')} {family}".strip(), given))
+            )
         elif whole or len(value) == 1:  # "Ada Lund: {institute: ...}"
             yield from _names(whole or str(*value), may_list=False)
     else:
@@ -118,4 +138,8 @@ def _person(name: str) -> Person:
 
 def _text(value: object) -> str | None:
     """A value as one line; None if it is none, or no text."""
-    return None if value is None or isinstance(value, dict | list) else " ".join(str(value).split()) or None
+    return (
+        None
+        if value is None or isinstance(value, dict | list)
+        else " ".join(str(value).split()) or None
+    )

@@ -1,7 +1,8 @@
-"""Markdown text cut into its blocks, inline marks removed: headings, paragraphs, lists, tables, code, figures.
+"""Markdown text cut into its blocks, inline marks removed: headings, paragraphs, lists, tables,
+code, figures.
 
-Two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for one region of a page, where an
-indented line is not code and ">" starts no quotation.
+Two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for one region
+of a page, where an indented line is not code and ">" starts no quotation.
 """
 
 import html
@@ -30,10 +31,14 @@ Piece = TypeVar("Piece")
 _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
-_DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_DROPPED_ELEMENTS = re.compile(
+    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE
+)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 _STRUCK_TAG = re.compile(r"(</?(?:del|s|strike)(?:\s[^<>]*)?>)", re.IGNORECASE)
-_CHANGE = re.compile(r"\{~~.{0,999}?~>(.{0,999}?)~~\}|\{--.{0,999}?--\}|\{\+\+(.{0,999}?)\+\+\}", re.DOTALL)
+_CHANGE = re.compile(
+    r"\{~~.{0,999}?~>(.{0,999}?)~~\}|\{--.{0,999}?--\}|\{\+\+(.{0,999}?)\+\+\}", re.DOTALL
+)
 """Tracked changes as CriticMarkup writes them."""
 _SCRIPT_TAG = re.compile(r"<(/?)(su[pb])\b", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<(/?)a\b", re.IGNORECASE)
@@ -46,7 +51,8 @@ class MarkdownPart:
 
     kind: BlockKind
     text: str
-    """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an item or a row."""
+    """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an
+    item or a row."""
     level: int = 0
     """1 to 6 for a heading."""
     title: str = ""
@@ -59,7 +65,11 @@ def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
     from markdown_it.tree import SyntaxTreeNode
 
     left = _CHANGE.sub(lambda change: change[1] or change[2] or "", text)
-    return [part for node in SyntaxTreeNode(_parser(dialect).parse(left)).children for part in _block(node)]
+    return [
+        part
+        for node in SyntaxTreeNode(_parser(dialect).parse(left)).children
+        for part in _block(node)
+    ]
 
 
 def plain_line(text: str) -> str:
@@ -79,7 +89,9 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
     parser.core.ruler.push("struck", _struck_rule)
     parser.enable("strikethrough")
     if dialect == "ade":
-        return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
+        return parser.disable(
+            ["code", "lheading", "html_block", "reference", "blockquote", "autolink"]
+        )
     parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
     return parser
 
@@ -106,7 +118,11 @@ def _without_struck(tokens: "Sequence[Token]") -> "list[Token]":
 
 
 def _without_struck_html(text: str) -> str:
-    return "".join(_unstruck((part, part if nth % 2 else "", 0) for nth, part in enumerate(_STRUCK_TAG.split(text))))
+    return "".join(
+        _unstruck(
+            (part, part if nth % 2 else "", 0) for nth, part in enumerate(_STRUCK_TAG.split(text))
+        )
+    )
 
 
 def _mark_of(token: "Token") -> str:
@@ -116,8 +132,8 @@ def _mark_of(token: "Token") -> str:
 
 
 def _unstruck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
-    """The pieces without those from each opening tag to its closing one of the same level; a tag without the other
-    strikes nothing."""
+    """The pieces without those from each opening tag to its closing one of the same level; a tag
+    without the other strikes nothing."""
     kept: list[Piece] = []
     opened: list[tuple[int, int]] = []
     for piece, tag, level in pieces:
@@ -131,7 +147,8 @@ def _unstruck(pieces: Iterable[tuple[Piece, str, int]]) -> list[Piece]:
 
 
 def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> bool:
-    """`[^1]: text` with its indented continuation lines; CommonMark would take it for a link or a paragraph."""
+    """`[^1]: text` with its indented continuation lines; CommonMark would take it for a link or a
+    paragraph."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     match = _FOOTNOTE.match(first)
     if match is None:
@@ -176,11 +193,14 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
 def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
     """The cells of a pipe table.
 
-    Its first row is a header by its form alone: one with values is a row like others, unless the header goes on below
-    it with a row of words that has no name. Exports write the words of a merged cell into each column that it covers.
+    Its first row is a header by its form alone: one with values is a row like others, unless the
+    header goes on below it with a row of words that has no name. Exports write the words of a
+    merged cell into each column that it covers.
     """
     rows = [
-        [_text(cell).replace("\n", " ") for cell in row.children] for part in table.children for row in part.children
+        [_text(cell).replace("\n", " ") for cell in row.children]
+        for part in table.children
+        for row in part.children
     ]
     goes_on = len(rows) > 1 and not rows[1][0] and not any(map(is_value, rows[1]))
     for index, texts in enumerate(rows):
@@ -197,7 +217,11 @@ def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
 
 def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
     pieces = [piece for inline in paragraph.children for piece in inline.children]
-    seen = [piece for piece in pieces if piece.type != "softbreak" and piece.content.strip() + piece.type != "text"]
+    seen = [
+        piece
+        for piece in pieces
+        if piece.type != "softbreak" and piece.content.strip() + piece.type != "text"
+    ]
     return bool(seen) and all(piece.type == "image" for piece in seen)
 
 
@@ -269,7 +293,9 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
     for piece in split_tables(_DROPPED_ELEMENTS.sub(" ", source)):
         if isinstance(piece, HtmlTable):
             lines = table_lines(piece.cells)
-            yield MarkdownPart(BlockKind.TABLE, "\n".join(lines), title=piece.caption, cells=piece.cells)
+            yield MarkdownPart(
+                BlockKind.TABLE, "\n".join(lines), title=piece.caption, cells=piece.cells
+            )
         else:
             text = html.unescape(_TAG.sub(" ", with_scripts(piece)))
             rows = plain_rows(text)

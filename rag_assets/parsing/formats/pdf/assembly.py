@@ -1,4 +1,5 @@
-"""From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across columns and pages.
+"""From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across
+columns and pages.
 
 The groups come in reading order, without running headers.
 """
@@ -11,7 +12,13 @@ from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, leaves_room, without_bullet
-from rag_assets.parsing.formats.pdf.captions import clearest, is_no_other, label_of, table_titles, tell_one_table
+from rag_assets.parsing.formats.pdf.captions import (
+    clearest,
+    is_no_other,
+    label_of,
+    table_titles,
+    tell_one_table,
+)
 from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
@@ -48,24 +55,39 @@ class _Gathered:
     """The groups of each item of a list."""
 
 
-def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None, outline: Outline) -> tuple[Block, ...]:
-    """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
+def blocks_of(
+    groups: Sequence[LineGroup], title: LineGroup | None, outline: Outline
+) -> tuple[Block, ...]:
+    """The blocks of a document from its groups in reading order; `title` is the group that is its
+    title, if any."""
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
     ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
     levels = Headings(groups, title, outline, ordinary).levels()
-    captioned = _with_tables_continued(_with_captions(_gathered(groups, body, {*levels, id(title)})))
+    captioned = _with_tables_continued(
+        _with_captions(_gathered(groups, body, {*levels, id(title)}))
+    )
     gathered = _with_lists(_with_paragraphs_joined(captioned))
-    texts = [_text_and_spans(one, vocabulary, is_heading=id(one.groups[0]) in levels) for one in gathered]
+    texts = [
+        _text_and_spans(one, vocabulary, is_heading=id(one.groups[0]) in levels) for one in gathered
+    ]
     entries = [
         ZoneEntry(text, one.groups[0].page, levels.get(id(one.groups[0]), 0))
         for one, (text, _) in zip(gathered, texts, strict=True)
     ]
     sections = OpenSections()
     blocks = []
-    for one, (text, spans), entry, zone in zip(gathered, texts, entries, zones_of(entries), strict=True):
+    for one, (text, spans), entry, zone in zip(
+        gathered, texts, entries, zones_of(entries), strict=True
+    ):
         is_title = one.groups[0] is title
-        path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
+        path = (
+            (text,)
+            if is_title
+            else sections.enter(entry.level, text)
+            if entry.level
+            else sections.path
+        )
         caption = _joined_groups(one.caption, vocabulary)[0]
         block = Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption)
         blocks.append(_table(one, block, vocabulary) if one.kind is BlockKind.TABLE else block)
@@ -103,10 +125,14 @@ def _kind_of(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> 
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered]) -> bool:
-    """Small text under larger text or another footnote in the lower part of the same column, with a mark or as the rest
-    of a footnote that was left open."""
+    """Small text under larger text or another footnote in the lower part of the same column, with a
+    mark or as the rest of a footnote that was left open."""
     first = group.lines[0]
-    if not before or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
+    if (
+        not before
+        or group.size > _FOOTNOTE_SIZE * body.size
+        or first.top < _FOOTNOTE_TOP * first.frame.height
+    ):
         return False
     above = before[-1]
     last = above.groups[-1].lines[-1]
@@ -115,7 +141,9 @@ def _is_footnote(group: LineGroup, body: BodyStyle, before: Sequence[_Gathered])
     if above.kind is BlockKind.FOOTNOTE:
         return True
     is_under_larger = above.groups[-1].size > _FOOTNOTE_SIZE * body.size
-    return is_under_larger and bool(_FOOTNOTE_MARK.match(first.text) or _open_footnote(before, group))
+    return is_under_larger and bool(
+        _FOOTNOTE_MARK.match(first.text) or _open_footnote(before, group)
+    )
 
 
 def _open_footnote(before: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
@@ -125,7 +153,11 @@ def _open_footnote(before: Sequence[_Gathered], group: LineGroup) -> _Gathered |
         if group.page - last.page > 1:
             return None
         is_note = block.kind is BlockKind.FOOTNOTE and not last.is_aside
-        if is_note and is_one_size(last.size, group.size) and _goes_on(last.lines[-1].text, group.lines[0].text):
+        if (
+            is_note
+            and is_one_size(last.size, group.size)
+            and _goes_on(last.lines[-1].text, group.lines[0].text)
+        ):
             return block
     return None
 
@@ -153,15 +185,28 @@ def _with_tables_continued(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _goes_on_from(table: _Gathered, before: Sequence[_Gathered]) -> _Gathered | None:
-    """The last table of the same number and title; else the one directly before a table that has no other title."""
+    """The last table of the same number and title; else the one directly before a table that has no
+    other title."""
     first, label = _tables(table)[0], label_of(table.caption)
     if label:
-        named = (one for one in reversed(before) if one.kind is BlockKind.TABLE and label_of(one.caption) == label)
+        named = (
+            one
+            for one in reversed(before)
+            if one.kind is BlockKind.TABLE and label_of(one.caption) == label
+        )
         above = next(named, None)
-        is_one = above and tell_one_table(table.caption, above.caption) and _tables(above)[-1].is_repeated_in(first)
+        is_one = (
+            above
+            and tell_one_table(table.caption, above.caption)
+            and _tables(above)[-1].is_repeated_in(first)
+        )
         return above if is_one else None
     above = next((one for one in reversed(before) if one.kind is not BlockKind.FOOTNOTE), None)
-    if above is None or above.kind is not BlockKind.TABLE or not _tables(above)[-1].goes_on_in(first):
+    if (
+        above is None
+        or above.kind is not BlockKind.TABLE
+        or not _tables(above)[-1].goes_on_in(first)
+    ):
         return None
     return above if is_no_other(table.caption, above.caption) else None
 
@@ -171,8 +216,8 @@ def _tables(block: _Gathered) -> list[Printed]:
 
 
 def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
-    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float, and those of
-    a footnote."""
+    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a
+    float, and those of a footnote."""
     joined: list[_Gathered] = []
     for block in blocks:
         first, earlier = block.groups[0], None
@@ -189,7 +234,8 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _open_paragraph(blocks: Sequence[_Gathered], group: LineGroup) -> _Gathered | None:
-    """The last piece of prose set like `group`, if only floats and text that is no such prose stand between."""
+    """The last piece of prose set like `group`, if only floats and text that is no such prose stand
+    between."""
     for block in reversed(blocks[-_MAX_PASSED:]):
         if group.page - block.groups[-1].page > _MAX_PAGES_PASSED:
             return None
@@ -206,7 +252,9 @@ def _is_prose(block: _Gathered) -> bool:
     """Whether a paragraph is no caption, copyright line, address or label."""
     first, last = block.groups[0], block.groups[-1]
     n_words = sum(word.strip(_BESIDE_WORDS).isalpha() for word in last.plain_text.split())
-    return n_words >= _FEWEST_WORDS and caption_kind(first) is None and not opens_box(first.plain_text)
+    return (
+        n_words >= _FEWEST_WORDS and caption_kind(first) is None and not opens_box(first.plain_text)
+    )
 
 
 def _continues(earlier: _Gathered, group: LineGroup) -> bool:
@@ -214,7 +262,8 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False
-    # "Three months ended July 2," above a table is a label: what follows would have fitted behind its comma.
+    # "Three months ended July 2," above a table is a label: what follows would have fitted behind
+    # its comma.
     is_label = leaves_room(last, first) and last.text.endswith(",") and not first.text[:1].islower()
     goes_on = not is_label and _goes_on(last.text, first.text)
     if goes_on or _closes_bracket(above.plain_text, group.plain_text):
@@ -222,7 +271,13 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
     is_flush = first.left - first.column.left <= 0.5 * first.size
-    return changes_column and is_full and is_flush and len(group.lines) > 1 and not _has_ended(last.text)
+    return (
+        changes_column
+        and is_full
+        and is_flush
+        and len(group.lines) > 1
+        and not _has_ended(last.text)
+    )
 
 
 def _goes_on(text: str, next_text: str) -> bool:
@@ -238,7 +293,8 @@ def _has_ended(text: str) -> bool:
 
 
 def _closes_bracket(text: str, next_text: str) -> bool:
-    """Whether `next_text` closes a bracket that is open at the end of `text`: "(Lund et al.," goes on with "2019)"."""
+    """Whether `next_text` closes a bracket that is open at the end of `text`: "(Lund et al.," goes
+    on with "2019)"."""
     closes, opens = next_text.find(")"), next_text.find("(")
     return text.rfind("(") > text.rfind(")") and closes >= 0 and (opens < 0 or closes < opens)
 
@@ -257,7 +313,9 @@ def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
     return merged
 
 
-def _text_and_spans(block: _Gathered, vocabulary: Vocabulary, *, is_heading: bool) -> tuple[str, tuple[Span, ...]]:
+def _text_and_spans(
+    block: _Gathered, vocabulary: Vocabulary, *, is_heading: bool
+) -> tuple[str, tuple[Span, ...]]:
     if block.kind is BlockKind.LIST:
         return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
     text, spans = _joined_groups(block.groups, vocabulary)
@@ -288,9 +346,11 @@ def _table(gathered: _Gathered, block: Block, vocabulary: Vocabulary) -> Block:
     return replace(table, section_path=block.section_path, zone=block.zone)
 
 
-def _joined_groups(groups: Sequence[LineGroup], vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
-    """One paragraph from the groups of lines it is printed in, with one span per group, or per line that OCR read: its
-    page and its box."""
+def _joined_groups(
+    groups: Sequence[LineGroup], vocabulary: Vocabulary
+) -> tuple[str, tuple[Span, ...]]:
+    """One paragraph from the groups of lines it is printed in, with one span per group, or per line
+    that OCR read: its page and its box."""
     text = ""
     starts: list[int] = []
     groups = [piece for group in groups for piece in group.pieces()]

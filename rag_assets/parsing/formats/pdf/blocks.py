@@ -1,8 +1,9 @@
-"""From lines in reading order to groups of lines: paragraphs, list items, tables and possible headings.
+"""From lines in reading order to groups of lines: paragraphs, list items, tables and possible
+headings.
 
-A group holds lines of one column that belong together by their spacing, indentation and font. Whether a group is a
-heading, and whether it goes on in the next column, is decided later with the whole document in view
-(`headings`, `assembly`).
+A group holds lines of one column that belong together by their spacing, indentation and font.
+Whether a group is a heading, and whether it goes on in the next column, is decided later with the
+whole document in view (`headings`, `assembly`).
 """
 
 import re
@@ -47,7 +48,8 @@ class LineGroup:
     kind: GroupKind
     lines: tuple[Line, ...]
     is_aside: bool = False
-    """True for text at an angle to the page's other text (a label of an axis, a stamp in the margin)."""
+    """True for text at an angle to the page's other text (a label of an axis, a stamp in the
+    margin)."""
 
     @property
     def is_prose(self) -> bool:
@@ -94,14 +96,18 @@ class LineGroup:
 
     @cached_property
     def plain_text(self) -> str:
-        """Its lines joined with spaces, hyphens at line ends left as they are: for looking, not for keeping."""
+        """Its lines joined with spaces, hyphens at line ends left as they are: for looking, not for
+        keeping."""
         return " ".join(line.text for line in self.lines)
 
     def box(self) -> Box:
-        return self.lines[0].frame.box(self.left, min(line.top for line in self.lines), self.right, self.bottom)
+        return self.lines[0].frame.box(
+            self.left, min(line.top for line in self.lines), self.right, self.bottom
+        )
 
     def pieces(self) -> "Sequence[LineGroup]":
-        """The parts that get a box each: lines read by OCR, where no text layer says later where a quote stands."""
+        """The parts that get a box each: lines read by OCR, where no text layer says later where a
+        quote stands."""
         return [LineGroup(self.kind, (line,)) for line in self.lines] if self.is_by_ocr else [self]
 
     def boxes(self) -> tuple[Box, ...]:
@@ -112,7 +118,9 @@ class LineGroup:
 def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
     """Group the lines of one layer of a page, given in reading order."""
     return [
-        group for _, column in groupby(lines, key=lambda line: line.column) for group in _groups_of_column(list(column))
+        group
+        for _, column in groupby(lines, key=lambda line: line.column)
+        for group in _groups_of_column(list(column))
     ]
 
 
@@ -132,7 +140,13 @@ def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
 
     def kind(numbered: tuple[int, Line]) -> GroupKind:
         at, line = numbered
-        return GroupKind.ROWS if line.table else GroupKind.FORMULA if at in formulas else GroupKind.TEXT
+        return (
+            GroupKind.ROWS
+            if line.table
+            else GroupKind.FORMULA
+            if at in formulas
+            else GroupKind.TEXT
+        )
 
     for own, run in groupby(enumerate(lines), key=kind):
         alike = [line for _, line in run]
@@ -149,17 +163,27 @@ def _usual_gap(lines: Sequence[Line]) -> float:
     gaps = [
         below.top - above.bottom
         for above, below in pairwise(lines)
-        if _alike(above, below) and -0.5 * above.height < below.top - above.bottom < 1.5 * above.height
+        if _alike(above, below)
+        and -0.5 * above.height < below.top - above.bottom < 1.5 * above.height
     ]
-    return sorted(gaps)[int(len(gaps) * 0.4)] if gaps else 0.3 * (lines[0].height if lines else 10.0)
+    return (
+        sorted(gaps)[int(len(gaps) * 0.4)] if gaps else 0.3 * (lines[0].height if lines else 10.0)
+    )
 
 
 def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
     if not is_one_size(one.size, other.size):
         return False
-    is_other_font = one.font and other.font and one.font != other.font and max(one.italic, other.italic) < _HARDLY_BOLD
-    if is_other_font and (leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2):  # no formula
+    is_other_font = (
+        one.font
+        and other.font
+        and one.font != other.font
+        and max(one.italic, other.italic) < _HARDLY_BOLD
+    )
+    if is_other_font and (
+        leaves_room(one, other) or min(_n_words(one), _n_words(other)) > 2
+    ):  # no formula
         return False
     return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
 
@@ -193,36 +217,57 @@ def _is_item(lines: Sequence[Line]) -> bool:
     return bool(_BULLET.match(lines[0].text) or _ENUMERATOR.match(lines[0].text))
 
 
-def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual_gap: float) -> bool:
+def _begins_group(
+    current: Sequence[Line], line: Line, below: Line | None, usual_gap: float
+) -> bool:
     above = current[-1]
     gap = line.top - above.bottom
-    if not _alike(above, line) or gap > usual_gap + _EXTRA_LEADING * line.height or gap < -line.height:
+    if (
+        not _alike(above, line)
+        or gap > usual_gap + _EXTRA_LEADING * line.height
+        or gap < -line.height
+    ):
         return True
     is_dash = bool(_DASH.match(line.text))
-    if (_BULLET.match(line.text) and not is_dash) or (len(current) == 1 and is_plain_section_name(above.text)):
+    if (_BULLET.match(line.text) and not is_dash) or (
+        len(current) == 1 and is_plain_section_name(above.text)
+    ):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
-    if has_ended and (leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))):
+    if has_ended and (
+        leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))
+    ):
         return True
-    if is_dash or _ENUMERATOR.match(line.text):  # inside a sentence too a line can begin with a dash or "(i)"
+    if is_dash or _ENUMERATOR.match(
+        line.text
+    ):  # inside a sentence too a line can begin with a dash or "(i)"
         is_moved = abs(line.left - above.left) > _ALIGNED_EMS * line.size
-        return (has_ended and is_moved) or _is_item(current) or (is_dash and leaves_room(above, line))
+        return (
+            (has_ended and is_moved) or _is_item(current) or (is_dash and leaves_room(above, line))
+        )
     return _is_indented(current, line, below) or _is_outdented(current, line)
 
 
 def leaves_room(above: Line, line: Line) -> bool:
-    """Whether the first word of `line` would have fitted on the line above, so that the break was wanted."""
+    """Whether the first word of `line` would have fitted on the line above, so that the break was
+    wanted."""
     first = line.text.split(" ", 1)[0]
     width = (line.right - line.left) * (len(first) + 1) / max(len(line.text), 1)
     return above.column.right - above.right > 1.5 * width + above.size
 
 
 def _is_indented(current: Sequence[Line], line: Line, below: Line | None) -> bool:
-    """A first line indented against the one above and the one below it, or against a full line above."""
+    """A first line indented against the one above and the one below it, or against a full line
+    above."""
     indent = _INDENT_EMS * line.size
     if line.left - current[-1].left < indent or line.left - line.column.left < indent:
         return False
-    is_hanging = len(current) == 1 and current[0].left < line.left and below is not None and below.left >= line.left - 1
+    is_hanging = (
+        len(current) == 1
+        and current[0].left < line.left
+        and below is not None
+        and below.left >= line.left - 1
+    )
     if is_hanging and not _ENDS_SENTENCE.search(current[0].text):
         return False
     return below is None or below.left < line.left - _ALIGNED_EMS * line.size or len(current) > 1
@@ -233,4 +278,7 @@ def _is_outdented(current: Sequence[Line], line: Line) -> bool:
     if len(current) < 2:
         return False
     hang = min(other.left for other in current[1:]) - current[0].left
-    return hang >= _INDENT_EMS * line.size and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
+    return (
+        hang >= _INDENT_EMS * line.size
+        and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
+    )

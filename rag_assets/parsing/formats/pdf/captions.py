@@ -1,5 +1,5 @@
-"""Which caption belongs to which table of a PDF, the title and unit of tables without a caption, and which captions are
-of one table that goes on over pages.
+"""Which caption belongs to which table of a PDF, the title and unit of tables without a caption,
+and which captions are of one table that goes on over pages.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,18 @@ _TITLE_BOLD = 0.5
 
 
 def table_titles(groups: Sequence[LineGroup]) -> dict[int, list[int]]:
-    """For each table of `groups`, by its index, the indices of the groups that are its caption, or its title and unit.
+    """For each table of `groups`, by its index, the indices of the groups that are its caption, or
+    its title and unit.
 
-    Captions are paired one to one: first those that only one table, or one caption, can have, then the nearest.
+    Captions are paired one to one: first those that only one table, or one caption, can have, then
+    the nearest.
     """
     tables = [index for index, group in enumerate(groups) if group.kind is GroupKind.ROWS]
-    captions = {index: _caption(groups, index) for index, group in enumerate(groups) if caption_kind(group) == "table"}
+    captions = {
+        index: _caption(groups, index)
+        for index, group in enumerate(groups)
+        if caption_kind(group) == "table"
+    }
     gaps: dict[tuple[int, int], float] = {}
     for table in tables:
         for index, own in captions.items():
@@ -58,23 +64,29 @@ def _caption(groups: Sequence[LineGroup], index: int) -> list[int]:
 
 
 def _gap(table: LineGroup, caption: Sequence[LineGroup]) -> float:
-    """White space between a table and a caption, in heights of a line; infinite where they are not below each other."""
+    """White space between a table and a caption, in heights of a line; infinite where they are not
+    below each other."""
     left, right = min(group.left for group in caption), max(group.right for group in caption)
-    if caption[0].lines[0].frame != table.lines[0].frame or min(right, table.right) <= max(left, table.left):
+    if caption[0].lines[0].frame != table.lines[0].frame or min(right, table.right) <= max(
+        left, table.left
+    ):
         return float("inf")
     top, bottom = min(group.top for group in caption), max(group.bottom for group in caption)
     return max(top - table.bottom, table.top - bottom, 0.0) / caption[0].lines[0].height
 
 
 def _title_above(groups: Sequence[LineGroup], table: int, taken: set[int]) -> list[int]:
-    """The short lines directly above a table without prose between, "(in millions, except per share data)", and the
-    sentence that leads to it."""
+    """The short lines directly above a table without prose between, "(in millions, except per share
+    data)", and the sentence that leads to it."""
     above: list[int] = []
     below = groups[table]
     for index in range(table - 1, max(table - 1 - _MOST_TITLE_GROUPS, -1), -1):
         group = groups[index]
         gap = below.top - group.bottom
-        is_near = group.page == below.page and -group.lines[0].height < gap <= _TITLE_APART * group.lines[0].height
+        is_near = (
+            group.page == below.page
+            and -group.lines[0].height < gap <= _TITLE_APART * group.lines[0].height
+        )
         leads_in = _leads_in(group)
         if index in taken or not is_near or not (leads_in or _may_be_title(group, groups[table])):
             break
@@ -86,9 +98,14 @@ def _title_above(groups: Sequence[LineGroup], table: int, taken: set[int]) -> li
 
 
 def _leads_in(group: LineGroup) -> bool:
-    """Whether a text is one sentence that announces what stands below: "Net sales by segment are as follows:"."""
+    """Whether a text is one sentence that announces what stands below: "Net sales by segment are as
+    follows:"."""
     text = group.plain_text.strip()
-    is_short = group.kind is GroupKind.TEXT and not group.is_aside and len(group.lines) <= _MOST_TITLE_LINES
+    is_short = (
+        group.kind is GroupKind.TEXT
+        and not group.is_aside
+        and len(group.lines) <= _MOST_TITLE_LINES
+    )
     return is_short and text.endswith(":") and len(list(sentence_spans(text))) == 1
 
 
@@ -106,29 +123,37 @@ def _may_be_title(group: LineGroup, table: LineGroup) -> bool:
     width = table.right - table.left
     is_centred = abs(group.left + group.right - table.left - table.right) <= 2 * _CENTRED * width
     is_inside = group.left > table.left + _CENTRED * width
-    return group.bold > _TITLE_BOLD or (is_centred and is_inside) or (text.startswith("(") and text.endswith(")"))
+    return (
+        group.bold > _TITLE_BOLD
+        or (is_centred and is_inside)
+        or (text.startswith("(") and text.endswith(")"))
+    )
 
 
 def label_of(caption: Sequence[LineGroup]) -> str:
-    """The number of a table, "Table 2", without the stop after it; empty for a title without one."""
+    """The number of a table, "Table 2", without the stop after it; empty for a title without
+    one."""
     return _opening(caption) if caption and caption_kind(caption[0]) == "table" else ""
 
 
 def is_no_other(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
-    """Whether a title without a number lets a table go on: there is none, it repeats the one above, or it says so."""
+    """Whether a title without a number lets a table go on: there is none, it repeats the one above,
+    or it says so."""
     return not title or _opening(title) == _opening(above) or bool(CONTINUED.search(_text(title)))
 
 
 def tell_one_table(title: Sequence[LineGroup], above: Sequence[LineGroup]) -> bool:
-    """Whether two titles with one number are of one table: the lower one says that it goes on, or no other thing than
-    the upper one. A number may stand again in an annex, above another table."""
+    """Whether two titles with one number are of one table: the lower one says that it goes on, or
+    no other thing than the upper one. A number may stand again in an annex, above another table."""
     shorter, longer = sorted((letters_of(_text(title)), letters_of(_text(above))), key=len)
     return longer.startswith(shorter) or bool(CONTINUED.search(_text(title)))
 
 
 def clearest(captions: Sequence[list[LineGroup]]) -> list[LineGroup]:
     """The longest of the captions of one table that does not only say that it goes on."""
-    return max(captions, key=lambda caption: (not CONTINUED.search(_text(caption)), len(_text(caption))))
+    return max(
+        captions, key=lambda caption: (not CONTINUED.search(_text(caption)), len(_text(caption)))
+    )
 
 
 def _opening(caption: Sequence[LineGroup]) -> str:

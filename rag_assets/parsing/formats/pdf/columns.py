@@ -1,8 +1,9 @@
 """The columns of a page: it is cut where a gutter runs between two columns of prose.
 
-What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is read before the right
-one. Cells in columns are not cut. Where no such gutter is, what is set beside lines of prose (the caption of a figure
-in the other column, a small table) is taken out of their rows:
+What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is
+read before the right one. Cells in columns are not cut. Where no such gutter is, what is set beside
+lines of prose (the caption of a figure in the other column, a small table) is taken out of their
+rows:
 
     the mills of the river turn     Model     Mills
     slowly in spring and stand      oak           9
@@ -24,14 +25,16 @@ _MAX_CUTS = 3
 _GUTTER_RANGE, _GUTTER_STEPS = (0.15, 0.85), 141
 _MIN_PROSE_LINES = 3
 _PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
-"""A segment that fills this share of its side of the gutter, or is as wide as a line of three narrow columns, is a line
-of prose, not a number in a table."""
+"""A segment that fills this share of its side of the gutter, or is as wide as a line of three
+narrow columns, is a line of prose, not a number in a table."""
 _BAND_GAP_EMS, _HAIR_EMS = 0.9, 0.1
 _MIN_ROW_OVERLAP = 0.5
 _LEAST_LINES_BESIDE, _BESIDE_EMS, _LINE_WORDS = 3, 0.5, 4
-"""Lines of prose beside which something may be set, the white space between, and words that make a line of prose."""
+"""Lines of prose beside which something may be set, the white space between, and words that make a
+line of prose."""
 _INDENT_EMS, _PITCH = 2.5, 2.0
-"""Lines of one stack of prose: how far their beginnings may be apart, and one below the other in heights of a line."""
+"""Lines of one stack of prose: how far their beginnings may be apart, and one below the other in
+heights of a line."""
 _ONE_GRID_EMS = 0.25
 _SHORT_SHARE = 0.15
 """A line that ends so much before the others, as a share of its width, ends a paragraph."""
@@ -46,7 +49,9 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
     """Single columns of segments, in reading order."""
     gutter = _gutter(segments) if cuts_left else None
     bands = _bands(segments, gutter) if gutter is not None else []
-    if gutter is None or not any(band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands):
+    if gutter is None or not any(
+        band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands
+    ):
         parts = _parts_beside_prose(segments) if cuts_left else []
         for part in parts:
             yield from regions(part, cuts_left - 1)
@@ -66,17 +71,23 @@ def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[lis
 
 
 def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """What stands above some lines of prose, what is set beside them, these lines, and what stands below, in reading
-    order; nothing where nothing is set beside prose."""
+    """What stands above some lines of prose, what is set beside them, these lines, and what stands
+    below, in reading order; nothing where nothing is set beside prose."""
     for stack in _stacks(segments):
-        among = [s for s in segments if s not in stack and stack[0].top < _middle(s) < stack[-1].bottom]
+        among = [
+            s for s in segments if s not in stack and stack[0].top < _middle(s) < stack[-1].bottom
+        ]
         if sum(map(str.isalpha, " ".join(s.text for s in among).split())) < _LINE_WORDS:
             continue  # numbers of notes or equations, marks of a list
         lines = stack
         if not _are_apart(among, lines):  # lines above and below what is set beside them are longer
             top, bottom = min(s.top for s in among), max(s.bottom for s in among)
             lines = [line for line in stack if top < _middle(line) < bottom]
-        if len(lines) >= _LEAST_LINES_BESIDE and _are_apart(among, lines) and _is_set_apart(among, lines):
+        if (
+            len(lines) >= _LEAST_LINES_BESIDE
+            and _are_apart(among, lines)
+            and _is_set_apart(among, lines)
+        ):
             rest = [s for s in segments if s not in among and s not in lines]
             above = [s for s in rest if _middle(s) < _middle(lines[0])]
             below = [s for s in rest if s not in above]
@@ -99,7 +110,8 @@ def _are_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
 
 
 def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Lines of prose below each other with one left edge, each from top to bottom, the highest stack first."""
+    """Lines of prose below each other with one left edge, each from top to bottom, the highest
+    stack first."""
     stacks: list[list[Segment]] = []
     for segment in sorted(segments, key=_middle):
         is_long = segment.right - segment.left >= _PROSE_EMS * segment.size
@@ -120,8 +132,9 @@ def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
-    """Whether texts beside lines of prose are not in rows with them, as a label is with what explains it: they are
-    prose themselves, of another size, or their lines have another distance, and no paragraph ends between each."""
+    """Whether texts beside lines of prose are not in rows with them, as a label is with what
+    explains it: they are prose themselves, of another size, or their lines have another distance,
+    and no paragraph ends between each."""
     places = [_middle(row[0]) for row in rows_of(among)]
     full = max(line.right for line in lines) - _SHORT_SHARE * (lines[0].right - lines[0].left)
     ends = [_middle(line) for line in lines if line.right < full]
@@ -145,8 +158,9 @@ def _middle(segment: Segment) -> float:
 def _gutter(segments: Sequence[Segment]) -> float | None:
     """The x, in points, of a gutter between two columns of prose; None if there is no gutter.
 
-    Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to the x crossed by the
-    fewest segments. Lines of the left column that are longer by a hair do not cross it.
+    Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to
+    the x crossed by the fewest segments. Lines of the left column that are longer by a hair do not
+    cross it.
     """
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
@@ -181,8 +195,9 @@ class _Band:
 def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
     """Slices from top to bottom, each read either down the columns beside the gutter or across it.
 
-    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table between prose is
-    judged by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
+    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table
+    between prose is judged by itself; neighbouring slices of one kind are then one band, because
+    such a gap is no end of a column.
     """
     bands: list[_Band] = []
     for piece in _slices(segments, gutter):
@@ -210,7 +225,8 @@ def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
 
 
 def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
-    """Whether a slice is read down one side of the gutter and then the other; None where nothing decides."""
+    """Whether a slice is read down one side of the gutter and then the other; None where nothing
+    decides."""
     if any(s.left < gutter < s.right for s in piece):
         return False
     across = [row for row in rows_of(piece) if row[0].right <= gutter <= row[-1].left]
@@ -223,21 +239,33 @@ def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
 def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
     """Whether a row on both sides is a line of prose on each, not a row of cells."""
     left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
-    return all(sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left) for side in (left, right))
+    return all(
+        sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left)
+        for side in (left, right)
+    )
 
 
 def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
     """Whether each side has at least three lines of prose."""
     start, end = min(s.left for s in piece), max(s.right for s in piece)
     sides = [
-        [s for s in piece if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)],
-        [s for s in piece if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)],
+        [
+            s
+            for s in piece
+            if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)
+        ],
+        [
+            s
+            for s in piece
+            if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)
+        ],
     ]
     return min(map(len, sides)) >= _MIN_PROSE_LINES
 
 
 def _width_of_prose(side: Any, size: Any) -> Any:
-    """Least width of a line of prose in a column of that width (or in one of several there) and in that font size."""
+    """Least width of a line of prose in a column of that width (or in one of several there) and in
+    that font size."""
     return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
 
 

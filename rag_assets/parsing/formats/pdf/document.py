@@ -1,7 +1,7 @@
 """PDF files with a text layer, read with PDFium and without any model.
 
-Pages without one are read by OCR where that is installed. A scan without is refused with advice; it never becomes an
-empty document.
+Pages without one are read by OCR where that is installed. A scan without is refused with advice; it
+never becomes an empty document.
 """
 
 from collections import Counter
@@ -48,8 +48,9 @@ class PageLines:
 def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a PDF into blocks with pages and boxes.
 
-    Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do about it), and
-    DocumentLimit when it has too many pages or characters. Single pages without text are named in the notes.
+    Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do
+    about it), and DocumentLimit when it has too many pages or characters. Single pages without text
+    are named in the notes.
     """
     with opened_pdf(file.content, settings.limits.max_pages) as pdf:
         ocr = PageReader(settings.limits.timeout_s) if is_installed() else None
@@ -58,14 +59,18 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         _demand_text(pdf, pages, missing)
         kept, n_dropped = without_running_text(lines, settings.running_header_share)
         if not any(page.upright or page.asides for page in kept):
-            if n_images := _n_image_pages(pdf, pages):  # scans whose only text is a stamp on every page
+            if n_images := _n_image_pages(
+                pdf, pages
+            ):  # scans whose only text is a stamp on every page
                 raise UnreadableDocument(
                     f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run "
                     "OCR first (e.g. with the docling extra) and put the result in its place."
                 )
             kept, n_dropped = lines, 0  # for example a short form that is filled in twice
         metadata, outline = pdf.get_metadata_value("Title"), Outline.of(pdf)
-        labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))  # "" where the file has none
+        labels = tuple(
+            pdf.get_page_label(index) or None for index in range(len(pdf))
+        )  # "" where the file has none
     by_page = [_groups_of(page) for page in kept]
     body = BodyStyle.of([group for page in by_page for group in page])
     by_page = [with_headings_joined(page, body) for page in by_page]
@@ -94,7 +99,9 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def read_pages(
-    pdf: "PdfDocument", lines_of: Callable[[PageText], Sequence[Sequence[Line]]], ocr: PageReader | None = None
+    pdf: "PdfDocument",
+    lines_of: Callable[[PageText], Sequence[Sequence[Line]]],
+    ocr: PageReader | None = None,
 ) -> tuple[list[PageText], list[PageLines]]:
     """Each page without its segments, and its lines as `lines_of` finds them in each layer.
 
@@ -117,7 +124,8 @@ def read_pages(
 
 
 def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
-    """The pages without running headers, footers, page numbers and stamps, and how many lines that were."""
+    """The pages without running headers, footers, page numbers and stamps, and how many lines that
+    were."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
 
     def placed(line: Line) -> PlacedLine:
@@ -125,11 +133,16 @@ def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list
 
     dropped = {id(line) for line in running(in_order, placed, share)}
     dropped |= {id(line) for page in pages for line in _stamps(page)}
-    n_pages_with = Counter(text for page in pages for text in {line.text for line in _at_an_angle(page)})
+    n_pages_with = Counter(
+        text for page in pages for text in {line.text for line in _at_an_angle(page)}
+    )
     stamped = {text for text, n in n_pages_with.items() if n > max(1, share * len(pages))}
     dropped |= {id(line) for page in pages for line in _at_an_angle(page) if line.text in stamped}
     kept = [
-        PageLines(_without(page.upright, dropped), tuple(filter(None, (_without(one, dropped) for one in page.asides))))
+        PageLines(
+            _without(page.upright, dropped),
+            tuple(filter(None, (_without(one, dropped) for one in page.asides))),
+        )
         for page in pages
     ]
     return kept, len(dropped)
@@ -140,9 +153,13 @@ def _without(lines: Sequence[Line], dropped: Set[int]) -> tuple[Line, ...]:
 
 
 def _stamps(page: PageLines) -> Iterator[Line]:
-    """The lines at an angle that stand beside all upright text: a label of an axis stands among it."""
+    """The lines at an angle that stand beside all upright text: a label of an axis stands among
+    it."""
     upright = [_box(line) for line in page.upright]
-    left, right = min((box.left for box in upright), default=0.0), max((box.right for box in upright), default=1.0)
+    left, right = (
+        min((box.left for box in upright), default=0.0),
+        max((box.right for box in upright), default=1.0),
+    )
     for line in _at_an_angle(page):
         if _box(line).right <= left or _box(line).left >= right:
             yield line
@@ -169,7 +186,9 @@ def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText], missing: str) ->
         return
     n_images = _n_image_pages(pdf, pages)
     if n_images:
-        raise UnreadableDocument(f"has no text layer ({_counted(n_images, 'page')} of images). {missing}")
+        raise UnreadableDocument(
+            f"has no text layer ({_counted(n_images, 'page')} of images). {missing}"
+        )
     raise UnreadableDocument(
         f"has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. {missing}"
     )
@@ -186,12 +205,17 @@ def _n_image_pages(pdf: "PdfDocument", pages: Sequence[PageText]) -> int:
 
 
 def _groups_of(page: PageLines) -> list[LineGroup]:
-    asides = [replace(group, is_aside=True) for lines in page.asides for group in line_groups(lines)]
+    asides = [
+        replace(group, is_aside=True) for lines in page.asides for group in line_groups(lines)
+    ]
     return [*line_groups(page.upright), *asides]
 
 
 def _title(
-    group: LineGroup | None, metadata: str, first_page: Sequence[LineGroup], everything: Sequence[LineGroup]
+    group: LineGroup | None,
+    metadata: str,
+    first_page: Sequence[LineGroup],
+    everything: Sequence[LineGroup],
 ) -> str:
     if metadata and (group is None or is_printed_on(metadata, first_page)):
         return metadata
@@ -202,21 +226,33 @@ def _title(
 
 
 def _unread(pages: Sequence[PageText]) -> list[int]:
-    return [page.number for page in pages if page.is_readable and not page.n_chars and page.has_content]
+    return [
+        page.number for page in pages if page.is_readable and not page.n_chars and page.has_content
+    ]
 
 
 def _notes(pages: Sequence[PageText], missing: str) -> tuple[str, ...]:
     notes = []
     if by_ocr := [page.number for page in pages if page.is_by_ocr]:
-        notes.append(f"Read by OCR: {_page_list(by_ocr)}. Letters and digits may be wrong: compare with the page.")
+        notes.append(
+            f"Read by OCR: {_page_list(by_ocr)}. Letters and digits may be wrong: compare with the page."
+        )
     if without_text := _unread(pages):
-        notes.append(f"No text layer on {_page_list(without_text)}: what stands there is missing. {missing}")
+        notes.append(
+            f"No text layer on {_page_list(without_text)}: what stands there is missing. {missing}"
+        )
     if cut_words := [page.number for page in pages if page.is_cut]:
-        notes.append(f"The text layer of {_page_list(cut_words)} cuts words in two, so they are not found. {missing}")
+        notes.append(
+            f"The text layer of {_page_list(cut_words)} cuts words in two, so they are not found. {missing}"
+        )
     if unreadable := [page.number for page in pages if not page.is_readable]:
-        notes.append(f"PDFium could not read {_page_list(unreadable)}: what stands there is missing.")
+        notes.append(
+            f"PDFium could not read {_page_list(unreadable)}: what stands there is missing."
+        )
     if cut := [page.number for page in pages if page.n_chars_left_out]:
-        notes.append(f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}.")
+        notes.append(
+            f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}."
+        )
     n_chars, n_garbled = sum(page.n_chars for page in pages), sum(page.n_garbled for page in pages)
     if n_garbled > _GARBLED_SHARE * n_chars:
         notes.append(

@@ -1,9 +1,9 @@
 """The lines and pictures drawn on a PDF page: the rules of its tables, and where its figures are.
 
-A rule is a straight line, or a filled rectangle so thin that it looks like one; some are drawn cell by cell, with a
-small square where cells meet. Pictures are image objects and form
-objects (drawings that were put into the page as a whole) smaller than the page and its text; what is drawn inside them
-is a figure's, never a table's.
+A rule is a straight line, or a filled rectangle so thin that it looks like one; some are drawn cell
+by cell, with a small square where cells meet. Pictures are image objects and form objects (drawings
+that were put into the page as a whole) smaller than the page and its text; what is drawn inside
+them is a figure's, never a table's.
 """
 
 import ctypes
@@ -29,7 +29,8 @@ _SHORTEST = 4.0
 _JOINS = 2.5
 """Pieces of one rule are at most so far apart, in points."""
 _PAGE_SHARE = 0.8
-"""A form or image that covers so much of the page, or of the place of its text, is the page itself, no figure on it."""
+"""A form or image that covers so much of the page, or of the place of its text, is the page itself,
+no figure on it."""
 _EMPTY_SHARE = 0.0005
 
 Rectangle = tuple[float, float, float, float]
@@ -39,7 +40,8 @@ Matrix = tuple[float, float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line: from `start` to `end` along its direction, `at` across it. Points of a frame."""
+    """A straight line: from `start` to `end` along its direction, `at` across it. Points of a
+    frame."""
 
     at: float
     start: float
@@ -90,7 +92,8 @@ class PageDrawings:
 
 
 def drawings_of(page: "PdfPage", geometry: Geometry, glyphs: Sequence[Glyph]) -> PageDrawings:
-    """The rules, shades and figures of a page; nothing for a page with more objects than a table could have."""
+    """The rules, shades and figures of a page; nothing for a page with more objects than a table
+    could have."""
     from pypdfium2 import raw
 
     found, frame = PageDrawings(), geometry.frame(0)
@@ -127,7 +130,10 @@ def _place_of_text(glyphs: Sequence[Glyph]) -> list[Rectangle]:
 
 def shared_size(one: Rectangle, other: Rectangle) -> float:
     """The size of the area two rectangles share, in square points."""
-    width, height = min(one[2], other[2]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[1], other[1])
+    width, height = (
+        min(one[2], other[2]) - max(one[0], other[0]),
+        min(one[3], other[3]) - max(one[1], other[1]),
+    )
     return max(width, 0.0) * max(height, 0.0)
 
 
@@ -138,8 +144,11 @@ def _covers(area: Rectangle, wholes: Sequence[Rectangle]) -> bool:
 _WHOLE: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
-def _objects(page: Any, geometry: Geometry, wholes: Sequence[Rectangle]) -> Iterator[tuple[int, Any, Matrix]]:
-    """Paths, images and forms, each with the matrix from its own coordinates' surroundings to the page.
+def _objects(
+    page: Any, geometry: Geometry, wholes: Sequence[Rectangle]
+) -> Iterator[tuple[int, Any, Matrix]]:
+    """Paths, images and forms, each with the matrix from its own coordinates' surroundings to the
+    page.
 
     Forms that cover the page or its text are opened: their paths come instead of them.
     """
@@ -150,7 +159,11 @@ def _objects(page: Any, geometry: Geometry, wholes: Sequence[Rectangle]) -> Iter
         form, matrix, depth = open_forms.pop()
         n = raw.FPDFPage_CountObjects(page) if form is None else raw.FPDFFormObj_CountObjects(form)
         for index in range(min(n, _MOST_OBJECTS + 1)):
-            item = raw.FPDFPage_GetObject(page, index) if form is None else raw.FPDFFormObj_GetObject(form, index)
+            item = (
+                raw.FPDFPage_GetObject(page, index)
+                if form is None
+                else raw.FPDFFormObj_GetObject(form, index)
+            )
             kind = raw.FPDFPageObj_GetType(item)
             is_form = kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_FORMS_DEEP
             if is_form and _covers(_bounds(item, matrix, geometry), wholes):
@@ -209,7 +222,9 @@ def _path(item: Any, matrix: Matrix, geometry: Geometry) -> tuple[list[Rectangle
         if _is_rule(area):
             lines.append(area)
         elif is_stroked.value:
-            lines += [side for pair in pairwise(outline) if _is_rule(side := _shown(pair, geometry))]
+            lines += [
+                side for pair in pairwise(outline) if _is_rule(side := _shown(pair, geometry))
+            ]
         elif fill.value:
             shades.append(area)
     return lines, shades
@@ -217,7 +232,9 @@ def _path(item: Any, matrix: Matrix, geometry: Geometry) -> tuple[list[Rectangle
 
 def _is_rule(area: Rectangle) -> bool:
     width, height = area[2] - area[0], area[3] - area[1]
-    return min(width, height) <= _THIN and max(width, height) >= max(_SHORTEST, 2 * min(width, height))
+    return min(width, height) <= _THIN and max(width, height) >= max(
+        _SHORTEST, 2 * min(width, height)
+    )
 
 
 def _outlines(item: Any, matrix: Matrix, n: int) -> list[list[tuple[float, float]]]:
@@ -242,7 +259,8 @@ def _outlines(item: Any, matrix: Matrix, n: int) -> list[list[tuple[float, float
 
 
 def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules sorted by `at`; pieces that touch along one line, or are drawn twice, are one. Joints alone are none."""
+    """Rules sorted by `at`; pieces that touch along one line, or are drawn twice, are one. Joints
+    alone are none."""
     joined: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (round(rule.at), rule.start)):
         last = joined[-1] if joined else None
@@ -250,4 +268,6 @@ def _joined(rules: Sequence[Rule]) -> tuple[Rule, ...]:
             joined[-1] = Rule(last.at, last.start, max(last.end, rule.end))
         else:
             joined.append(rule)
-    return tuple(sorted((rule for rule in joined if rule.length >= _SHORTEST), key=lambda rule: rule.at))
+    return tuple(
+        sorted((rule for rule in joined if rule.length >= _SHORTEST), key=lambda rule: rule.at)
+    )

@@ -1,7 +1,8 @@
-"""Where the figures of a page are: what is drawn near a "Figure 3" caption, with the labels in and around it.
+"""Where the figures of a page are: what is drawn near a "Figure 3" caption, with the labels in and
+around it.
 
-Lines of prose are never taken for words of a figure, not even inside a frame or a picture: a form may hold a whole
-page. A figure ends at them, at other captions and at tables.
+Lines of prose are never taken for words of a figure, not even inside a frame or a picture: a form
+may hold a whole page. A figure ends at them, at other captions and at tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,8 @@ _REACH, _TEXT_REACH = 12.0, 0.8
 _LEAST_WIDTH, _LEAST_HEIGHT = 30.0, 20.0
 _WORDS_OF_PROSE = 5
 _LEADING, _ALIGNED = 0.8, 1.0
-"""White space above the next line of prose, and how far its beginning may be moved, in heights of it."""
+"""White space above the next line of prose, and how far its beginning may be moved, in heights of
+it."""
 _THIN, _ACROSS = 3.0, 0.9
 """Height in points and share of the width of the text: a rule across the page."""
 _MOST_STEPS, _MOST_FIGURES = 60, 40
@@ -60,7 +62,11 @@ def figures_of(
     prose = _prose(segments)
     barriers = _boxes([*map(_box, prose), *captions.of_figures, *captions.of_tables, *tables])
     text_width = max(s.right for s in segments) - min(s.left for s in segments)
-    drawn = [one for one in drawings.ink if not (_is_line_of_page(one, text_width) or _meets(one, barriers).any())]
+    drawn = [
+        one
+        for one in drawings.ink
+        if not (_is_line_of_page(one, text_width) or _meets(one, barriers).any())
+    ]
     ink = _boxes([*drawn, *drawings.figures])
     known = {id(segment) for segment in prose}
     labels = [s for s in segments if id(s) not in known and not _meets(_box(s), barriers).any()]
@@ -87,10 +93,13 @@ def picture_of(line: Line, figures: Sequence[Figure]) -> Rectangle | None:
 
 
 def _prose(segments: Sequence[Segment]) -> list[Segment]:
-    """The segments that are lines of prose: some words beside each other, or directly below such."""
+    """The segments that are lines of prose: some words beside each other, or directly below
+    such."""
     prose: list[Segment] = []
     for segment in sorted(segments, key=lambda s: s.top):
-        n_words = sum(word.strip(".,;:()").isalpha() and len(word) > 1 for word in segment.text.split())
+        n_words = sum(
+            word.strip(".,;:()").isalpha() and len(word) > 1 for word in segment.text.split()
+        )
         if n_words >= _WORDS_OF_PROSE or any(_goes_on(above, segment) for above in prose[-8:]):
             prose.append(segment)
     return prose
@@ -103,8 +112,11 @@ def _goes_on(above: Segment, segment: Segment) -> bool:
     return is_below and is_alike and abs(above.left - segment.left) <= _ALIGNED * height
 
 
-def _area_beside(caption: Rectangle, ink: Boxes, pieces: Boxes, reach: Boxes, barriers: Boxes) -> Rectangle | None:
-    """What is drawn above or below a caption, whichever is nearer, with all pieces near it up to the next barrier."""
+def _area_beside(
+    caption: Rectangle, ink: Boxes, pieces: Boxes, reach: Boxes, barriers: Boxes
+) -> Rectangle | None:
+    """What is drawn above or below a caption, whichever is nearer, with all pieces near it up to
+    the next barrier."""
     nearest: tuple[float, Rectangle] | None = None
     for top, bottom in _free_bands(caption, barriers):
         own, inside = _cut(ink, top, bottom), _cut(pieces, top, bottom)
@@ -114,22 +126,25 @@ def _area_beside(caption: Rectangle, ink: Boxes, pieces: Boxes, reach: Boxes, ba
         if gap > _MOST_APART or (nearest and gap >= nearest[0]):
             continue
         is_inside = inside[:, 3] > inside[:, 1]
-        area = _grown(_union(own[seeds & (gaps == gap)]), caption, inside[is_inside], reach[is_inside])
+        area = _grown(
+            _union(own[seeds & (gaps == gap)]), caption, inside[is_inside], reach[is_inside]
+        )
         if area[2] - area[0] >= _LEAST_WIDTH and area[3] - area[1] >= _LEAST_HEIGHT:
             nearest = gap, area
     return nearest[1] if nearest else None
 
 
 def _free_bands(caption: Rectangle, barriers: Boxes) -> Iterator[tuple[float, float]]:
-    """Top and bottom of the space above a caption and of that below it, up to the next barrier of its width."""
+    """Top and bottom of the space above a caption and of that below it, up to the next barrier of
+    its width."""
     beside = barriers[(barriers[:, 0] < caption[2]) & (barriers[:, 2] > caption[0])]
     yield max(beside[beside[:, 3] <= caption[1] + 1, 3], default=-np.inf), caption[1]
     yield caption[3], min(beside[beside[:, 1] >= caption[3] - 1, 1], default=np.inf)
 
 
 def _grown(area: Rectangle, caption: Rectangle, pieces: Boxes, reach: Boxes) -> Rectangle:
-    """An area with all pieces that can be reached from it, one after the other; panels may stand as far apart as their
-    caption is wide."""
+    """An area with all pieces that can be reached from it, one after the other; panels may stand as
+    far apart as their caption is wide."""
     for _ in range(_MOST_STEPS):
         near = (
             (pieces[:, 0] - reach <= max(area[2], caption[2]))
@@ -145,7 +160,8 @@ def _grown(area: Rectangle, caption: Rectangle, pieces: Boxes, reach: Boxes) -> 
 
 
 def _cut(boxes: Boxes, top: float, bottom: float) -> Boxes:
-    """The boxes as far as they lie between two heights; pictures may have empty margins that reach over text."""
+    """The boxes as far as they lie between two heights; pictures may have empty margins that reach
+    over text."""
     cut = boxes.copy()
     cut[:, 1], cut[:, 3] = np.maximum(cut[:, 1], top), np.minimum(cut[:, 3], bottom)
     return cut
@@ -165,7 +181,10 @@ def _is_line_of_page(ink: Rectangle, text_width: float) -> bool:
 def _meets(box: Rectangle, others: Boxes) -> NDArray[np.bool_]:
     left, top, right, bottom = box
     met: NDArray[np.bool_] = (
-        (others[:, 0] < right) & (others[:, 2] > left) & (others[:, 1] < bottom) & (others[:, 3] > top)
+        (others[:, 0] < right)
+        & (others[:, 2] > left)
+        & (others[:, 1] < bottom)
+        & (others[:, 3] > top)
     )
     return met
 
@@ -180,4 +199,7 @@ def _box(segment: Segment) -> Rectangle:
 
 def _holds(area: Rectangle, segment: Segment) -> bool:
     left, top, right, bottom = area
-    return left <= (segment.left + segment.right) / 2 <= right and top <= (segment.top + segment.bottom) / 2 <= bottom
+    return (
+        left <= (segment.left + segment.right) / 2 <= right
+        and top <= (segment.top + segment.bottom) / 2 <= bottom
+    )

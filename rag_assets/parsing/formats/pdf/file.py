@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 _HEADER_WINDOW = 1024
-"""A PDF may start with other bytes; readers look for its header in the first 1024 (PDF 1.7, appendix H.3.4.1)."""
+"""A PDF may start with other bytes; readers look for its header in the first 1024 (PDF 1.7,
+appendix H.3.4.1)."""
 
 
 def looks_like_pdf(head: bytes) -> bool:
@@ -23,13 +24,16 @@ def looks_like_pdf(head: bytes) -> bool:
 
 @contextmanager
 def opened_pdf(content: bytes, max_pages: int) -> Iterator["PdfDocument"]:
-    """The PDF of those bytes, open while the block runs, with at least one and at most `max_pages` pages.
+    """The PDF of those bytes, open while the block runs, with at least one and at most `max_pages`
+    pages.
 
-    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit; the message is a phrase
-    that can follow the name of the file.
+    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit; the
+    message is a phrase that can follow the name of the file.
     """
     if not looks_like_pdf(content):
-        raise UnreadableDocument(f"{_what_it_is(content)}. Give it the right name or replace it by the PDF.")
+        raise UnreadableDocument(
+            f"{_what_it_is(content)}. Give it the right name or replace it by the PDF."
+        )
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
@@ -48,7 +52,8 @@ def opened_pdf(content: bytes, max_pages: int) -> Iterator["PdfDocument"]:
 
 
 def text_layer(content: bytes, max_pages: int) -> str:
-    """The words of all pages as PDFium orders them. Raises what `opened_pdf` does, and where a page cannot be read."""
+    """The words of all pages as PDFium orders them. Raises what `opened_pdf` does, and where a page
+    cannot be read."""
     from pypdfium2 import PdfiumError
 
     with opened_pdf(content, max_pages) as pdf:

@@ -1,7 +1,9 @@
-"""What was typed into the fields of a form: PDFium keeps it apart from the text of the page, where readers see it.
+"""What was typed into the fields of a form: PDFium keeps it apart from the text of the page, where
+readers see it.
 
-Fields of text and of choices become text of the page, at their places. Buttons, check boxes and lists are left out,
-since they show what could have been chosen; so are comments of readers and empty fields.
+Fields of text and of choices become text of the page, at their places. Buttons, check boxes and
+lists are left out, since they show what could have been chosen; so are comments of readers and
+empty fields.
 """
 
 import logging
@@ -16,12 +18,15 @@ _EMPTY = 2
 
 
 def page_as_filled(pdf: "PdfDocument", index: int) -> "PdfPage":
-    """Page `index` (0-based) with the values of its fields as text. Raises PdfiumError if it cannot be loaded."""
+    """Page `index` (0-based) with the values of its fields as text. Raises PdfiumError if it cannot
+    be loaded."""
     from pypdfium2 import raw
 
     if pdf.get_formtype() == raw.FORMTYPE_NONE:
         return pdf[index]
-    logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA, which repeats the fields
+    logging.getLogger("pypdfium2").setLevel(
+        logging.ERROR
+    )  # it warns of XFA, which repeats the fields
     pdf.init_forms()
     with closing(pdf[index]) as page:
         for at in reversed(range(raw.FPDFPage_GetAnnotCount(page))):

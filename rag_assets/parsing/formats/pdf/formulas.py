@@ -1,4 +1,5 @@
-"""Which lines of a column are pieces of displayed formulas: hardly any words, mathematical signs, set apart from prose.
+"""Which lines of a column are pieces of displayed formulas: hardly any words, mathematical signs,
+set apart from prose.
 
 A formula inside a sentence stays in its line of prose.
 """
@@ -18,8 +19,8 @@ _WORD = re.compile("[^\\W\\d_\U0001d400-\U0001d7ff]{3,}[.,;:]?")
 _EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3})*[a-z]?\)")
 _ADDRESS = re.compile(r"@|://|www\.")
 _SIGNS, _NO_SIGNS = frozenset(("Sm", "Co")), frozenset("∗|~")
-"""Unicode's mathematical signs, and the private code points of brackets that are put together from pieces; those that
-stand in prose too prove nothing."""
+"""Unicode's mathematical signs, and the private code points of brackets that are put together from
+pieces; those that stand in prose too prove nothing."""
 _SET_APART_EMS, _SET_APART_HEIGHTS = 1.0, 0.35
 _NEAR = 0.5
 """White space between two pieces of one formula, in heights of the higher one, at most."""
@@ -38,7 +39,8 @@ def formula_lines(lines: Sequence[Line], usual_gap: float) -> Set[int]:
     found = {
         at
         for at, line in enumerate(lines)
-        if _reads_as_formula(line, words[at]) and (indented[at] or _stands_alone(lines, at, usual_gap))
+        if _reads_as_formula(line, words[at])
+        and (indented[at] or _stands_alone(lines, at, usual_gap))
     }
     for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
         for at in order:
@@ -68,7 +70,8 @@ def _is_sign(character: str) -> bool:
 
 
 def _stands_alone(lines: Sequence[Line], at: int, usual_gap: float) -> bool:
-    """Whether there is more white space above and below a line than between those of a paragraph."""
+    """Whether there is more white space above and below a line than between those of a
+    paragraph."""
     least = usual_gap + _SET_APART_HEIGHTS * lines[at].height
     above = lines[at].top - lines[at - 1].bottom if at else least
     below = lines[at + 1].top - lines[at].bottom if at + 1 < len(lines) else least
@@ -76,4 +79,6 @@ def _stands_alone(lines: Sequence[Line], at: int, usual_gap: float) -> bool:
 
 
 def _is_near(line: Line, other: Line) -> bool:
-    return max(line.top - other.bottom, other.top - line.bottom) <= _NEAR * max(line.height, other.height)
+    return max(line.top - other.bottom, other.top - line.bottom) <= _NEAR * max(
+        line.height, other.height
+    )

@@ -1,4 +1,5 @@
-"""The first pages of a PDF as they tell of its paper: its title, its blocks, and the text in the margins.
+"""The first pages of a PDF as they tell of its paper: its title, its blocks, and the text in the
+margins.
 
 A record that came with another file of the paper is held against them.
 """
@@ -40,13 +41,18 @@ def printed_front(file: RawFile, settings: ParsingSettings) -> PrintedFront:
         document = parse_pdf(RawFile(file.paper_id, file.path, content.getvalue()), settings)
         opening = next((block.page_start for block in document.blocks if block.page_start), 1)
         upright = read_page(pdf, opening - 1).layers[:1]
-        as_set = {line.text: _as_set(line) for layer in upright for line in lines_in_reading_order(layer)[:_MOST_SET]}
+        as_set = {
+            line.text: _as_set(line)
+            for layer in upright
+            for line in lines_in_reading_order(layer)[:_MOST_SET]
+        }
     lines = tuple(_with_lines_as_set(block.text, as_set) for block in document.blocks[:_MOST_LINES])
     return PrintedFront(document.title, lines, "\n".join(text.splitlines()))
 
 
 def _with_lines_as_set(text: str, as_set: Mapping[str, str]) -> str:
-    """The text of a block with the ends of its lines, as far as it was joined from them without a change."""
+    """The text of a block with the ends of its lines, as far as it was joined from them without a
+    change."""
     parts: list[str] = []
     while line := next((line for line in as_set if text.startswith(line)), None):
         parts.append(as_set[line])
@@ -55,7 +61,8 @@ def _with_lines_as_set(text: str, as_set: Mapping[str, str]) -> str:
 
 
 def _as_set(line: Line) -> str:
-    """A line with a tab where a wide gap parts two names, and a star where a raised mark refers to a footnote."""
+    """A line with a tab where a wide gap parts two names, and a star where a raised mark refers to
+    a footnote."""
     return "\t".join(map(_with_stars, line.segments))
 
 

@@ -1,7 +1,8 @@
 """The characters of one PDF page as it is shown: place, direction and font of each.
 
-The only module that calls PDFium's text functions. Coordinates are points with the origin at the top left of the
-page as it is shown (crop box and page rotation applied). `Frame` turns them so that text runs from left to right.
+The only module that calls PDFium's text functions. Coordinates are points with the origin at the
+top left of the page as it is shown (crop box and page rotation applied). `Frame` turns them so that
+text runs from left to right.
 """
 
 import ctypes
@@ -20,23 +21,35 @@ if TYPE_CHECKING:
 _SKEW_TOLERANCE_QUARTERS = 0.1
 SKEWED = -1
 _STYLE_CHANGE = 0.05
-"""Fonts are asked for at the start of a word, and inside it where the height of the characters changes."""
+"""Fonts are asked for at the start of a word, and inside it where the height of the characters
+changes."""
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi|-bd|cmbx|-medi\b|medi$", re.IGNORECASE)
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|slanted|-it\b", re.IGNORECASE)
 _ITALIC_FLAG = 1 << 6
 _BOLD_WEIGHT = 600
 _FONT_NAME_BYTES = 256
 _ACCENTS = dict(
-    zip("`´ˆ˜¯˘˙¨˚˝ˇ¸", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327", strict=True)
+    zip(
+        "`´ˆ˜¯˘˙¨˚˝ˇ¸",
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
+        strict=True,
+    )
 )
-"""Accents with a width of their own, and those that combine with a letter (Unicode, Spacing Modifier Letters)."""
+"""Accents with a width of their own, and those that combine with a letter (Unicode, Spacing
+Modifier Letters)."""
 _PRIVATE = {
-    **dict(zip("\uf001\uf002\uf0b7\uf0a7\uf0a8\uf0d8\uf06c\uf06e\uf076\uf0fc", "ﬁﬂ•▪▫➢●■❖✓", strict=True)),
+    **dict(
+        zip(
+            "\uf001\uf002\uf0b7\uf0a7\uf0a8\uf0d8\uf06c\uf06e\uf076\uf0fc",
+            "ﬁﬂ•▪▫➢●■❖✓",
+            strict=True,
+        )
+    ),
     **{chr(0xF730 + n): str(n) for n in range(10)},
     **{chr(0xF761 + n): chr(ord("A") + n) for n in range(26)},
 }
-"""Characters of Unicode's private area by what fonts show there: ligatures, the bullets of Symbol and Wingdings, and
-the old-style figures and small capitals of Adobe's Glyph List."""
+"""Characters of Unicode's private area by what fonts show there: ligatures, the bullets of Symbol
+and Wingdings, and the old-style figures and small capitals of Adobe's Glyph List."""
 _LAM, _ALEFS = "ل", "اأإآ"
 _SAME_PLACE = 1.0
 """Characters that are less than about this apart, in points, are at one place."""
@@ -55,7 +68,8 @@ class Frame:
     shown_width: float
     shown_height: float
     quarter_turns: int
-    """How often the text of this frame is turned clockwise by 90 degrees on the page as it is shown."""
+    """How often the text of this frame is turned clockwise by 90 degrees on the page as it is
+    shown."""
     is_by_ocr: bool
     """Its text was read from the picture of the page."""
 
@@ -86,7 +100,8 @@ class FontStyle:
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """A character as it is shown: coordinates in points of the page, origin top left; white space has no place."""
+    """A character as it is shown: coordinates in points of the page, origin top left; white space
+    has no place."""
 
     text: str
     left: float
@@ -116,7 +131,9 @@ class Geometry:
         turns = page.get_rotation() // 90
         return cls(number, left, bottom, max(right - left, 1.0), max(top - bottom, 1.0), turns)
 
-    def shown(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
+    def shown(
+        self, left: float, bottom: float, right: float, top: float
+    ) -> tuple[float, float, float, float]:
         l, r = left - self.left, right - self.left  # noqa: E741
         t, b = self.height - (top - self.bottom), self.height - (bottom - self.bottom)
         return turned((l, t, r, b), self.turns, self.width, self.height)
@@ -129,7 +146,8 @@ class Geometry:
 def turned(
     box: tuple[float, float, float, float], turns: int, width: float, height: float
 ) -> tuple[float, float, float, float]:
-    """`box` (left, top, right, bottom) on a page of that size after clockwise quarter turns of the page."""
+    """`box` (left, top, right, bottom) on a page of that size after clockwise quarter turns of the
+    page."""
     l, t, r, b = box  # noqa: E741
     for _ in range(turns % 4):
         l, t, r, b = height - b, l, height - t, r  # noqa: E741
@@ -138,10 +156,11 @@ def turned(
 
 
 def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph]:
-    """The characters in the order of the file; characters outside the page and control characters are left out.
+    """The characters in the order of the file; characters outside the page and control characters
+    are left out.
 
-    An accent drawn as a character of its own over a letter becomes part of the letter, and the white space that PDFium
-    sees around it is dropped.
+    An accent drawn as a character of its own over a letter becomes part of the letter, and the
+    white space that PDFium sees around it is dropped.
     """
     glyphs = _drawn_once(_drawn(raw_textpage, n_chars, geometry))
     dropped: set[int] = set()
@@ -155,7 +174,8 @@ def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> list[Glyph
 
 
 def _drawn_once(glyphs: Iterable[Glyph]) -> list[Glyph]:
-    """The characters without those drawn again at their place, as programs do for bold type and shadows.
+    """The characters without those drawn again at their place, as programs do for bold type and
+    shadows.
 
     The two letters of a ligature follow each other at one place: these are no repetition.
     """
@@ -165,24 +185,38 @@ def _drawn_once(glyphs: Iterable[Glyph]) -> list[Glyph]:
         left, top = glyph.left / _SAME_PLACE, glyph.top / _SAME_PLACE
         cells = ((glyph.text, int(left), int(top)), (glyph.text, -int(left + 0.5), -int(top + 0.5)))
         if glyph.text.isspace() or all(seen.get(cell, at) >= at - 1 for cell in cells):
-            if glyph.text == _LAM and kept and kept[-1].text in _ALEFS and kept[-1].left == glyph.left:
-                kept[-1], glyph = glyph, kept[-1]  # PDFium turns the letters of this ligature round with the line
+            if (
+                glyph.text == _LAM
+                and kept
+                and kept[-1].text in _ALEFS
+                and kept[-1].left == glyph.left
+            ):
+                kept[-1], glyph = (
+                    glyph,
+                    kept[-1],
+                )  # PDFium turns the letters of this ligature round with the line
             kept.append(glyph)
             seen.update(dict.fromkeys(cells, at))
     return kept
 
 
 def _accented(accent: Glyph, letter: Glyph) -> Glyph | None:
-    """The letter with an accent that is drawn over it; None where they are apart or make no character."""
+    """The letter with an accent that is drawn over it; None where they are apart or make no
+    character."""
     middle = (accent.left + accent.right) / 2
-    if not letter.left <= middle <= letter.right or accent.bottom <= letter.top or letter.bottom <= accent.top:
+    if (
+        not letter.left <= middle <= letter.right
+        or accent.bottom <= letter.top
+        or letter.bottom <= accent.top
+    ):
         return None
     text = normalize("NFC", _WITH_DOT.get(letter.text, letter.text) + _ACCENTS[accent.text])
     return replace(letter, text=text) if len(text) == 1 else None
 
 
 def _spaces_inside(glyphs: list[Glyph], at: int) -> list[int]:
-    """White space beside the accent at `at` that has no place of its own: the characters around it touch."""
+    """White space beside the accent at `at` that has no place of its own: the characters around it
+    touch."""
     spaces = [n for n in (at - 1, at + 1) if 0 <= n < len(glyphs) and glyphs[n].text.isspace()]
     first, last = min([at, *spaces]) - 1, max([at, *spaces]) + 1
     if not spaces or first < 0 or last >= len(glyphs):
@@ -204,14 +238,18 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
             if is_ligature:
                 raw.FPDFText_GetLooseCharBox(raw_textpage, index, rect_ref)
                 left, _, right, _ = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
-                if place[0] < (left + right) / 2 < place[2]:  # hidden under the letters of a ligature
+                if (
+                    place[0] < (left + right) / 2 < place[2]
+                ):  # hidden under the letters of a ligature
                     continue
             styled_height = 0.0
             yield Glyph(text, 0.0, 0.0, 0.0, 0.0, turn, style)
             continue
         raw.FPDFText_GetLooseCharBox(raw_textpage, index, rect_ref)
         left, top, right, bottom = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
-        if not (-1 <= left + right <= 2 * page_width + 1 and -1 <= top + bottom <= 2 * page_height + 1):
+        if not (
+            -1 <= left + right <= 2 * page_width + 1 and -1 <= top + bottom <= 2 * page_height + 1
+        ):
             continue
         is_ligature, place = (left, top, right, bottom) == place, (left, top, right, bottom)
         if abs(rect.top - rect.bottom - styled_height) > _STYLE_CHANGE * styled_height:
@@ -221,7 +259,8 @@ def _drawn(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyp
 
 
 def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
-    """Index and text of each character; surrogate halves are put together, control characters left out."""
+    """Index and text of each character; surrogate halves are put together, control characters left
+    out."""
     from pypdfium2 import raw
 
     high = 0

@@ -1,7 +1,8 @@
 """Which groups of lines are headings, and how deep: learned from those that are sure.
 
-Sure are the entries of the file's own outline, the usual names of sections, and numbers. What is set like one of them,
-or larger or bolder than the body, is a heading too where it stands alone above the text that it opens.
+Sure are the entries of the file's own outline, the usual names of sections, and numbers. What is
+set like one of them, or larger or bolder than the body, is a heading too where it stands alone
+above the text that it opens.
 """
 
 import re
@@ -13,10 +14,22 @@ from itertools import groupby
 
 from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, heading_number
 from rag_assets.core.text.names import lists_names, names_only
-from rag_assets.core.text.section_names import is_plain_section_name, names_closing_matter, names_references, zone_named
+from rag_assets.core.text.section_names import (
+    is_plain_section_name,
+    names_closing_matter,
+    names_references,
+    zone_named,
+)
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.outline import Outline
-from rag_assets.parsing.formats.pdf.styles import MOST, BodyStyle, HeadingStyle, font_of, is_caps, stands_out
+from rag_assets.parsing.formats.pdf.styles import (
+    MOST,
+    BodyStyle,
+    HeadingStyle,
+    font_of,
+    is_caps,
+    stands_out,
+)
 
 _NOT_SMALLER = 0.85
 _SMALL_CAPITALS = 0.65
@@ -25,7 +38,8 @@ _MAX_WORDS = 20
 _MAX_LINES = 4
 _MAX_LEVEL = 6
 _TOUCHING, _SPACED = 0.75, 1.3
-"""White space between two lines of one heading, at most: in heights of a line, and compared with lines of the body."""
+"""White space between two lines of one heading, at most: in heights of a line, and compared with
+lines of the body."""
 _MAX_PASSED = 12
 _WORDS_OF_PROSE = 8
 _NAMED_LEVELS = (
@@ -43,7 +57,8 @@ _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
 
 
 def with_headings_joined(groups: Sequence[LineGroup], body: BodyStyle) -> list[LineGroup]:
-    """The groups, those put together that are lines of one heading or title: set alike, unlike the body, touching."""
+    """The groups, those put together that are lines of one heading or title: set alike, unlike the
+    body, touching."""
     joined: list[LineGroup] = []
     for group in groups:
         if joined and _goes_on(joined[-1], group, body):
@@ -65,9 +80,13 @@ def _goes_on(above: LineGroup, group: LineGroup, body: BodyStyle) -> bool:
     if len(above.lines) + len(group.lines) > _MAX_LINES or not stands_out(above, body):
         return False
     style, other = HeadingStyle.of(above), HeadingStyle.of(group)
-    is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(other, is_caps=False)
+    is_alike = style.is_caps >= other.is_caps and replace(style, is_caps=False) == replace(
+        other, is_caps=False
+    )
     texts = (above.plain_text, group.plain_text)
-    return is_alike and heading_number(texts[1]) is None and not any(map(is_plain_section_name, texts))
+    return (
+        is_alike and heading_number(texts[1]) is None and not any(map(is_plain_section_name, texts))
+    )
 
 
 @dataclass(frozen=True)
@@ -84,7 +103,11 @@ class Headings:
         """The level of each heading, 1 for main sections, by the `id` of its group."""
         body = BodyStyle.of(self.groups)
         may_be = [group is not self.title and _may_be_heading(group, body) for group in self.groups]
-        sure = {at for at, group in enumerate(self.groups) if may_be[at] and self._is_sure(at, group, body)}
+        sure = {
+            at
+            for at, group in enumerate(self.groups)
+            if may_be[at] and self._is_sure(at, group, body)
+        }
         sure -= self._out_of_sequence(sorted(sure))
         start = self._end_of_head(sure)
         learned = {HeadingStyle.of(self.groups[at]) for at in sure}
@@ -92,7 +115,9 @@ class Headings:
         opening = opening_text(self.groups, may_be, body)
         for at in [at for at, may in enumerate(may_be) if may and at >= start]:
             is_like = HeadingStyle.of(self.groups[at]) in learned
-            if (at in opening or is_like) and self._is_like(self.groups[at], is_like and at in opening, body):
+            if (at in opening or is_like) and self._is_like(
+                self.groups[at], is_like and at in opening, body
+            ):
                 found.add(at)
         found |= self._parents(found, may_be)
         headings = [self.groups[at] for at in sorted(found)]
@@ -111,8 +136,13 @@ class Headings:
         return len(number.parts) > 1 or group.italic > MOST or stands_out(group, body)
 
     def _out_of_sequence(self, sure: Sequence[int]) -> set[int]:
-        """Numbered ones that are items of a list: outside the longest rising row of numbers, and set otherwise."""
-        numbered = [(at, n.values) for at in sure if (n := heading_number(self.groups[at].plain_text)) and not n.label]
+        """Numbered ones that are items of a list: outside the longest rising row of numbers, and
+        set otherwise."""
+        numbered = [
+            (at, n.values)
+            for at in sure
+            if (n := heading_number(self.groups[at].plain_text)) and not n.label
+        ]
         ends: list[tuple[int, ...]] = []
         places: list[int] = []
         for _, values in numbered:
@@ -128,8 +158,8 @@ class Headings:
         return {at for at, _ in numbered if HeadingStyle.of(self.groups[at]) not in styles}
 
     def _end_of_head(self, sure: Set[int]) -> int:
-        """The index after the journal's name, the title and the authors: that of the first heading with a usual name or
-        a number on the first page, or else the one after the title."""
+        """The index after the journal's name, the title and the authors: that of the first heading
+        with a usual name or a number on the first page, or else the one after the title."""
         for at in sorted(sure):
             text = self.groups[at].plain_text
             is_opening = is_plain_section_name(text) and not names_references(text)
@@ -138,7 +168,8 @@ class Headings:
         return next((at + 1 for at, group in enumerate(self.groups) if group is self.title), 0)
 
     def _is_like(self, group: LineGroup, is_learned: bool, body: BodyStyle) -> bool:
-        """Whether a group in a style that stands out from the body's, or in a learned one, reads like a heading."""
+        """Whether a group in a style that stands out from the body's, or in a learned one, reads
+        like a heading."""
         text = group.plain_text.strip()
         if text.endswith((".", ";", ":")) or text[0].islower() or group.kind is GroupKind.ITEM:
             return False
@@ -165,8 +196,8 @@ class Headings:
         return parents
 
     def _levels_of(self, headings: Sequence[LineGroup]) -> list[int]:
-        """Numbers, then the outline, state a level; the others have the level of those they look like, or one below all
-        that stand out more."""
+        """Numbers, then the outline, state a level; the others have the level of those they look
+        like, or one below all that stand out more."""
         styles = [HeadingStyle.of(heading) for heading in headings]
         stated = self._stated(headings)
         votes: dict[HeadingStyle, Counter[int]] = defaultdict(Counter)
@@ -195,8 +226,12 @@ class Headings:
     def _stated(self, headings: Sequence[LineGroup]) -> list[int | None]:
         texts = [heading.plain_text for heading in headings]
         numbered = [number.style for text in texts if (number := heading_number(text))]
-        is_letter = "letter" in numbered[: numbered.index("roman")] if "roman" in numbered else False
-        numbers: set[NumberStyle] = set(numbered) - ({"roman"} if is_letter else set())  # "I." after "H."
+        is_letter = (
+            "letter" in numbered[: numbered.index("roman")] if "roman" in numbered else False
+        )
+        numbers: set[NumberStyle] = set(numbered) - (
+            {"roman"} if is_letter else set()
+        )  # "I." after "H."
         depths = [self.outline.depth(heading.plain_text, heading.page) for heading in headings]
         known = {depth for depth in depths if depth}
         stated: list[int | None] = []
@@ -232,7 +267,10 @@ def _is_prose(group: LineGroup, body: BodyStyle) -> bool:
 
 
 def _is_under(group: LineGroup, above: LineGroup) -> bool:
-    is_below = group.lines[0].frame == above.lines[0].frame and group.top >= above.bottom - _TOUCHING * above.size
+    is_below = (
+        group.lines[0].frame == above.lines[0].frame
+        and group.top >= above.bottom - _TOUCHING * above.size
+    )
     return is_below and min(group.right, above.right) > max(group.left, above.left)
 
 
@@ -240,10 +278,14 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     text = group.plain_text.strip()
     if not group.is_prose or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
-    if any(len(line.cells) > 1 and line.cells[-1].isdigit() for line in group.lines):  # an entry of contents
+    if any(
+        len(line.cells) > 1 and line.cells[-1].isdigit() for line in group.lines
+    ):  # an entry of contents
         return False
     is_name = is_plain_section_name(text)
-    smallest = _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
+    smallest = (
+        _SMALL_CAPITALS if is_name or (is_caps(text) and heading_number(text)) else _NOT_SMALLER
+    )
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):
         return False
     n_letters = sum(character.isalpha() for character in text)
@@ -255,17 +297,21 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
 def caption_kind(group: LineGroup) -> str | None:
     """ "table" or "figure" when the group is a caption, else None.
 
-    A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that starts with "Figure 3"
-    is not one.
+    A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that
+    starts with "Figure 3" is not one.
     """
     return kind_of_caption(group.plain_text, group.lines[0].bold) if group.is_prose else None
 
 
 def kind_of_caption(text: str, bold: float) -> str | None:
-    """Like `caption_kind`, for a text whose first line has that share of bold characters. "Exhibit 3" alone numbers an
-    annex of a report, with tables more often than figures."""
+    """Like `caption_kind`, for a text whose first line has that share of bold characters. "Exhibit
+    3" alone numbers an annex of a report, with tables more often than figures."""
     match = _CAPTION.match(text)
     is_alone = match is not None and match.end() == len(text.rstrip())
-    if match is None or (is_alone and match["annex"]) or not (match["stop"] or is_alone or bold > _BOLD_LABEL):
+    if (
+        match is None
+        or (is_alone and match["annex"])
+        or not (match["stop"] or is_alone or bold > _BOLD_LABEL)
+    ):
         return None
     return "table" if match["table"] else "figure"

@@ -16,7 +16,9 @@ from rag_assets.parsing.formats.pdf.text import Layer, Segment
 _CELL_GAP_EMS, _SIDE_GAP_EMS = 1.3, 2.0
 _LARGER_TEXT = 1.4
 _MAX_TITLE_LINES = 40
-_MARKER = re.compile(r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]")
+_MARKER = re.compile(
+    r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]"
+)
 _CURRENCY = re.compile(r"[$€£¥]")
 _NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*⁰¹²³⁴-⁹⁻,]*")
 _CLOSING = re.compile(r"[)%]+")
@@ -36,7 +38,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of prose, or a row of a table when it has several cells. Coordinates in points of its frame."""
+    """A line of prose, or a row of a table when it has several cells. Coordinates in points of its
+    frame."""
 
     frame: Frame
     column: Column
@@ -102,7 +105,9 @@ def _beside_larger_text(segments: Sequence[Segment], usual: float) -> set[Segmen
     top, bottom = min(large.top for _, large in pairs), max(large.bottom for _, large in pairs)
     if left < edge:
         return set()
-    return {s for s in segments if s.left >= left - 1 and s.bottom > top and s.top < bottom + 2 * s.size}
+    return {
+        s for s in segments if s.left >= left - 1 and s.bottom > top and s.top < bottom + 2 * s.size
+    }
 
 
 def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
@@ -133,7 +138,9 @@ def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
             cells[-1].append(segment)
         else:
             cells.append([segment])
-    if len(cells) == 2 and _MARKER.fullmatch(cells[0][0].text):  # a list item or a numbered heading, not a row
+    if len(cells) == 2 and _MARKER.fullmatch(
+        cells[0][0].text
+    ):  # a list item or a numbered heading, not a row
         return [[*cells[0], *cells[1]]]
     return cells
 
@@ -141,7 +148,9 @@ def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
 def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
     if _NUMBER.fullmatch(segment.text) and _NUMBER.fullmatch(cell[-1].text):
         return False
-    if _CURRENCY.fullmatch(segment.text):  # the sign of an amount starts its cell, however near the last one is
+    if _CURRENCY.fullmatch(
+        segment.text
+    ):  # the sign of an amount starts its cell, however near the last one is
         return False
     gap = max(segment.left - max(s.right for s in cell), min(s.left for s in cell) - segment.right)
     if gap <= _CELL_GAP_EMS * min(segment.size, cell[-1].size):

@@ -1,4 +1,5 @@
-"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, no part of the text."""
+"""The numbers that manuscripts print beside their lines: in a margin, rising by one or by five, no
+part of the text."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,7 +37,8 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class _Numbered:
-    """A run of words that begins or ends with a number, with places counted from the margin inwards."""
+    """A run of words that begins or ends with a number, with places counted from the margin
+    inwards."""
 
     value: int
     inner: float
@@ -48,12 +50,19 @@ class _Numbered:
 
 
 def line_numbers(segments: Sequence[Run]) -> set[int]:
-    """The `id` of each character of a line number in the left or right margin of a page with upright text.
+    """The `id` of each character of a line number in the left or right margin of a page with
+    upright text.
 
-    They stand outside of all text but a few outliers, rise by a constant step over lines with one distance, and most
-    stand beside prose: the numbers of a list, of references or of the rows of a table do not.
+    They stand outside of all text but a few outliers, rise by a constant step over lines with one
+    distance, and most stand beside prose: the numbers of a list, of references or of the rows of a
+    table do not.
     """
-    return {id(glyph) for side in (1, -1) for number in _column(segments, side) for glyph in number.glyphs}
+    return {
+        id(glyph)
+        for side in (1, -1)
+        for number in _column(segments, side)
+        for glyph in number.glyphs
+    }
 
 
 def _column(segments: Sequence[Run], side: int) -> list[_Numbered]:
@@ -61,13 +70,17 @@ def _column(segments: Sequence[Run], side: int) -> list[_Numbered]:
     edges: list[float] = []
     for segment in segments:
         drawn = [glyph for glyph in segment.glyphs if not glyph.text.isspace()]
-        digits = list(_digits(list(dropwhile(lambda glyph: glyph.text.isspace(), segment.glyphs[::side]))))
+        digits = list(
+            _digits(list(dropwhile(lambda glyph: glyph.text.isspace(), segment.glyphs[::side])))
+        )
         rest = drawn[len(digits) :] if side > 0 else drawn[: len(drawn) - len(digits)]
         if digits:
             value = int("".join(glyph.text for glyph in digits[::side]))
             inner = max(side * edge for glyph in digits for edge in (glyph.left, glyph.right))
             middle = (segment.top + segment.bottom) / 2
-            numbers.append(_Numbered(value, inner, middle, tuple(digits), len(segment.text.split()) - 1))
+            numbers.append(
+                _Numbered(value, inner, middle, tuple(digits), len(segment.text.split()) - 1)
+            )
         if rest:
             edges.append(min(side * edge for glyph in rest for edge in (glyph.left, glyph.right)))
     if len(numbers) < _MIN_NUMBERS or not edges:

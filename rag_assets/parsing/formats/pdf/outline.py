@@ -1,7 +1,7 @@
 """What a PDF says of its own headings: its outline, the entries that readers show beside the pages.
 
-An entry counts only where the page that it leads to prints its title: files carry the outline of another document, or
-one that a program made up.
+An entry counts only where the page that it leads to prints its title: files carry the outline of
+another document, or one that a program made up.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,8 @@ _MIN_LETTERS = 3
 
 @dataclass(frozen=True)
 class Outline:
-    """The entries of an outline by page (1-based) and by what they say, without case, spaces and punctuation."""
+    """The entries of an outline by page (1-based) and by what they say, without case, spaces and
+    punctuation."""
 
     depths: Mapping[tuple[int, str], int] = field(default_factory=dict)
     """Depth in the outline, 1 for the highest."""
@@ -40,7 +41,8 @@ class Outline:
         return cls(depths)
 
     def depth(self, text: str, page: int) -> int | None:
-        """The depth of the entry that says `text` and leads to `page` or the one beside it; None without one."""
+        """The depth of the entry that says `text` and leads to `page` or the one beside it; None
+        without one."""
         if not self.depths:
             return None
         keys = ((page + step, said) for said in _readings(text) for step in _PAGES_BESIDE)

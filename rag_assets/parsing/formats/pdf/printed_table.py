@@ -23,8 +23,11 @@ class Printed:
     """Left and right edge of each, in points of the frame."""
 
     def goes_on_in(self, following: "Printed") -> bool:
-        """Whether a table at the top of the next page has the same columns, and the same header or none."""
-        are_alike = self.frame.page + 1 == following.frame.page and len(self.columns) == len(following.columns)
+        """Whether a table at the top of the next page has the same columns, and the same header or
+        none."""
+        are_alike = self.frame.page + 1 == following.frame.page and len(self.columns) == len(
+            following.columns
+        )
         return (
             are_alike
             and all(
@@ -35,21 +38,27 @@ class Printed:
         )
 
     def is_repeated_in(self, following: "Printed") -> bool:
-        """Whether a table of the same name goes on with this one: it repeats the header here or on the next page."""
+        """Whether a table of the same name goes on with this one: it repeats the header here or on
+        the next page."""
         is_near = 0 <= following.frame.page - self.frame.page <= 1
-        return (is_near and following._header() == self._header() != []) or self.goes_on_in(following)
+        return (is_near and following._header() == self._header() != []) or self.goes_on_in(
+            following
+        )
 
     def _header(self) -> list[tuple[int, str]]:
         return [(cell.col, cell.text) for cell in self.cells if cell.is_header]
 
 
 def cells_over_pages(tables: Sequence[Printed]) -> list[Cell]:
-    """The cells of a table and of those it goes on in, under its own header, without a last line that says so."""
+    """The cells of a table and of those it goes on in, under its own header, without a last line
+    that says so."""
     cells: list[Cell] = []
     for table in tables:
         last = [cell for cell in table.cells if cell.row == table.cells[-1].row]
         own = table.cells[:-1] if len(last) == 1 and CONTINUED.search(last[0].text) else table.cells
         n_header = len({cell.row for cell in own if cell.is_header}) if cells else 0
         below = max(cell.row for cell in cells) + 1 - n_header if cells else 0
-        cells += [replace(cell, row=cell.row + below) for cell in own if not (below and cell.is_header)]
+        cells += [
+            replace(cell, row=cell.row + below) for cell in own if not (below and cell.is_header)
+        ]
     return cells

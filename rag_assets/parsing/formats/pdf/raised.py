@@ -26,11 +26,15 @@ class PlacedCharacter:
     """Lower edge in points from the top of the page."""
 
 
-def with_superscripts(characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float) -> str:
-    """The text of a segment whose font size is `size`, with raised digits as superscript characters.
+def with_superscripts(
+    characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float
+) -> str:
+    """The text of a segment whose font size is `size`, with raised digits as superscript
+    characters.
 
-    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the 9th as 109. Raised
-    characters at the start stay as they are: the number of a footnote or of an affiliation.
+    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the
+    9th as 109. Raised characters at the start stay as they are: the number of a footnote or of an
+    affiliation.
     """
     parts: list[str] = []
     at = 0
@@ -48,8 +52,8 @@ def with_superscripts(characters: Sequence[str], placed: Sequence[PlacedCharacte
 
 
 def with_stars(characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float) -> str:
-    """The text of a segment with a star for each raised run without digits: what refers from a name to a footnote or a
-    place of work, "a,b" or "$", would else be read as the end of the name."""
+    """The text of a segment with a star for each raised run without digits: what refers from a name
+    to a footnote or a place of work, "a,b" or "$", would else be read as the end of the name."""
     text = list(characters)
     for start, end in _raised_runs(placed, size):
         if not any(map(str.isdigit, text[start:end])):

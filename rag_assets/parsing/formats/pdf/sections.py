@@ -38,7 +38,8 @@ class ZoneEntry:
 
 
 def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
-    """The zone of each block. A part is only front matter when an abstract or an introduction shows where it ends."""
+    """The zone of each block. A part is only front matter when an abstract or an introduction shows
+    where it ends."""
     front_end = _front_end(entries)
     zones: list[Zone] = []
     tail = Zone.BODY
@@ -48,19 +49,25 @@ def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
             continue
         if entry.level:
             below = entries[index + 1 : index + 1 + _MIN_REFERENCES]
-            is_late = index * 3 > len(entries) or any(looks_like_reference(one.text) for one in below)
+            is_late = index * 3 > len(entries) or any(
+                looks_like_reference(one.text) for one in below
+            )
             tail = _zone_after(entry, tail, is_late=is_late)
         zones.append(tail)
     return _with_references(entries, zones)
 
 
 def _with_references(entries: Sequence[ZoneEntry], zones: Sequence[Zone]) -> list[Zone]:
-    """The zones, with back matter where the last part of a paper is a row of references by their form.
+    """The zones, with back matter where the last part of a paper is a row of references by their
+    form.
 
-    Their heading may be missing, or in another language. A heading directly above them belongs to them.
+    Their heading may be missing, or in another language. A heading directly above them belongs to
+    them.
     """
     settled = list(zones)
-    lines = [[] if entry.level else entry.text.split("\n") for entry in entries]  # the items of a list
+    lines = [
+        [] if entry.level else entry.text.split("\n") for entry in entries
+    ]  # the items of a list
     found = [sum(map(looks_like_reference, texts)) for texts in lines]
     at = len(entries) // 3
     while at < len(entries):
@@ -69,7 +76,9 @@ def _with_references(entries: Sequence[ZoneEntry], zones: Sequence[Zone]) -> lis
             end += 1
         first = next((index for index in range(at, end) if found[index]), end)
         n_found = sum(found[first:end])
-        if n_found >= _MIN_REFERENCES and n_found >= _SHARE_OF_REFERENCES * sum(map(len, lines[first:end])):
+        if n_found >= _MIN_REFERENCES and n_found >= _SHARE_OF_REFERENCES * sum(
+            map(len, lines[first:end])
+        ):
             is_headed = first == at and at > 0 and entries[at - 1].level > 0
             settled[first - is_headed : end] = [Zone.BACK] * (end - first + is_headed)
         at = end + 1
@@ -83,7 +92,11 @@ def _front_end(entries: Sequence[ZoneEntry]) -> int:
             index
             for index, entry in enumerate(entries)
             if entry.page <= _FRONT_PAGES
-            if (_ABSTRACT.fullmatch(entry.text.strip()) if entry.level else _ABSTRACT_RUN_IN.match(entry.text))
+            if (
+                _ABSTRACT.fullmatch(entry.text.strip())
+                if entry.level
+                else _ABSTRACT_RUN_IN.match(entry.text)
+            )
         ),
         None,
     )
@@ -113,8 +126,8 @@ def _ends_front(entry: ZoneEntry, *, has_abstract: bool) -> bool:
 
 
 def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
-    """The zone that a heading opens, in the zone before it. Behind the reference list it opens an appendix, whatever
-    its name; parts of the list itself are known by their form."""
+    """The zone that a heading opens, in the zone before it. Behind the reference list it opens an
+    appendix, whatever its name; parts of the list itself are known by their form."""
     text = entry.text.strip()
     if zone_named(text) is Zone.ANNEX:
         return Zone.ANNEX

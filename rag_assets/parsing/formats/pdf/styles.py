@@ -27,7 +27,8 @@ class BodyStyle:
 
     @classmethod
     def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
-        """The style most characters of paragraphs have; of all text where there are no paragraphs."""
+        """The style most characters of paragraphs have; of all text where there are no
+        paragraphs."""
         upright = [group for group in groups if not group.is_aside]
         prose = [g for g in upright if g.is_prose and len(g.lines) > 1] or upright
         sizes: Counter[float] = Counter()
@@ -65,7 +66,9 @@ class HeadingStyle:
     @classmethod
     def of(cls, group: LineGroup) -> "HeadingStyle":
         size = round(max(line.size for line in group.lines) * 2) / 2
-        return cls(size, group.bold > MOST, group.italic > MOST, is_caps(group.plain_text), font_of(group))
+        return cls(
+            size, group.bold > MOST, group.italic > MOST, is_caps(group.plain_text), font_of(group)
+        )
 
     @property
     def weight(self) -> tuple[float, bool, bool, bool]:

@@ -1,8 +1,9 @@
 """The rows of a printed table: which of its lines are one row, and which label stands for several.
 
-Lines between two rules over the whole table are a band. A band is one row with wrapped texts, or several rows; a label
-printed once in it, at any height, then belongs to each of them. Where rules of both directions bound the cells, they
-part the rows of a band, and a cell they do not cut belongs to all rows beside it.
+Lines between two rules over the whole table are a band. A band is one row with wrapped texts, or
+several rows; a label printed once in it, at any height, then belongs to each of them. Where rules
+of both directions bound the cells, they part the rows of a band, and a cell they do not cut belongs
+to all rows beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,8 @@ _OFF_CENTRE = 0.3
 _READS_ON = 0.5
 """Share of the texts below others that begin with a small letter in a row of wrapped texts."""
 _HALF = 0.75
-"""Lines this much closer, with texts in different columns, are one row whose texts are set at different heights."""
+"""Lines this much closer, with texts in different columns, are one row whose texts are set at
+different heights."""
 
 
 @dataclass
@@ -74,7 +76,9 @@ class Row:
     def entries(self) -> list[Entry]:
         """Its cells from left to right."""
         entries: list[Entry] = []
-        for one in sorted((one for line in self.lines for one in line.placed), key=lambda one: one.first):
+        for one in sorted(
+            (one for line in self.lines for one in line.placed), key=lambda one: one.first
+        ):
             if entries and one.first < entries[-1].end:
                 entries[-1].end = max(entries[-1].end, one.end)
                 entries[-1].texts.append(one.text)
@@ -102,13 +106,17 @@ class Label:
 
 
 def usual_distance(lines: Sequence[Line]) -> float:
-    """The distance between the lines of neighbouring rows, in points: three of four neighbours are at most so far."""
+    """The distance between the lines of neighbouring rows, in points: three of four neighbours are
+    at most so far."""
     distances = [below.middle - line.middle for line, below in pairwise(lines)]
-    return quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
+    return (
+        quantiles(distances, n=4)[2] if len(distances) > 1 else distances[0] if distances else 0.0
+    )
 
 
 def bound_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> bool:
-    """Whether the cuts of a band part its rows: no values are below each other between two of them."""
+    """Whether the cuts of a band part its rows: no values are below each other between two of
+    them."""
     return not any(
         _both_hold_values(line, below)
         for line, below in pairwise(band)
@@ -117,7 +125,8 @@ def bound_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> bool:
 
 
 def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], list[Label]]:
-    """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each for all its rows."""
+    """The rows between the cuts of a band, and its texts in columns that a cut leaves whole, each
+    for all its rows."""
     parts = [
         [line for line in band if above < line.middle <= below]
         for above, below in pairwise([float("-inf"), *(cut.at for cut in cuts), float("inf")])
@@ -126,11 +135,19 @@ def ruled_rows(band: Sequence[Line], cuts: Sequence[Cut]) -> tuple[list[Row], li
     for column in sorted(set().union(*(line.columns for line in band))):
         starts = [0, *(nth for nth, cut in enumerate(cuts, 1) if column in cut.columns), len(parts)]
         for start, end in pairwise(starts):
-            ones = [one for part in parts[start:end] for line in part for one in line.placed if one.first == column]
+            ones = [
+                one
+                for part in parts[start:end]
+                for line in part
+                for one in line.placed
+                if one.first == column
+            ]
             if end - start > 1 and ones:
                 labels.append(Label(column, [one.text for one in ones], start, end))
     taken = {id(text) for label in labels for text in label.texts}
-    rows = [Row([rest for line in part if (rest := _without(line, taken)).placed]) for part in parts]
+    rows = [
+        Row([rest for line in part if (rest := _without(line, taken)).placed]) for part in parts
+    ]
     before = [0, *accumulate(bool(row.lines) for row in rows)]
     moved = [replace(label, start=before[label.start], end=before[label.end]) for label in labels]
     return [row for row in rows if row.lines], [label for label in moved if label.start < label.end]
@@ -141,7 +158,9 @@ def _without(line: Line, taken: set[int]) -> Line:
     return Line(line.printed, [one for one in line.placed if id(one.text) not in taken])
 
 
-def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[list[Row], list[Label]]:
+def rows_of(
+    band: Sequence[Line], usual: float, *, is_bounded: bool
+) -> tuple[list[Row], list[Label]]:
     """The rows of a band, and the labels that stand for all of them (rows counted in the band).
 
     is_bounded: rules separate it from other bands.
@@ -156,21 +175,26 @@ def rows_of(band: Sequence[Line], usual: float, *, is_bounded: bool) -> tuple[li
     apart = {id(one.text) for _, ones in labels for one in ones}
     rest = [_without(line, apart) for line in band]
     rows = list(_joined([line for line in rest if line.placed], usual))
-    return rows, [Label(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels]
+    return rows, [
+        Label(column, [one.text for one in ones], 0, len(rows)) for column, ones in labels
+    ]
 
 
 def _is_one_row(band: Sequence[Line]) -> bool:
-    """Whether the lines of a band are one row: one of them has a text in all its columns, and no other repeats that; or
-    most texts go on from the line above."""
+    """Whether the lines of a band are one row: one of them has a text in all its columns, and no
+    other repeats that; or most texts go on from the line above."""
     if len(band) < 2 or _is_wrapped(band):
         return True
     fullest = max(band, key=lambda line: len(line.columns))
     others = [line for line in band if line is not fullest]
-    return all(line.columns < fullest.columns and not _both_hold_values(line, fullest) for line in others)
+    return all(
+        line.columns < fullest.columns and not _both_hold_values(line, fullest) for line in others
+    )
 
 
 def _is_wrapped(band: Sequence[Line]) -> bool:
-    """Whether most texts below others begin with a small letter, in the columns whose first text does not."""
+    """Whether most texts below others begin with a small letter, in the columns whose first text
+    does not."""
     columns: dict[int, list[str]] = {}
     for one in (one for line in band for one in line.placed):
         columns.setdefault(one.first, []).append(one.text.text)
@@ -184,14 +208,19 @@ def _both_hold_values(line: Line, other: Line) -> bool:
 
 
 def _spanning_labels(band: Sequence[Line]) -> list[tuple[int, list[Placed]]]:
-    """The leading columns with one text in the whole band, while later ones have a text in several lines."""
+    """The leading columns with one text in the whole band, while later ones have a text in several
+    lines."""
     labels: list[tuple[int, list[Placed]]] = []
     for column in sorted(set().union(*(line.columns for line in band))):
-        with_text = [nth for nth, line in enumerate(band) if any(one.first == column for one in line.placed)]
+        with_text = [
+            nth for nth, line in enumerate(band) if any(one.first == column for one in line.placed)
+        ]
         later = [line for line in band if any(one.first > column for one in line.placed)]
         is_once = with_text and with_text[-1] - with_text[0] < len(with_text) < len(later)
         ones = [one for nth in with_text for one in band[nth].placed if one.first == column]
-        is_wrapped = len(ones) > 1 and (any(one.text.is_value for one in ones) or len(later) < 2 * len(ones))
+        is_wrapped = len(ones) > 1 and (
+            any(one.text.is_value for one in ones) or len(later) < 2 * len(ones)
+        )
         if not is_once or is_wrapped or any(one.end - one.first > 1 for one in ones):
             break
         labels.append((column, ones))
@@ -236,12 +265,19 @@ def _goes_on(row: Sequence[Line], line: Line, below: Line | None, usual: float) 
 
 def _is_nearer(line: Line, above: Line, below: Line | None) -> bool:
     """Whether a line is hardly farther from the one below it than from the one above."""
-    return below is not None and below.middle - line.middle < _FARTHER * (line.middle - above.middle)
+    return below is not None and below.middle - line.middle < _FARTHER * (
+        line.middle - above.middle
+    )
 
 
 def _is_hyphenated(text: Text | None, following: Text) -> bool:
     """Whether a word goes on in the line below it."""
-    return text is not None and text.text[-2:-1].isalpha() and text.text[-1] == "-" and following.text[:1].isalpha()
+    return (
+        text is not None
+        and text.text[-2:-1].isalpha()
+        and text.text[-1] == "-"
+        and following.text[:1].isalpha()
+    )
 
 
 def _reads_on(text: Text, following: Text) -> bool:
@@ -255,17 +291,24 @@ def _reads_on(text: Text, following: Text) -> bool:
 
 
 def _centred_labels(band: Sequence[Line]) -> list[Label]:
-    """The labels of the first column, each printed in the middle of its rows, which nothing else tells; none if the
-    rows cannot be shared out so."""
+    """The labels of the first column, each printed in the middle of its rows, which nothing else
+    tells; none if the rows cannot be shared out so."""
     rows = [line.middle for line in band if line.columns - {0}]
     ones = [(line.middle, one) for line in band for one in line.placed if one.end == 1]
-    if len(rows) < 2 or not ones or ones[0][0] - rows[0] < _OFF_CENTRE * (rows[1] - rows[0]) or len(ones) == len(rows):
+    if (
+        len(rows) < 2
+        or not ones
+        or ones[0][0] - rows[0] < _OFF_CENTRE * (rows[1] - rows[0])
+        or len(ones) == len(rows)
+    ):
         return []
     labels, start = [], 0
     for middle, one in ones:
         if start == len(rows):
             return []
-        end = min(range(start, len(rows)), key=lambda nth: abs(rows[start] + rows[nth] - 2 * middle))
+        end = min(
+            range(start, len(rows)), key=lambda nth: abs(rows[start] + rows[nth] - 2 * middle)
+        )
         if abs((rows[start] + rows[end]) / 2 - middle) > _OFF_CENTRE * (rows[1] - rows[0]):
             return []
         labels.append(Label(0, [one.text], start, end + 1))
@@ -273,14 +316,21 @@ def _centred_labels(band: Sequence[Line]) -> list[Label]:
     return labels if start == len(rows) else []
 
 
-def sideways_labels(words: Sequence[Segment], rows: Sequence[Row], edges: Sequence[float]) -> list[Label]:
-    """The labels printed at a right angle beside rows, each with the rows between the rules around it.
+def sideways_labels(
+    words: Sequence[Segment], rows: Sequence[Row], edges: Sequence[float]
+) -> list[Label]:
+    """The labels printed at a right angle beside rows, each with the rows between the rules around
+    it.
 
-    Without rules, neighbours share the rows out half-way. `column` is -1: they are left of all columns.
+    Without rules, neighbours share the rows out half-way. `column` is -1: they are left of all
+    columns.
     """
     labels: list[list[Segment]] = []
     for word in sorted(words, key=lambda word: (word.top + word.bottom) / 2):
-        if labels and min(word.bottom, labels[-1][-1].bottom) - max(word.top, labels[-1][-1].top) > 0:
+        if (
+            labels
+            and min(word.bottom, labels[-1][-1].bottom) - max(word.top, labels[-1][-1].top) > 0
+        ):
             labels[-1].append(word)  # another line of the same label
         else:
             labels.append([word])
@@ -291,9 +341,16 @@ def sideways_labels(words: Sequence[Segment], rows: Sequence[Row], edges: Sequen
         ceiling = (bottoms[nth - 1] + top) / 2 if nth else float("-inf")
         floor = (bottom + tops[nth + 1]) / 2 if nth + 1 < len(labels) else float("inf")
         middle = (top + bottom) / 2
-        ceiling = max([edge for edge in edges if (bottoms[nth - 1] if nth else edge) <= edge < middle], default=ceiling)
+        ceiling = max(
+            [edge for edge in edges if (bottoms[nth - 1] if nth else edge) <= edge < middle],
+            default=ceiling,
+        )
         floor = min(
-            [edge for edge in edges if middle < edge <= (tops[nth + 1] if floor < float("inf") else edge)],
+            [
+                edge
+                for edge in edges
+                if middle < edge <= (tops[nth + 1] if floor < float("inf") else edge)
+            ],
             default=floor,
         )
         inside = [at for at, row in enumerate(rows) if ceiling < row.middle < floor]

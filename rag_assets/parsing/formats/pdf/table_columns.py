@@ -1,7 +1,7 @@
 """The columns of a printed table, and the columns each of its texts stands in.
 
-A PDF does not state them: columns are where texts of different lines are below each other, with white space between
-that crosses nearly all lines.
+A PDF does not state them: columns are where texts of different lines are below each other, with
+white space between that crosses nearly all lines.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from rag_assets.parsing.tables.values import is_aside
 _LEAST_OVERLAP = 1.0
 """Two texts are below each other if they share so many points."""
 _MOST_OVER_SEVERAL = 0.3
-"""A text spans columns if it is above or below several texts in more than this share of the lines it meets."""
+"""A text spans columns if it is above or below several texts in more than this share of the lines
+it meets."""
 _TOUCHES = 0.75
 """A word may reach so many points into the white space beside its column."""
 _WIDE_SPACE = 0.42
@@ -44,39 +45,62 @@ class Placed:
 
 
 def columns_of(
-    header: Sequence[PrintedLine], body: Sequence[PrintedLine], marks: Sequence[Rule] = (), down: Sequence[Rule] = ()
+    header: Sequence[PrintedLine],
+    body: Sequence[PrintedLine],
+    marks: Sequence[Rule] = (),
+    down: Sequence[Rule] = (),
 ) -> list[Interval]:
     """Where texts of several lines of the body are below each other, from left to right.
 
-    A name of the header, which may be wider than its column, makes one only where the body has none. marks: rules below
-    the names of the columns. down: vertical rules; what they part from all columns is in one of its own.
+    A name of the header, which may be wider than its column, makes one only where the body has
+    none. marks: rules below the names of the columns. down: vertical rules; what they part from all
+    columns is in one of its own.
     """
-    columns = _columns(body) if len([line for line in body if len(line.texts) > 1]) > 1 else _columns([*header, *body])
+    columns = (
+        _columns(body)
+        if len([line for line in body if len(line.texts) > 1]) > 1
+        else _columns([*header, *body])
+    )
     if marks:
         columns = _marked(columns, marks)
     for line in header[-1:]:
         names = [text.place for text in line.texts]
-        free = [column for column in columns if all(_overlap(name, column) < _LEAST_OVERLAP for name in names)]
+        free = [
+            column
+            for column in columns
+            if all(_overlap(name, column) < _LEAST_OVERLAP for name in names)
+        ]
         for name, text in zip(names, line.texts, strict=True):
             if all(_overlap(name, column) < _LEAST_OVERLAP for column in columns):
                 near = [one for one in free if -_overlap(name, one) <= _BESIDE * text.words[0].size]
                 own = next(iter(near), name)
-                columns = [*(one for one in columns if one != own), (min(name[0], own[0]), max(name[1], own[1]))]
+                columns = [
+                    *(one for one in columns if one != own),
+                    (min(name[0], own[0]), max(name[1], own[1])),
+                ]
     return sorted([*columns, *_ruled_off([*header, *body], columns, down)])
 
 
 def _marked(columns: Sequence[Interval], marks: Sequence[Rule]) -> list[Interval]:
-    """The places of the rules, the columns beside them, and that of the names of rows left of them."""
+    """The places of the rules, the columns beside them, and that of the names of rows left of
+    them."""
     places = [(rule.start, rule.end) for rule in marks]
-    kept = [column for column in columns if all(_overlap(column, place) < _LEAST_OVERLAP for place in places)]
+    kept = [
+        column
+        for column in columns
+        if all(_overlap(column, place) < _LEAST_OVERLAP for place in places)
+    ]
     first = min(columns, default=places[0])
     if first not in kept and places[0][0] - first[0] >= _LEAST_NAMES:
         kept.append((first[0], min(first[1], places[0][0] - _LEAST_OVERLAP)))
     return [*kept, *places]
 
 
-def _ruled_off(lines: Sequence[PrintedLine], columns: Sequence[Interval], down: Sequence[Rule]) -> list[Interval]:
-    """The places of texts that are in no column, and parted from those beside them by vertical rules."""
+def _ruled_off(
+    lines: Sequence[PrintedLine], columns: Sequence[Interval], down: Sequence[Rule]
+) -> list[Interval]:
+    """The places of texts that are in no column, and parted from those beside them by vertical
+    rules."""
     found: list[Interval] = []
     for line in lines if down and columns else ():
         rules = [rule.at for rule in down if rule.start <= line.middle <= rule.end]
@@ -84,9 +108,9 @@ def _ruled_off(lines: Sequence[PrintedLine], columns: Sequence[Interval], down: 
             place = text.place
             before = [right for _, right in columns if right <= text.left + _LEAST_OVERLAP]
             behind = [left for left, _ in columns if left >= text.right - _LEAST_OVERLAP]
-            is_ruled = (not before or any(max(before) - 1 <= at <= text.left + 1 for at in rules)) and (
-                not behind or any(text.right - 1 <= at <= min(behind) + 1 for at in rules)
-            )
+            is_ruled = (
+                not before or any(max(before) - 1 <= at <= text.left + 1 for at in rules)
+            ) and (not behind or any(text.right - 1 <= at <= min(behind) + 1 for at in rules))
             if is_ruled and len(before) + len(behind) == len(columns):
                 near = [other for other in found if _overlap(other, place) >= _LEAST_OVERLAP]
                 edges = [edge for one in (place, *near) for edge in one]
@@ -129,10 +153,14 @@ def _overlap(one: Interval, other: Interval) -> float:
     return min(one[1], other[1]) - max(one[0], other[0])
 
 
-def placed(line: PrintedLine, columns: Sequence[Interval], *, is_header: bool = False) -> list[Placed]:
-    """The texts of a line with their columns; one that was joined over the white space between columns is parted.
+def placed(
+    line: PrintedLine, columns: Sequence[Interval], *, is_header: bool = False
+) -> list[Placed]:
+    """The texts of a line with their columns; one that was joined over the white space between
+    columns is parted.
 
-    is_header: a name may stand above several columns, whose white space may be below that of its words by chance.
+    is_header: a name may stand above several columns, whose white space may be below that of its
+    words by chance.
     """
     found: list[Placed] = []
     for text in line.texts:
@@ -154,20 +182,27 @@ def _over(text: Text, columns: Sequence[Interval]) -> tuple[int, int]:
     return over[0], over[-1] + 1
 
 
-def _parted(text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool) -> list[Text]:
-    """The text, cut at each space that is as wide as the one between two columns, or wider than those inside a name.
+def _parted(
+    text: Text, columns: Sequence[Interval], least: float, *, may_touch: bool
+) -> list[Text]:
+    """The text, cut at each space that is as wide as the one between two columns, or wider than
+    those inside a name.
 
-    least: ems that words are apart at least where they are parted.
-    may_touch: also where a word begins exactly at the edge of a column, the one before reaching into the space.
+    least: ems that words are apart at least where they are parted. may_touch: also where a word
+    begins exactly at the edge of a column, the one before reaching into the space.
     """
     first, end = _over(text, columns)
     parts: list[list[Segment]] = [[text.words[0]]]
     for before, after in pairwise(text.words):
         for left, right in pairwise(columns[first:end]):
             is_between = before.right <= left[1] + _TOUCHES and after.left >= right[0] - _TOUCHES
-            is_at_edge = may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
+            is_at_edge = (
+                may_touch and before.right <= right[0] and abs(after.left - right[0]) <= _TOUCHES
+            )
             is_wide = after.left - before.right >= _WIDE_SPACE * after.size
-            is_near = is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
+            is_near = (
+                is_wide and before.right <= right[0] + _TOUCHES and after.left >= left[1] - _TOUCHES
+            )
             is_apart = after.left - before.right >= least * after.size
             if is_apart and (is_between or is_at_edge or is_near):
                 parts.append([])
@@ -181,8 +216,8 @@ def with_spanners(
 ) -> list[list[Placed]]:
     """The header lines of a table, each name over the columns it is printed for.
 
-    A short rule below a name says which they are. Without one, a name above others goes with the columns it is centred
-    over, or stays with the one it is aligned with.
+    A short rule below a name says which they are. Without one, a name above others goes with the
+    columns it is centred over, or stays with the one it is aligned with.
     """
     spread: list[list[Placed]] = []
     for nth in reversed(range(len(lines))):
@@ -191,7 +226,11 @@ def with_spanners(
         for at, one in enumerate(line):
             start = done[-1].end if done else 0
             stop = line[at + 1].first if at + 1 < len(line) else len(columns)
-            own = [rule for rule in rules if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1]
+            own = [
+                rule
+                for rule in rules
+                if sum(rule.start <= other.text.centre <= rule.end for other in line) == 1
+            ]
             over = _ruled_below(one, lines[nth + 1 :], columns, own)
             if nth and nth + 1 == len(lines) == nth + len(line) and is_aside(one.text.text):
                 over = 0, 1  # the unit of all values stands in the corner
@@ -203,25 +242,49 @@ def with_spanners(
 
 
 def _ruled_below(
-    one: Placed, below: Sequence[Sequence[Placed]], columns: Sequence[Interval], rules: Sequence[Rule]
+    one: Placed,
+    below: Sequence[Sequence[Placed]],
+    columns: Sequence[Interval],
+    rules: Sequence[Rule],
 ) -> tuple[int, int] | None:
     """The columns over which a rule is drawn directly below a name."""
     text, size = one.text, one.text.words[0].size
     bottom = max(word.bottom for word in text.words)
-    floor = max([bottom, *(min(word.top for name in row for word in name.text.words) for row in below[:1])])
+    floor = max(
+        [bottom, *(min(word.top for name in row for word in name.text.words) for row in below[:1])]
+    )
     for rule in rules:
         is_below = bottom - 0.5 * size <= rule.at <= floor + 0.5 * size
-        if is_below and rule.start <= text.centre <= rule.end and rule.length >= 0.8 * (text.right - text.left):
-            covered = [n for n, edges in enumerate(columns) if rule.start - size <= sum(edges) / 2 <= rule.end + size]
+        if (
+            is_below
+            and rule.start <= text.centre <= rule.end
+            and rule.length >= 0.8 * (text.right - text.left)
+        ):
+            covered = [
+                n
+                for n, edges in enumerate(columns)
+                if rule.start - size <= sum(edges) / 2 <= rule.end + size
+            ]
             if covered and covered[0] <= one.first and one.end <= covered[-1] + 1:
                 return covered[0], covered[-1] + 1
     return None
 
 
-def _centred_over(one: Placed, columns: Sequence[Interval], start: int, stop: int) -> tuple[int, int] | None:
-    """The columns from `start` to `stop` in whose middle a name is; None if it is aligned with its own column."""
+def _centred_over(
+    one: Placed, columns: Sequence[Interval], start: int, stop: int
+) -> tuple[int, int] | None:
+    """The columns from `start` to `stop` in whose middle a name is; None if it is aligned with its
+    own column."""
     text = one.text
     if one.end - one.first == 1 and text.is_aligned(columns[one.first]):
         return None
-    ranges = [(first, end) for first in range(start, one.first + 1) for end in range(one.end, stop + 1)]
-    return min(ranges, key=lambda r: (abs((columns[r[0]][0] + columns[r[1] - 1][1]) / 2 - text.centre), r[1] - r[0]))
+    ranges = [
+        (first, end) for first in range(start, one.first + 1) for end in range(one.end, stop + 1)
+    ]
+    return min(
+        ranges,
+        key=lambda r: (
+            abs((columns[r[0]][0] + columns[r[1] - 1][1]) / 2 - text.centre),
+            r[1] - r[0],
+        ),
+    )

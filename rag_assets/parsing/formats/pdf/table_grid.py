@@ -1,7 +1,7 @@
 """A printed table as cells: header, rows, labels and groups of the words in its region.
 
-Rules end the header and part bands of rows; columns are white space that crosses the lines; indentation tells where a
-group ends.
+Rules end the header and part bands of rows; columns are white space that crosses the lines;
+indentation tells where a group ends.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,11 @@ def read_region(region: Region) -> Printed | None:
     for part in parts if parts[0].columns else ():
         below = cells[-1].row + 1 if cells else 0
         cells += [replace(cell, row=cell.row + below) for cell in part.cells()]
-    return Printed(region.frame, region.area, tuple(cells), tuple(parts[-1].columns)) if cells else None
+    return (
+        Printed(region.frame, region.area, tuple(cells), tuple(parts[-1].columns))
+        if cells
+        else None
+    )
 
 
 @dataclass
@@ -89,16 +93,27 @@ class _Part:
     def columns(self) -> list[Interval]:
         """From left to right; empty where there are too few or too many."""
         n_header = self.header.end - self.header.start
-        columns = columns_of(self.lines[:n_header], self.lines[n_header:], self.header.marks, self.region.drawings.down)
+        columns = columns_of(
+            self.lines[:n_header],
+            self.lines[n_header:],
+            self.header.marks,
+            self.region.drawings.down,
+        )
         return columns if 2 <= len(columns) <= _MOST_COLUMNS else []
 
     def cells(self) -> list[Cell]:
         region, columns, lines = self.region, self.columns, self.lines
         n_header = self.header.end - self.header.start
         header = with_spanners(
-            [placed(line, columns, is_header=True) for line in lines[:n_header]], columns, self.short
+            [placed(line, columns, is_header=True) for line in lines[:n_header]],
+            columns,
+            self.short,
         )
-        table = _Table(region, [Line(line, one) for line, one in zip(lines, header, strict=False)], len(columns))
+        table = _Table(
+            region,
+            [Line(line, one) for line, one in zip(lines, header, strict=False)],
+            len(columns),
+        )
         body = [Line(line, placed(line, columns)) for line in lines[n_header:]]
         usual = usual_distance(body)
         bands = _bands(body, [*self.edges, *_row_edges(region)])
@@ -119,7 +134,11 @@ def _band_edges(region: Region) -> list[float]:
     """The heights of the rules over the whole table."""
     left, _, right, _ = region.area
     allowed = max(_LEAST_EDGE, _EDGE * (right - left))
-    return [r.at for r in region.drawings.across if r.start <= left + allowed and r.end >= right - allowed]
+    return [
+        r.at
+        for r in region.drawings.across
+        if r.start <= left + allowed and r.end >= right - allowed
+    ]
 
 
 def _row_edges(region: Region) -> list[float]:
@@ -130,14 +149,23 @@ def _row_edges(region: Region) -> list[float]:
 
 
 def _cuts(region: Region, rules: Sequence[Rule], columns: Sequence[Interval]) -> list[Cut]:
-    """The rules from one vertical rule or edge of the table to another, those of one height as one, from the top."""
+    """The rules from one vertical rule or edge of the table to another, those of one height as one,
+    from the top."""
     left, _, right, _ = region.area
-    inner = [rule for rule in region.drawings.down if left + _LEAST_EDGE < rule.at < right - _LEAST_EDGE]
+    inner = [
+        rule for rule in region.drawings.down if left + _LEAST_EDGE < rule.at < right - _LEAST_EDGE
+    ]
     cuts: list[Cut] = []
     for rule in rules if inner else ():
-        ends = [left, right, *(down.at for down in inner if down.start - 1 <= rule.at <= down.end + 1)]
+        ends = [
+            left,
+            right,
+            *(down.at for down in inner if down.start - 1 <= rule.at <= down.end + 1),
+        ]
         if all(any(abs(at - end) <= _MEETS for at in ends) for end in (rule.start, rule.end)):
-            own = frozenset(n for n, edges in enumerate(columns) if rule.start <= sum(edges) / 2 <= rule.end)
+            own = frozenset(
+                n for n, edges in enumerate(columns) if rule.start <= sum(edges) / 2 <= rule.end
+            )
             if cuts and rule.at - cuts[-1].at <= _MEETS:
                 own |= cuts.pop().columns
             cuts.append(Cut(rule.at, own))
@@ -155,8 +183,8 @@ def _bands(lines: Sequence[Line], edges: Sequence[float]) -> list[list[Line]]:
 
 
 def _header_rows(lines: Sequence[Line]) -> list[Row]:
-    """The rows of a header: a line with a name over several columns ends one, or one of names that stand beside those
-    below them, which name more columns; further lines of names are joined."""
+    """The rows of a header: a line with a name over several columns ends one, or one of names that
+    stand beside those below them, which name more columns; further lines of names are joined."""
     rows: list[Row] = []
     is_open = False
     for line in lines:
@@ -202,26 +230,37 @@ class _Table:
 
     def add(self, rows: Sequence[Row], labels: Sequence[Label], *, is_ruled: bool) -> None:
         at = len(self.rows)
-        self.labels += [replace(label, start=label.start + at, end=label.end + at) for label in labels]
+        self.labels += [
+            replace(label, start=label.start + at, end=label.end + at) for label in labels
+        ]
         self.band_starts |= {at} if is_ruled else set()
         self.rows += rows
 
     def cells(self) -> list[Cell]:
         """All cells in reading order, rows counted from the first line of the header.
 
-        A name above the columns that comes again between rows, with other numbers, is above the rows up to there only.
+        A name above the columns that comes again between rows, with other numbers, is above the
+        rows up to there only.
         """
         again = {shape_of(row.texts()[0]) for row in self.rows if _is_banner(row)}
-        banners = [row for line in self.header if _is_banner(row := Row([line])) and shape_of(row.texts()[0]) in again]
+        banners = [
+            row
+            for line in self.header
+            if _is_banner(row := Row([line])) and shape_of(row.texts()[0]) in again
+        ]
         own = [banner.lines[0] for banner in banners]
         header = _header_rows([line for line in self.header if line not in own])
         rows, n_above, top = [*banners, *self.rows], len(banners), len(header)
         cells = [
-            self._cell(n_above + nth, one.first, one.texts, col_span=one.end - one.first, is_header=True)
+            self._cell(
+                n_above + nth, one.first, one.texts, col_span=one.end - one.first, is_header=True
+            )
             for nth, row in enumerate(header)
             for one in row.entries()
         ]
-        labels = [replace(one, start=one.start + n_above, end=one.end + n_above) for one in self.labels]
+        labels = [
+            replace(one, start=one.start + n_above, end=one.end + n_above) for one in self.labels
+        ]
         named = {(label.column, nth) for label in labels for nth in range(label.start, label.end)}
         leading = {label.column for label in labels}
         cells += [
@@ -240,13 +279,21 @@ class _Table:
             at = nth if nth < n_above else top + nth
             for entry in (entry for entry in row.entries() if (entry.first, nth) not in named):
                 if roles[nth] in ("group", "banner"):
-                    cells.append(self._cell(at, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group))
+                    cells.append(
+                        self._cell(
+                            at, 0, entry.texts, col_span=self.n_columns, is_group=True, group=group
+                        )
+                    )
                     continue
                 if entry.first:
-                    cells.append(self._cell(at, entry.first, entry.texts, col_span=entry.end - entry.first))
+                    cells.append(
+                        self._cell(at, entry.first, entry.texts, col_span=entry.end - entry.first)
+                    )
                 else:
                     cells.append(self._cell(at, 0, entry.texts, is_stub=True, group=group))
-        return sorted(self._with_sideways(cells, n_above + top), key=lambda cell: (cell.row, cell.col))
+        return sorted(
+            self._with_sideways(cells, n_above + top), key=lambda cell: (cell.row, cell.col)
+        )
 
     def _with_sideways(self, cells: Sequence[Cell], top: int) -> Sequence[Cell]:
         """`cells`, moved by one column if there are labels at a right angle beside them."""
@@ -254,7 +301,8 @@ class _Table:
         if not labels:
             return cells
         beside = [
-            self._cell(top + one.start, 0, one.texts, row_span=one.end - one.start, is_stub=True) for one in labels
+            self._cell(top + one.start, 0, one.texts, row_span=one.end - one.start, is_stub=True)
+            for one in labels
         ]
         return [*beside, *(replace(cell, col=cell.col + 1) for cell in cells)]
 

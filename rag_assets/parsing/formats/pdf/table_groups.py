@@ -1,4 +1,5 @@
-"""The groups of a printed table: a lone name opens one, and its rows are told by indentation, weight and rules."""
+"""The groups of a printed table: a lone name opens one, and its rows are told by indentation,
+weight and rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +17,24 @@ class _Open:
 
     name: str
     weight: tuple[int, float]
-    """Sorts groups by rank: names above the columns, then bold names before others; then by the left edge."""
+    """Sorts groups by rank: names above the columns, then bold names before others; then by the
+    left edge."""
     left: float
     begins_band: bool
     is_indenting: bool | None = None
     """Whether its rows are indented; None before its first row."""
 
 
-def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[bool]) -> list[tuple[str, ...]]:
-    """The names of the groups of each row, outermost first; for a row that opens a group, those around it.
+def groups_of(
+    rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[bool]
+) -> list[tuple[str, ...]]:
+    """The names of the groups of each row, outermost first; for a row that opens a group, those
+    around it.
 
-    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), or any other. begins_band:
-    which rows come directly below a rule over the whole table. Indented rows end where the indentation returns; others
-    at the next name of that rank, or at a rule when a rule opened their group.
+    roles: whether a row is a lone name that opens a group, one above the columns ("banner"), or any
+    other. begins_band: which rows come directly below a rule over the whole table. Indented rows
+    end where the indentation returns; others at the next name of that rank, or at a rule when a
+    rule opened their group.
     """
     names = [row.entries()[0].texts[0] for row in rows]
     all_bold = all(name.is_bold for name in names)
@@ -54,7 +60,8 @@ def groups_of(rows: Sequence[Row], roles: Sequence[Role], begins_band: Sequence[
 
 
 def _ends_at(group: _Open, following: _Open, step: float, *, follows: bool) -> bool:
-    """Whether a group ends where another name opens one; a name right below another of its rank goes a level deeper."""
+    """Whether a group ends where another name opens one; a name right below another of its rank
+    goes a level deeper."""
     if group.weight[0] != following.weight[0]:
         return group.weight[0] > following.weight[0]
     if following.left > group.left + step:

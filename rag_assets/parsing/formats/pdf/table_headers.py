@@ -1,7 +1,8 @@
 """Which printed lines of a table name its columns, at the top and again further down.
 
-A rule over the whole table ends a header. So does a row of short rules, one below each name; these also show where the
-columns are. Where names come again below values, another table begins that was drawn into the same frame.
+A rule over the whole table ends a header. So does a row of short rules, one below each name; these
+also show where the columns are. Where names come again below values, another table begins that was
+drawn into the same frame.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from rag_assets.parsing.tables.values import shape_of
 
 _MOST_LINES, _MOST_LINES_BELOW_VALUES = 8, 4
 _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5
-"""Share of values among the texts behind the first: more in a line of values, at most in a header that a rule ends."""
+"""Share of values among the texts behind the first: more in a line of values, at most in a header
+that a rule ends."""
 _LINES_TO_VALUES = 3
 """The first values of a table are at most so many lines below its header."""
 _LEADING = 1.2
@@ -33,13 +35,18 @@ class Header:
     """Short rules below the names of the last line, one for each column."""
 
 
-def headers_of(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]) -> list[Header]:
-    """The headers of a table from top to bottom; the first begins in its first line and may have none.
+def headers_of(
+    lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]
+) -> list[Header]:
+    """The headers of a table from top to bottom; the first begins in its first line and may have
+    none.
 
     edges: the heights of the rules over the whole table. short: all other horizontal rules.
     """
     headers = [_first(lines, edges, short)]
-    ruled = [any(line.middle < edge < below.middle for edge in edges) for line, below in pairwise(lines)]
+    ruled = [
+        any(line.middle < edge < below.middle for edge in edges) for line, below in pairwise(lines)
+    ]
     has_values = [_holds_values(line) for line in lines]
     is_grid = all(edge for nth, edge in enumerate(ruled) if has_values[nth] and has_values[nth + 1])
     n_rows = sum(len(line.texts) > 1 for line in lines[headers[0].end :])
@@ -53,43 +60,59 @@ def headers_of(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequ
         is_far = lines[start].top - above.bottom > _LEADING * _height(lines[start])
         is_set_off = ruled[start - 1] or len(above.texts) == 1 or is_far
         is_apart = (ruled[nth] and not is_grid) or _is_written_apart(lines, start, nth)
-        if _comes_again(lines, nth, headers) or (is_of_values and (marks or (is_set_off and is_apart))):
+        if _comes_again(lines, nth, headers) or (
+            is_of_values and (marks or (is_set_off and is_apart))
+        ):
             headers.append(Header(start, nth + 1, marks))
     return headers
 
 
 def _ends_header(lines: Sequence[PrintedLine], nth: int) -> bool:
-    """Whether a line names columns and none of the next ones does; a lone name above several columns names none."""
+    """Whether a line names columns and none of the next ones does; a lone name above several
+    columns names none."""
     names, goes_on, ends_below = (
         _names_columns(lines[at], lines[at + 1 :])
         and (len(lines[at].texts) > 1 or (at + 1 < len(lines) and len(lines[at + 1].texts) == 2))
         for at in (nth, nth + 1, nth + 2)
     )
-    is_unit_or_name = len(lines[nth + 1].texts) == 1 and _names_columns(lines[nth + 1], lines[nth + 2 :])
+    is_unit_or_name = len(lines[nth + 1].texts) == 1 and _names_columns(
+        lines[nth + 1], lines[nth + 2 :]
+    )
     return names and not goes_on and not (is_unit_or_name and ends_below)
 
 
 def _comes_again(lines: Sequence[PrintedLine], nth: int, headers: Sequence[Header]) -> bool:
-    """Whether a line says what the last line of a header says; numbers may differ where the names of rows have the same
-    name or none."""
-    (first, *names), above = lines[nth].texts, [lines[header.end - 1].texts for header in headers if header.end]
+    """Whether a line says what the last line of a header says; numbers may differ where the names
+    of rows have the same name or none."""
+    (first, *names), above = (
+        lines[nth].texts,
+        [lines[header.end - 1].texts for header in headers if header.end],
+    )
     for other in above:
         texts = [text.text for text in names], [text.text for text in other[1:]]
         if texts[0] and texts[0] == texts[1] and (len(names) > 1 or first.text == other[0].text):
             return True
-        if [shape_of(text.text) for text in lines[nth].texts] == [shape_of(text.text) for text in other]:
+        if [shape_of(text.text) for text in lines[nth].texts] == [
+            shape_of(text.text) for text in other
+        ]:
             return True
     return False
 
 
 def _is_written_apart(lines: Sequence[PrintedLine], start: int, nth: int) -> bool:
-    """Whether lines are bold among others that are not, the first has a name above several columns, or the last names
-    no rows."""
+    """Whether lines are bold among others that are not, the first has a name above several columns,
+    or the last names no rows."""
     own = [text for line in lines[start : nth + 1] for text in line.texts]
     below = [text for line in lines[nth + 1 : nth + 1 + _LINES_TO_VALUES] for text in line.texts]
     is_bold = all(text.is_bold for text in own) and not any(text.is_bold for text in below)
-    names_no_rows = len(lines[nth].texts) > 1 and _names_columns(lines[nth], lines[nth + 1 :], may_name_rows=False)
-    return is_bold or names_no_rows or (start < nth and len(lines[start].texts) < len(lines[nth].texts) - 1)
+    names_no_rows = len(lines[nth].texts) > 1 and _names_columns(
+        lines[nth], lines[nth + 1 :], may_name_rows=False
+    )
+    return (
+        is_bold
+        or names_no_rows
+        or (start < nth and len(lines[start].texts) < len(lines[nth].texts) - 1)
+    )
 
 
 def _height(line: PrintedLine) -> float:
@@ -97,8 +120,8 @@ def _height(line: PrintedLine) -> float:
 
 
 def _first(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence[Rule]) -> Header:
-    """The header at the top: above the first rule over the table, or the first row of short ones, with names above it,
-    or else above the first line of values."""
+    """The header at the top: above the first rule over the table, or the first row of short ones,
+    with names above it, or else above the first line of values."""
     for nth in range(min(_MOST_LINES, len(lines) - 1)):
         if _holds_values(lines[nth]):
             break
@@ -106,21 +129,29 @@ def _first(lines: Sequence[PrintedLine], edges: Sequence[float], short: Sequence
             return Header(0, nth + 1, marks)
     above = [sum(line.middle < edge for line in lines) for edge in sorted(edges)]
     for nth, n_above in enumerate(above):
-        if 0 < n_above < len(lines) and any(_may_be_names(line, lines[n_above]) for line in lines[:n_above]):
+        if 0 < n_above < len(lines) and any(
+            _may_be_names(line, lines[n_above]) for line in lines[:n_above]
+        ):
             for n_next in above[nth + 1 :]:
                 own, below = lines[n_above:n_next], lines[n_next:]
                 are_more = len(own) == 1 and len(own[0].texts) > len(lines[n_above - 1].texts)
-                if not below or not all(_names_columns(line, below, may_name_rows=are_more) for line in own):
+                if not below or not all(
+                    _names_columns(line, below, may_name_rows=are_more) for line in own
+                ):
                     break
                 n_above = n_next
             has_values = any(line.value_share > _MOST_VALUES for line in lines[:n_above])
-            return Header(0, _n_above_values(lines) if has_values or n_above > _MOST_LINES else n_above)
+            return Header(
+                0, _n_above_values(lines) if has_values or n_above > _MOST_LINES else n_above
+            )
     return Header(0, _n_above_values(lines))
 
 
 def _n_above_values(lines: Sequence[PrintedLine]) -> int:
     """The lines above the first line of values."""
-    n_header = next((n for n, line in enumerate(lines[: _MOST_LINES + 1]) if _holds_values(line)), 0)
+    n_header = next(
+        (n for n, line in enumerate(lines[: _MOST_LINES + 1]) if _holds_values(line)), 0
+    )
     while (
         n_header > 1
         and len(lines[n_header - 1].texts) == 1
@@ -132,7 +163,9 @@ def _n_above_values(lines: Sequence[PrintedLine]) -> int:
 
 def _may_be_names(line: PrintedLine, below: PrintedLine) -> bool:
     """Whether a line has several names, or one above the values of the line below."""
-    return len(line.texts) > 1 or (line.left > below.texts[0].right and below.value_share > _MOST_VALUES)
+    return len(line.texts) > 1 or (
+        line.left > below.texts[0].right and below.value_share > _MOST_VALUES
+    )
 
 
 def _holds_values(line: PrintedLine) -> bool:
@@ -140,8 +173,8 @@ def _holds_values(line: PrintedLine) -> bool:
 
 
 def _marks_below(lines: Sequence[PrintedLine], nth: int, short: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The row of short rules right below the names of a line, one below each but the first, if values follow and none
-    of them is drawn below a name of several columns, or below a title."""
+    """The row of short rules right below the names of a line, one below each but the first, if
+    values follow and none of them is drawn below a name of several columns, or below a title."""
     line, below = lines[nth], lines[nth + 1 : nth + 1 + _LINES_TO_VALUES]
     near = [rule for rule in short if line.middle < rule.at < below[0].middle]
     rules = [rule for rule in near if rule.at - near[0].at <= _ONE_HEIGHT]
@@ -150,17 +183,26 @@ def _marks_below(lines: Sequence[PrintedLine], nth: int, short: Sequence[Rule]) 
         return ()
     is_right = line.left > of_values.texts[0].right
     names = line.texts[0 if is_right else 1 :]
-    are_marked = all(sum(rule.start <= name.centre <= rule.end for rule in rules) == 1 for name in names)
-    alone = all(sum(rule.start <= text.centre <= rule.end for text in line.texts) == 1 for rule in rules)
+    are_marked = all(
+        sum(rule.start <= name.centre <= rule.end for rule in rules) == 1 for name in names
+    )
+    alone = all(
+        sum(rule.start <= text.centre <= rule.end for text in line.texts) == 1 for rule in rules
+    )
     is_spanner = any(
-        sum(rule.start <= text.centre <= rule.end for text in other.texts) > 1 for rule in rules for other in below
+        sum(rule.start <= text.centre <= rule.end for text in other.texts) > 1
+        for rule in rules
+        for other in below
     )
     is_enough = len(names) > 1 or len(names) == len(of_values.texts) - 1
     return tuple(rules) if are_marked and alone and is_enough and not is_spanner else ()
 
 
-def _names_columns(line: PrintedLine, below: Sequence[PrintedLine], *, may_name_rows: bool = True) -> bool:
-    """Whether a line holds nothing but names, several or one that is right of the names of rows, and values follow."""
+def _names_columns(
+    line: PrintedLine, below: Sequence[PrintedLine], *, may_name_rows: bool = True
+) -> bool:
+    """Whether a line holds nothing but names, several or one that is right of the names of rows,
+    and values follow."""
     of_values = next(filter(_holds_values, below[:_LINES_TO_VALUES]), None)
     if of_values is None or not (may_name_rows or line.left > of_values.texts[0].right):
         return False

@@ -16,7 +16,8 @@ _SAME_LINE = 0.4
 """Words whose middles are at most this share of their height apart are on one line."""
 _SMALL, _HALF = 0.85, 0.5
 _TOUCHING, _NEAR, _WORD_SPACE = 0.18, 0.45, 0.6
-"""White space in ems: inside a word, between a number and what goes with it, between words of one text."""
+"""White space in ems: inside a word, between a number and what goes with it, between words of one
+text."""
 _ALIGNED = 0.35
 """Edges or middles at most so many ems apart are aligned."""
 _CURRENCY = re.compile(r"[$€£¥]")
@@ -51,9 +52,12 @@ class Text:
         return self.left, self.right
 
     def is_aligned(self, place: tuple[float, float], *, may_begin: bool = True) -> bool:
-        """Whether it ends or has its middle where a place does, or, if that counts, begins there."""
+        """Whether it ends or has its middle where a place does, or, if that counts, begins
+        there."""
         edges = [(self.right, place[1]), (self.centre, sum(place) / 2), (self.left, place[0])]
-        return any(abs(mine - its) <= _ALIGNED * self.words[0].size for mine, its in edges[: 2 + may_begin])
+        return any(
+            abs(mine - its) <= _ALIGNED * self.words[0].size for mine, its in edges[: 2 + may_begin]
+        )
 
     @property
     def text(self) -> str:
@@ -137,7 +141,8 @@ def _is_beside(small: Sequence[Segment], line: Sequence[Segment]) -> bool:
     return all(
         any(
             word.bottom - word.top <= _SMALL * (other.bottom - other.top)
-            and min(word.bottom, other.bottom) - max(word.top, other.top) >= _HALF * (word.bottom - word.top)
+            and min(word.bottom, other.bottom) - max(word.top, other.top)
+            >= _HALF * (word.bottom - word.top)
             and -_HALF * word.size <= word.left - other.right <= _HALF * word.size
             for other in line
         )
@@ -157,7 +162,10 @@ def _texts(line: Sequence[Segment], down: Sequence[Rule]) -> list[Text]:
 
 def _is_parted(word: Segment, following: Segment, down: Sequence[Rule]) -> bool:
     middle = _middle(word)
-    return any(word.right - 1 <= rule.at <= following.left + 1 and rule.start <= middle <= rule.end for rule in down)
+    return any(
+        word.right - 1 <= rule.at <= following.left + 1 and rule.start <= middle <= rule.end
+        for rule in down
+    )
 
 
 def _belongs(text: Sequence[Segment], word: Segment) -> bool:
@@ -179,5 +187,9 @@ def _belongs(text: Sequence[Segment], word: Segment) -> bool:
     ):
         return gap <= _WORD_SPACE
     if _NOT_LETTERS.fullmatch(last.text) and _NOT_LETTERS.fullmatch(word.text):
-        return gap <= _NEAR and word.text.startswith(("(", "[")) and not last.text.startswith(("(", "["))
+        return (
+            gap <= _NEAR
+            and word.text.startswith(("(", "["))
+            and not last.text.startswith(("(", "["))
+        )
     return gap <= _WORD_SPACE

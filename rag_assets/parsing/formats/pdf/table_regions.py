@@ -1,4 +1,5 @@
-"""Where the ruled tables of a page are: between horizontal rules of one width, with lines of cells between them.
+"""Where the ruled tables of a page are: between horizontal rules of one width, with lines of cells
+between them.
 
 The caption decides what a ruled region is: boxes with prompts and plots have rules too.
 """
@@ -46,7 +47,9 @@ class Captions:
             tuple(_paragraph(segment, segments) for kind, segment in kinds if kind == wanted)
             for wanted in ("table", "figure")
         )
-        first_lines = tuple((one.left, one.top, one.right, one.bottom) for kind, one in kinds if kind)
+        first_lines = tuple(
+            (one.left, one.top, one.right, one.bottom) for kind, one in kinds if kind
+        )
         return cls(of_tables, of_figures, first_lines)
 
     def begin_in(self, line: PrintedLine) -> bool:
@@ -62,7 +65,11 @@ class Captions:
         return [
             caption
             for nth, caption in enumerate(self.of_tables)
-            if any(top < caption[3] and caption[1] < bottom for at, (top, bottom) in enumerate(heights) if at != nth)
+            if any(
+                top < caption[3] and caption[1] < bottom
+                for at, (top, bottom) in enumerate(heights)
+                if at != nth
+            )
         ]
 
     def is_captioned(self, area: Rectangle) -> bool:
@@ -79,10 +86,13 @@ class Captions:
 
 
 def _paragraph(first: Segment, segments: Sequence[Segment]) -> Rectangle:
-    """The place of a caption: its first line and those directly below, each as near as lines of one paragraph."""
+    """The place of a caption: its first line and those directly below, each as near as lines of one
+    paragraph."""
     left, right, bottom = first.left, first.right, first.bottom
     height = first.bottom - first.top
-    below = [s for s in segments if first.top < s.top <= first.top + _MOST_CAPTION_LINES * 1.5 * height]
+    below = [
+        s for s in segments if first.top < s.top <= first.top + _MOST_CAPTION_LINES * 1.5 * height
+    ]
     for segment in sorted(below, key=lambda s: s.top):
         is_next = -height <= segment.top - bottom <= _LEADING * height and segment.bottom > bottom
         if is_next and segment.left < right and left < segment.right:
@@ -98,10 +108,14 @@ def _is_near(area: Rectangle, caption: Rectangle) -> bool:
 def is_in_figure(area: Rectangle, drawings: Drawings) -> bool:
     """Whether a picture covers a good part of an area."""
     size = (area[2] - area[0]) * (area[3] - area[1])
-    return any(shared_size(area, one) >= _FIGURE_OVERLAP * max(size, 1.0) for one in drawings.figures)
+    return any(
+        shared_size(area, one) >= _FIGURE_OVERLAP * max(size, 1.0) for one in drawings.figures
+    )
 
 
-def ruled_areas(words: Sequence[Segment], drawings: Drawings, captions: Captions) -> list[Rectangle]:
+def ruled_areas(
+    words: Sequence[Segment], drawings: Drawings, captions: Captions
+) -> list[Rectangle]:
     """The areas of the tables that rules show, none inside another, from top to bottom.
 
     Without a caption only those about as wide as the text: shorter rules are those below sums.
@@ -133,7 +147,10 @@ def _stacks(rules: Sequence[Rule]) -> list[list[Rule]]:
             continue
         for stack in stacks:
             first = stack[0]
-            if abs(first.start - rule.start) <= _SAME_EDGE and abs(first.end - rule.end) <= _SAME_EDGE:
+            if (
+                abs(first.start - rule.start) <= _SAME_EDGE
+                and abs(first.end - rule.end) <= _SAME_EDGE
+            ):
                 stack.append(rule)
                 break
         else:
@@ -150,22 +167,36 @@ def _areas_between(
     top = bottom = None
     for above, below in pairwise(rules):
         between = [line for line in lines if above.at < line.middle < below.at]
-        first_caption = next((nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between))
+        first_caption = next(
+            (nth for nth, line in enumerate(between) if captions.begin_in(line)), len(between)
+        )
         rows = between[:first_caption]
         n_full = sum(_fills(line, right - left) for line in rows)
         is_captioned = captions.is_captioned((left, above.at, right, below.at))
         most = len(rows) / 2 if is_captioned else 1
-        is_begun = top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
-        is_whole = is_captioned or not _ends_in_header(rows, [line for line in lines if line.middle > below.at])
+        is_begun = (
+            top is not None or below is rules[-1] or not _is_of_next(between, first_caption, below)
+        )
+        is_whole = is_captioned or not _ends_in_header(
+            rows, [line for line in lines if line.middle > below.at]
+        )
         is_last = len(rows) > 1 or below is rules[-1]
         are_lines = top is not None and is_last and all(len(line.texts) == 1 for line in rows)
         is_table = (
-            bool(rows) and n_full <= max(most, 1) and is_begun and is_whole and not (are_lines and not is_captioned)
+            bool(rows)
+            and n_full <= max(most, 1)
+            and is_begun
+            and is_whole
+            and not (are_lines and not is_captioned)
         )
         if is_table or (not between and top is not None):
             top = above.at if top is None else top
             bottom = below.at if first_caption == len(between) else between[first_caption].top
-        if top is not None and bottom is not None and (first_caption < len(between) or (between and not is_table)):
+        if (
+            top is not None
+            and bottom is not None
+            and (first_caption < len(between) or (between and not is_table))
+        ):
             yield _grown((left, top, right, bottom), lines, drawings, captions)
             top = bottom = None
     if top is not None and bottom is not None:
@@ -173,16 +204,19 @@ def _areas_between(
 
 
 def _is_of_next(lines: Sequence[PrintedLine], at: int, below: Rule) -> bool:
-    """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the lines above: these
-    may be columns of prose between a running head and a table."""
-    return 0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
+    """Whether the caption that begins in line `at`, if any, is nearer to the rule below than to the
+    lines above: these may be columns of prose between a running head and a table."""
+    return (
+        0 < at < len(lines) and lines[at].top - lines[at - 1].bottom > below.at - lines[-1].bottom
+    )
 
 
 def _ends_in_header(rows: Sequence[PrintedLine], below: Sequence[PrintedLine]) -> bool:
-    """Whether a rule between two lists of lines ends the header of another table: names of columns come after values,
-    and directly below it are values again."""
+    """Whether a rule between two lists of lines ends the header of another table: names of columns
+    come after values, and directly below it are values again."""
     has_values = [
-        any(line.value_share > _LEAST_VALUES for line in some) for some in (rows[:-1], below[:_LINES_BELOW_HEADER])
+        any(line.value_share > _LEAST_VALUES for line in some)
+        for some in (rows[:-1], below[:_LINES_BELOW_HEADER])
     ]
     return all(has_values) and len(rows[-1].texts) > 1 and rows[-1].value_share == 0
 
@@ -192,21 +226,33 @@ def _fills(line: PrintedLine, width: float) -> bool:
     return len(line.texts) == 1 and line.right - line.left >= _FULL_LINE * width
 
 
-def _grown(area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions) -> Rectangle:
-    """The area with what belongs to it beyond its first and last rule: as far as vertical rules reach, and a header
-    above it: lines with a name for most columns, or any names if there are values directly below the first rule."""
+def _grown(
+    area: Rectangle, lines: Sequence[PrintedLine], drawings: Drawings, captions: Captions
+) -> Rectangle:
+    """The area with what belongs to it beyond its first and last rule: as far as vertical rules
+    reach, and a header above it: lines with a name for most columns, or any names if there are
+    values directly below the first rule."""
     left, top, right, bottom = area
     heads = [line for line in lines if captions.begin_in(line)]
-    outside = [*heads, *(line for line in lines if not top < line.middle < bottom and _fills(line, right - left))]
+    outside = [
+        *heads,
+        *(line for line in lines if not top < line.middle < bottom and _fills(line, right - left)),
+    ]
     for rule in drawings.down:
         is_beside = (
-            left - _SAME_EDGE <= rule.at <= right + _SAME_EDGE and rule.start <= bottom + 2 and rule.end >= top - 2
+            left - _SAME_EDGE <= rule.at <= right + _SAME_EDGE
+            and rule.start <= bottom + 2
+            and rule.end >= top - 2
         )
-        if is_beside and not any(min(top, rule.start) < line.middle < max(bottom, rule.end) for line in outside):
+        if is_beside and not any(
+            min(top, rule.start) < line.middle < max(bottom, rule.end) for line in outside
+        ):
             top, bottom = min(top, rule.start), max(bottom, rule.end)
     inside = [line for line in lines if top < line.middle < bottom]
     is_cut = inside[0].value_share > _LEAST_VALUES
-    names_end = next((line.texts[0].right for line in inside if line.value_share > _LEAST_VALUES), right)
+    names_end = next(
+        (line.texts[0].right for line in inside if line.value_share > _LEAST_VALUES), right
+    )
     n_columns = median_high(len(line.texts) for line in inside)
     for line in reversed([line for line in lines if line.middle < top]):
         names_all = len(line.texts) >= max(2, _LEAST_NAMED * n_columns)

@@ -1,8 +1,9 @@
 """The text layer of one PDF page: characters with their places, gathered into segments.
 
-A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a table row. Tables
-are read from single words. Coordinates are points in a reading frame: origin at the top left of the page as it is
-shown (crop box and page rotation applied), turned so that the text runs from left to right.
+A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a
+table row. Tables are read from single words. Coordinates are points in a reading frame: origin at
+the top left of the page as it is shown (crop box and page rotation applied), turned so that the
+text runs from left to right.
 """
 
 from collections import Counter
@@ -15,7 +16,15 @@ from typing import TYPE_CHECKING
 from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
 from rag_assets.parsing.formats.pdf.forms import page_as_filled
-from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
+from rag_assets.parsing.formats.pdf.glyphs import (
+    SKEWED,
+    FontStyle,
+    Frame,
+    Geometry,
+    Glyph,
+    glyphs_of,
+    turned,
+)
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.formats.pdf.ocr import PageReader
 from rag_assets.parsing.formats.pdf.raised import PlacedCharacter, with_superscripts
@@ -24,15 +33,25 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 MAX_CHARS_PER_PAGE = 60_000
-"""A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
+"""A dense printed page has some 10,000 characters; a file with more than this on one page is
+hostile or a plot."""
 _WIDE_GAP_EMS, _WORD_GAP_EMS = 1.0, 0.3
 _MIN_OVERLAP = 0.35
-"""A character belongs to a line if it overlaps it by this share of its own (or the line's) height: superscripts do, the
-next line does not."""
+"""A character belongs to a line if it overlaps it by this share of its own (or the line's) height:
+superscripts do, the next line does not."""
 _HYPHEN_AT_LINE_END = "\x02"
 """PDFium's sign for a hyphen at the end of a line, which it takes for a soft one."""
 _LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
+    {
+        "ﬀ": "ff",
+        "ﬁ": "fi",
+        "ﬂ": "fl",
+        "ﬃ": "ffi",
+        "ﬄ": "ffl",
+        "ﬅ": "st",
+        "ﬆ": "st",
+        _HYPHEN_AT_LINE_END: "-",
+    }
 )
 _LEADER = {".": 1, "·": 1, "․": 1, "…": 3}
 _FEWEST_DOTS = 6
@@ -40,8 +59,8 @@ _FEWEST_DOTS = 6
 _ONE_SIZE = 0.06
 _INITIAL, _ONE_FONT = 1.7, 0.9
 _CUT_SHARE, _FEWEST_CUT = 0.01, 4
-"""A page cuts words where so many of them are in two pieces, as a share and as a number. Text made on a computer has
-at most .001 of them, a poor text layer of a scan .01 to .12 (ADR 0055)."""
+"""A page cuts words where so many of them are in two pieces, as a share and as a number. Text made
+on a computer has at most .001 of them, a poor text layer of a scan .01 to .12 (ADR 0055)."""
 _BESIDE_WORDS = ".,;:!?()[]\"'“”‘’"
 
 
@@ -64,7 +83,8 @@ class Segment:
     glyphs: tuple[Glyph, ...] = ()
     """Its characters, spaces included."""
     is_float: bool = False
-    """It is a table or a caption, or holds the place of one: nothing beside it belongs to its line."""
+    """It is a table or a caption, or holds the place of one: nothing beside it belongs to its
+    line."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +99,10 @@ class Layer:
         seen = []
         for s in self.segments:
             shown = turned(
-                (s.left, s.top, s.right, s.bottom), self.frame.quarter_turns, self.frame.width, self.frame.height
+                (s.left, s.top, s.right, s.bottom),
+                self.frame.quarter_turns,
+                self.frame.width,
+                self.frame.height,
             )
             back = (-frame.quarter_turns) % 4
             left, top, right, bottom = turned(shown, back, frame.shown_width, frame.shown_height)
@@ -123,8 +146,8 @@ def is_one_size(one: float, other: float) -> bool:
 
 
 def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> PageText:
-    """The text of page `index` (0-based), by `ocr` if it has none of its own, or cuts more words than OCR does. A page
-    that PDFium cannot load comes back empty and not readable."""
+    """The text of page `index` (0-based), by `ocr` if it has none of its own, or cuts more words
+    than OCR does. A page that PDFium cannot load comes back empty and not readable."""
     from pypdfium2 import PdfiumError, raw
 
     try:
@@ -136,7 +159,11 @@ def read_page(pdf: "PdfDocument", index: int, ocr: PageReader | None = None) -> 
             drawings = drawings_of(page, geometry, glyphs)
         layers = _layers(glyphs, geometry)
         cut = _share_cut(layers)
-        read = ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE] if ocr and has_content and (cut or not layers) else []
+        read = (
+            ocr.glyphs(pdf, index)[:MAX_CHARS_PER_PAGE]
+            if ocr and has_content and (cut or not layers)
+            else []
+        )
     except PdfiumError:
         return PageText(index + 1, is_readable=False)
     by_ocr = _layers(read, replace(geometry, is_by_ocr=True))
@@ -170,9 +197,12 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
 
 
 def _without_leaders(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """The glyphs without the dots that lead from a title to its page: what they part are two cells, as without them."""
+    """The glyphs without the dots that lead from a title to its page: what they part are two cells,
+    as without them."""
     kept: list[Glyph] = []
-    for is_dot, run in groupby(glyphs, key=lambda glyph: glyph.text in _LEADER or glyph.text.isspace()):
+    for is_dot, run in groupby(
+        glyphs, key=lambda glyph: glyph.text in _LEADER or glyph.text.isspace()
+    ):
         own = list(run)
         n_dots = sum(_LEADER.get(glyph.text, 0) for glyph in own) if is_dot else 0
         kept += [glyph for glyph in own if glyph.text.isspace()] if n_dots >= _FEWEST_DOTS else own
@@ -180,16 +210,20 @@ def _without_leaders(glyphs: Sequence[Glyph]) -> list[Glyph]:
 
 
 def _share_cut(layers: Sequence[Layer]) -> float:
-    """Share of the words that stand in two pieces: together they are an English word, and one of them alone is none. 0
-    where they are few."""
+    """Share of the words that stand in two pieces: together they are an English word, and one of
+    them alone is none. 0 where they are few."""
     n_words = n_cut = 0
     for segment in (segment for layer in layers for segment in layer.segments):
         words = [word.strip(_BESIDE_WORDS) for word in segment.text.split()]
         n_words += len(words)
         known = [not word.isalpha() or is_frequent_word(word) for word in words]
         n_cut += sum(
-            not (is_known and follows_known) and (first + second).isalpha() and is_frequent_word(first + second)
-            for (first, is_known), (second, follows_known) in pairwise(zip(words, known, strict=True))
+            not (is_known and follows_known)
+            and (first + second).isalpha()
+            and is_frequent_word(first + second)
+            for (first, is_known), (second, follows_known) in pairwise(
+                zip(words, known, strict=True)
+            )
         )
     return n_cut / n_words if n_cut >= max(_FEWEST_CUT, _CUT_SHARE * n_words) else 0.0
 
@@ -224,7 +258,9 @@ class _OpenSegment:
             self.characters.append(" ")
             self.glyphs.append(glyph)
 
-    def reaches(self, box: tuple[float, float, float, float], style: FontStyle, gap_ems: float) -> bool:
+    def reaches(
+        self, box: tuple[float, float, float, float], style: FontStyle, gap_ems: float
+    ) -> bool:
         """Whether a character at `box` goes on with this line without a wider gap."""
         left, top, right, bottom = box
         overlap = min(bottom, self.bottom) - max(top, self.top)
@@ -255,7 +291,8 @@ class _OpenSegment:
 
 
 def _with_initial(text: str) -> str:
-    """A text that begins with a large initial, which belongs to the word after it unless it is a word itself."""
+    """A text that begins with a large initial, which belongs to the word after it unless it is a
+    word itself."""
     if text[1:2] != " " or not text[0].isupper() or not text[2:3].islower():
         return text
     joined = text[0] + text[2:]
@@ -269,16 +306,22 @@ def _font_of(styles: Counter[FontStyle]) -> str:
 
 
 def words_of(glyphs: Sequence[Glyph], frame: Frame) -> Iterator[Segment]:
-    """The words of glyphs with one direction: they end at white space and at gaps as wide as that."""
+    """The words of glyphs with one direction: they end at white space and at gaps as wide as
+    that."""
     for is_space, run in groupby(glyphs, key=lambda glyph: glyph.text.isspace()):
         if not is_space:
             yield from _segments(list(run), frame, gap_ems=_WORD_GAP_EMS)
 
 
 def _segments(
-    glyphs: Sequence[Glyph], frame: Frame, *, gap_ems: float = _WIDE_GAP_EMS, is_skewed: bool = False
+    glyphs: Sequence[Glyph],
+    frame: Frame,
+    *,
+    gap_ems: float = _WIDE_GAP_EMS,
+    is_skewed: bool = False,
 ) -> Iterator[Segment]:
-    """The segments of glyphs with one direction. Text at an odd angle (a watermark) has no lines: it is one segment."""
+    """The segments of glyphs with one direction. Text at an odd angle (a watermark) has no lines:
+    it is one segment."""
     current = _OpenSegment()
     back = (-frame.quarter_turns) % 4
     for glyph in glyphs:
@@ -288,7 +331,11 @@ def _segments(
         shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
         box = turned(shown, back, frame.shown_width, frame.shown_height)
         ends_line = bool(current.characters) and current.characters[-1] == _HYPHEN_AT_LINE_END
-        if current.styles and not is_skewed and (ends_line or not current.reaches(box, glyph.style, gap_ems)):
+        if (
+            current.styles
+            and not is_skewed
+            and (ends_line or not current.reaches(box, glyph.style, gap_ems))
+        ):
             yield current.closed()
             current = _OpenSegment()
         current.add(glyph, box)

@@ -1,8 +1,9 @@
 """GROBID's coordinates: the place and page of an element.
 
-`coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left, top, width and height
-in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the size of each page; without it an area still
-proves its page, but there is no box. Source: GROBID's documentation, "Coordinates of structures in the original PDF".
+`coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left,
+top, width and height in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the
+size of each page; without it an area still proves its page, but there is no box. Source: GROBID's
+documentation, "Coordinates of structures in the original PDF".
 """
 
 import math
@@ -38,7 +39,8 @@ class Area(NamedTuple):
 
 
 def areas_of(element: etree._Element) -> tuple[Area, ...]:
-    """The areas in an element's `coords` (in headers `coord`); fragments that make no sense are passed over."""
+    """The areas in an element's `coords` (in headers `coord`); fragments that make no sense are
+    passed over."""
     coords = element.get("coords") or element.get("coord")
     if not coords:
         return ()
@@ -46,18 +48,27 @@ def areas_of(element: etree._Element) -> tuple[Area, ...]:
 
 
 def page_sizes(root: etree._Element) -> dict[int, Area]:
-    """The rectangle of each page, from the facsimile's surfaces; its corner is seldom anything but 0, 0."""
+    """The rectangle of each page, from the facsimile's surfaces; its corner is seldom anything but
+    0, 0."""
     sizes = {}
     for surface in root.iter("{*}surface"):
         left, top = (_number(surface.get(name)) or 0.0 for name in ("ulx", "uly"))
         page, right, bottom = (_number(surface.get(name)) for name in ("n", "lrx", "lry"))
-        if page and page >= 1 and right is not None and right > left and bottom is not None and bottom > top:
+        if (
+            page
+            and page >= 1
+            and right is not None
+            and right > left
+            and bottom is not None
+            and bottom > top
+        ):
             sizes[int(page)] = Area(int(page), left, top, right - left, bottom - top)
     return sizes
 
 
 def boxes_of(areas: Iterable[Area], sizes: Mapping[int, Area]) -> tuple[Box, ...]:
-    """The areas as fractions of their pages, clipped to them; an area of a page of unknown size gives no box."""
+    """The areas as fractions of their pages, clipped to them; an area of a page of unknown size
+    gives no box."""
     boxes = []
     for area in areas:
         size = sizes.get(area.page)

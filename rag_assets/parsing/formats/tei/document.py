@@ -1,9 +1,9 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order. The abstract is
-FRONT, the body BODY, appendices ANNEX, acknowledgements and the like STATEMENTS, the reference list BACK. A
-heading reads as printed ("3.1 Methods") and is the last title of its section path. A figure's text is its caption; a
-table's caption is its title.
+`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading
+order. The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and the like
+STATEMENTS, the reference list BACK. A heading reads as printed ("3.1 Methods") and is the last
+title of its section path. A figure's text is its caption; a table's caption is its title.
 """
 
 from lxml import etree
@@ -34,11 +34,12 @@ from rag_assets.parsing.shared.files.xml_trees import XmlTree, entity_text, read
 def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a TEI file into a Document.
 
-    `n_pages` counts the facsimile's surfaces or the page breaks (text before the first break is a page of its own
-    if there is a paragraph of it, since a break marks the start of a page); without either it is the largest page
-    that coordinates prove. Page labels are the breaks' `@n`.
+    `n_pages` counts the facsimile's surfaces or the page breaks (text before the first break is a
+    page of its own if there is a paragraph of it, since a break marks the start of a page); without
+    either it is the largest page that coordinates prove. Page labels are the breaks' `@n`.
 
-    Raises UnreadableDocument when the file is not XML, not TEI or without text, DocumentLimit when it passes a limit.
+    Raises UnreadableDocument when the file is not XML, not TEI or without text, DocumentLimit when
+    it passes a limit.
     """
     limits = settings.limits
     tree = read_xml(file.content, limits)
@@ -74,7 +75,9 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
 def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
     name = name_of(tree.root)
     if name not in TEI_ROOTS:
-        raise UnreadableDocument(f"is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it.")
+        raise UnreadableDocument(
+            f"is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it."
+        )
     try:
         return collect(tree.root)
     except RecursionError as error:
@@ -86,9 +89,9 @@ def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
 def _n_text_chars(root: etree._Element) -> int:
     """Characters of abstract, front, body, annexes and statements.
 
-    Left out are the reference list, running headers, deleted text and further readings of a `choice`. Labels and
-    captions that GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses
-    nothing hold between 0.95 and 1.1 times this number.
+    Left out are the reference list, running headers, deleted text and further readings of a
+    `choice`. Labels and captions that GROBID writes twice count twice, numbers in attributes do not
+    count: the blocks of a file that loses nothing hold between 0.95 and 1.1 times this number.
     """
     parts: list[str] = []
     for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):
@@ -120,4 +123,6 @@ def _zone_of_child(parent: etree._Element, child: etree._Element, name: str, zon
     if not name.startswith(SECTIONS):
         return zone
     heading = heading_of(child)
-    return zone_in_back(child, heading) if name_of(parent) == "back" else zone_of(child, zone, heading)
+    return (
+        zone_in_back(child, heading) if name_of(parent) == "back" else zone_of(child, zone, heading)
+    )

@@ -1,6 +1,7 @@
 """How TEI's elements are read: as text that flows on, as blocks of their own, or not at all.
 
-The walk over the tree (`structure`) and the count of the text it must not lose (`document`) share these names.
+The walk over the tree (`structure`) and the count of the text it must not lose (`document`) share
+these names.
 """
 
 import re
@@ -16,7 +17,9 @@ RUNNING = frozenset({"fw", "page"})
 """Headers, footers and page numbers that a page carries, not its text."""
 _DELETED = frozenset({"del", "surplus"})
 _STRUCK = re.compile(r"\bstr(?:ike|uck)|line-through", re.IGNORECASE)
-_SILENT = frozenset({"graphic", "binaryObject", "media", "teiHeader", "facsimile", "standOff", "interpGrp", "index"})
+_SILENT = frozenset(
+    {"graphic", "binaryObject", "media", "teiHeader", "facsimile", "standOff", "interpGrp", "index"}
+)
 PARAGRAPHS = frozenset(
     {
         "p", "ab", "lg", "byline", "trailer", "opener", "closer", "salute", "signed", "dateline", "docTitle",
@@ -31,11 +34,14 @@ SEPARATED = frozenset(
         "th", "tr", "entry", "note", "formula", "sp", "speaker", "bibl",
     }
 )  # fmt: skip
-"""Elements whose words are apart from their neighbours', whatever the white space between the tags."""
+"""Elements whose words are apart from their neighbours', whatever the white space between the
+tags."""
 BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
 """Units that end the paragraph around them."""
 CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
-TEXT_UNITS = frozenset({"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"})
+TEXT_UNITS = frozenset(
+    {"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"}
+)
 """Elements whose coordinates cover the whole of their text."""
 SECTIONS = ("div", "section", "chapter")
 """How the names of sections begin: TEI has `div`, `div1` and so on."""
@@ -45,7 +51,9 @@ FLOATS = frozenset({"figure", "note", "table"})
 
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
 _ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
-_STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
+_STATEMENT_TYPES = re.compile(
+    r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE
+)
 _RAISED = re.compile(r"\bsup(?:er(?:script)?)?\b", re.IGNORECASE)
 _LOWERED = re.compile(r"\bsub(?:script)?\b", re.IGNORECASE)
 _MARK_TYPES = frozenset({"bibr", "biblio", "foot"})
@@ -56,17 +64,22 @@ _GOES_ON = re.compile(r"[.,]?\d|%")
 
 
 def script_of(element: etree._Element, name: str) -> Written | None:
-    """How the digits of an element are written; None unless its name, `rend`, `style` or `rendition` sets it apart."""
+    """How the digits of an element are written; None unless its name, `rend`, `style` or
+    `rendition` sets it apart."""
     said = " ".join((name, *(element.get(key) or "" for key in ("rend", "style", "rendition"))))
-    return raised_after if _RAISED.search(said) else lowered_after if _LOWERED.search(said) else None
+    return (
+        raised_after if _RAISED.search(said) else lowered_after if _LOWERED.search(said) else None
+    )
 
 
 def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
-    """Whether an element holds nothing but numbers of notes or references: GROBID does not say that they are raised.
+    """Whether an element holds nothing but numbers of notes or references: GROBID does not say that
+    they are raised.
 
-    before: the characters that it touches. One without a target must touch a word, a number or the end of a sentence,
-    or follow white space: GROBID takes some numbers in prose for references. One that does not say what it refers to
-    may be the number of a section, unless it touches a word or a number.
+    before: the characters that it touches. One without a target must touch a word, a number or the
+    end of a sentence, or follow white space: GROBID takes some numbers in prose for references. One
+    that does not say what it refers to may be the number of a section, unless it touches a word or
+    a number.
     """
     if name != "ref" or _GOES_ON.match(element.tail or ""):
         return False
@@ -74,20 +87,26 @@ def is_number_mark(element: etree._Element, name: str, before: str) -> bool:
     if kind not in _MARK_TYPES and (kind in _FLOAT_TYPES or not before[-1:].isalnum()):
         return False
     is_alone = element.get("target") is None and before.endswith((",", ";", "-", "="))
-    return not is_alone and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None
+    return (
+        not is_alone
+        and _MARK_NUMBERS.fullmatch("".join(str(text) for text in element.itertext())) is not None
+    )
 
 
 def name_of(element: etree._Element) -> str:
-    """The element's name without namespace; empty for comments, entities and processing instructions."""
+    """The element's name without namespace; empty for comments, entities and processing
+    instructions."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def is_unread(element: etree._Element, name: str) -> bool:
-    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures, what was
-    deleted or struck out and not restored, and the list of grants that GROBID makes of the statements (all 274 grants
-    of 106 files stand in their text as well)."""
-    if name in _DELETED or (name == "hi" and _STRUCK.search(" ".join(map(str, element.attrib.values())))):
+    """Whether an element's content is not the paper's own text: running headers, the reference
+    list, pictures, what was deleted or struck out and not restored, and the list of grants that
+    GROBID makes of the statements (all 274 grants of 106 files stand in their text as well)."""
+    if name in _DELETED or (
+        name == "hi" and _STRUCK.search(" ".join(map(str, element.attrib.values())))
+    ):
         above = element.getparent()
         return above is None or name_of(above) != "restore"
     if name in RUNNING or name in REFERENCES or name in _SILENT:
@@ -104,7 +123,8 @@ CHOICES = frozenset({"choice", "app"})
 
 
 def reading_of(choice: etree._Element) -> etree._Element | None:
-    """The regular one of the readings in a `choice` or `app`: all would be the same text several times."""
+    """The regular one of the readings in a `choice` or `app`: all would be the same text several
+    times."""
     readings = [child for child in choice if name_of(child)]
     for wanted in ("reg", "corr", "expan", "lem"):
         for reading in readings:
@@ -138,8 +158,8 @@ def heading_of(division: etree._Element) -> str:
 def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
     """The zone of a division of the body or of an annex, by its heading and its `type`.
 
-    GROBID's annexes hold statements on funding, conflicts and the like. A reference list that was taken for text is
-    back matter. GROBID's training files have annexes side by side with the body.
+    GROBID's annexes hold statements on funding, conflicts and the like. A reference list that was
+    taken for text is back matter. GROBID's training files have annexes side by side with the body.
     """
     if current in (Zone.BODY, Zone.ANNEX, Zone.STATEMENTS) and names_references(heading):
         return Zone.BACK
@@ -152,7 +172,8 @@ def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
 
 
 def zone_in_back(division: etree._Element, heading: str) -> Zone:
-    """The zone of a direct child of `back`: annexes by type or, without a type, unless the heading says otherwise."""
+    """The zone of a direct child of `back`: annexes by type or, without a type, unless the heading
+    says otherwise."""
     kind = division.get("type")
     is_annex = kind is None or _ANNEX_TYPES.match(kind) is not None or kind.endswith("notes")
     return zone_of(division, Zone.ANNEX if is_annex else Zone.STATEMENTS, heading)

@@ -27,12 +27,16 @@ _ID = "{http://www.w3.org/XML/1998/namespace}id"
 def float_blocks(
     element: etree._Element, reader: InlineReader, path: tuple[str, ...], zone: Zone
 ) -> list[UnplacedBlock]:
-    """The blocks of a figure, table or note, with the notes below a table; without those that hold no text.
+    """The blocks of a figure, table or note, with the notes below a table; without those that hold
+    no text.
 
-    Some files have coordinates on the picture alone, so the areas of what is inside count where there are no others.
+    Some files have coordinates on the picture alone, so the areas of what is inside count where
+    there are no others.
     """
     areas = areas_of(element) or tuple(area for inner in element.iter() for area in areas_of(inner))
-    empty = UnplacedBlock(BlockKind.FIGURE, TextRun(), path, zone, element_id=element.get(_ID) or "", areas=areas)
+    empty = UnplacedBlock(
+        BlockKind.FIGURE, TextRun(), path, zone, element_id=element.get(_ID) or "", areas=areas
+    )
     if name_of(element) == "note":
         blocks = [replace(empty, kind=BlockKind.FOOTNOTE, run=reader.read(element))]
     else:
@@ -41,7 +45,8 @@ def float_blocks(
 
 
 def trailing_floats(body: etree._Element) -> set[etree._Element]:
-    """The figures, tables and notes behind the last section, where GROBID moves them all; none with page breaks."""
+    """The figures, tables and notes behind the last section, where GROBID moves them all; none with
+    page breaks."""
     if next(body.iter("{*}pb"), None) is not None or body.find("{*}div") is None:
         return set()
     floats: set[etree._Element] = set()
@@ -54,7 +59,8 @@ def trailing_floats(body: etree._Element) -> set[etree._Element]:
 
 
 def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -> list[TextRun]:
-    """One run per item; a label goes before its item, a list inside an item follows it line by line."""
+    """One run per item; a label goes before its item, a list inside an item follows it line by
+    line."""
     lines: list[TextRun] = []
     line = TextRun()
     reader.string(element.text, line)
@@ -62,7 +68,11 @@ def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -
         name = name_of(child)
         if name in ("item", "list", "head"):
             lines.append(line)
-            lines.extend(_read_item(child, line, reader, aside) if name == "item" else list_lines(child, reader, aside))
+            lines.extend(
+                _read_item(child, line, reader, aside)
+                if name == "item"
+                else list_lines(child, reader, aside)
+            )
             line = TextRun()
         else:
             reader.element(child, line, aside)
@@ -71,7 +81,9 @@ def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -
     return [line for line in lines if line.text]
 
 
-def _read_item(item: etree._Element, line: TextRun, reader: InlineReader, aside: SetAside) -> list[TextRun]:
+def _read_item(
+    item: etree._Element, line: TextRun, reader: InlineReader, aside: SetAside
+) -> list[TextRun]:
     """Add the item's text to `line`; returns the lines of the lists inside it."""
     below: list[TextRun] = []
     line.space()
@@ -101,7 +113,9 @@ class _FigureParts:
     """Text, one line per row, and cells."""
 
 
-def _figure_blocks(figure: etree._Element, reader: InlineReader, empty: UnplacedBlock) -> list[UnplacedBlock]:
+def _figure_blocks(
+    figure: etree._Element, reader: InlineReader, empty: UnplacedBlock
+) -> list[UnplacedBlock]:
     """`empty` as a figure with its caption, or as the tables in it and the notes below them."""
     parts = _FigureParts()
     if name_of(figure) == "table":
@@ -110,9 +124,15 @@ def _figure_blocks(figure: etree._Element, reader: InlineReader, empty: Unplaced
         _read_figure(figure, parts, reader)
     caption = _caption(parts.captions)
     notes = [note for note in parts.notes if note.text]
-    tables = [replace(empty, kind=BlockKind.TABLE, run=run, cells=cells) for run, cells in parts.tables if run.text]
+    tables = [
+        replace(empty, kind=BlockKind.TABLE, run=run, cells=cells)
+        for run, cells in parts.tables
+        if run.text
+    ]
     if not tables:
-        return [replace(empty, run=TextRun.joined([run for run in (caption, *notes) if run.text], " "))]
+        return [
+            replace(empty, run=TextRun.joined([run for run in (caption, *notes) if run.text], " "))
+        ]
     if caption.text:
         tables[0] = replace(tables[0], title=caption.text, caption=caption)
     return [*tables, *(replace(empty, kind=BlockKind.FOOTNOTE, run=run) for run in notes)]
@@ -137,7 +157,8 @@ def _read_figure(figure: etree._Element, parts: _FigureParts, reader: InlineRead
 
 
 def _caption(captions: Sequence[tuple[str, TextRun]]) -> TextRun:
-    """Head, label and description in this order, each once: GROBID repeats the label in the head."""
+    """Head, label and description in this order, each once: GROBID repeats the label in the
+    head."""
     ordered = [run for name, run in captions if name == "head" and run.text]
     rest = [run for name, run in captions if name not in ("head", "label") and run.text]
     letters = _letters(" ".join(run.text for run in (*ordered, *rest)))
@@ -175,7 +196,9 @@ def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader
     lines = lines[n_title:]
     cells = read_table(cells, rows_are_lines=True)
     starts = sorted({cell.row for cell in cells})
-    whole = [TextRun.joined(lines[start:end], " ") for start, end in pairwise([*starts, len(lines)])]
+    whole = [
+        TextRun.joined(lines[start:end], " ") for start, end in pairwise([*starts, len(lines)])
+    ]
     parts.tables.append((TextRun.joined(whole, "\n"), tuple(cells)))
 
 
@@ -206,7 +229,11 @@ def _placed(
 
 def _span(cell: etree._Element, tei_name: str, html_name: str) -> int:
     text = cell.get(tei_name) or cell.get(html_name) or "1"
-    return min(_MAX_SPAN, max(1, int(text))) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+    return (
+        min(_MAX_SPAN, max(1, int(text)))
+        if text.isascii() and text.isdigit() and len(text) < 10
+        else 1
+    )
 
 
 def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:

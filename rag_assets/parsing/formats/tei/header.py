@@ -1,7 +1,8 @@
 """What the header of a TEI file states about the paper as a publication.
 
-GROBID fills it from the printed page and makes mistakes: authors without a name, funders among the authors, an empty
-date. What names nobody is left out here; whether the rest is right, only the printed page can tell.
+GROBID fills it from the printed page and makes mistakes: authors without a name, funders among the
+authors, an empty date. What names nobody is left out here; whether the rest is right, only the
+printed page can tell.
 """
 
 import re
@@ -24,21 +25,28 @@ _TYPES = {"j": "article-journal", "m": "chapter"}
 
 def title_of(root: etree._Element) -> str:
     """The main title of the file's own description, else the title page's."""
-    titles = [*root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"), *root.iter("{*}docTitle")]
+    titles = [
+        *root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"),
+        *root.iter("{*}docTitle"),
+    ]
     main = [title for title in titles if title.get("type") == "main"]
     return next((text for title in (*main, *titles) if (text := text_of(title))), "")
 
 
 def record_of(root: etree._Element) -> Record:
-    """The statements of the header. The date of a header without a description of the source is that of the file, not
-    of the work, so it is left out."""
+    """The statements of the header. The date of a header without a description of the source is
+    that of the file, not of the work, so it is left out."""
     header = root.find(".//{*}teiHeader")
     described = None if header is None else header.find("{*}fileDesc")
     if header is None or described is None:
         return Record(title=title_of(root) or None)
     source = described.find("{*}sourceDesc//{*}biblStruct")
     first = _first_in(source)
-    levels = [] if source is None else [title.get("level") for title in source.iterfind("{*}monogr/{*}title")]
+    levels = (
+        []
+        if source is None
+        else [title.get("level") for title in source.iterfind("{*}monogr/{*}title")]
+    )
     return Record(
         title=title_of(root) or None,
         authors=_authors(described, source),
@@ -51,8 +59,12 @@ def record_of(root: etree._Element) -> Record:
         arxiv=first(".//{*}idno[@type='arXiv']"),
         pmid=first(".//{*}idno[@type='PMID']"),
         keywords=tuple(_stated(header.iterfind("{*}profileDesc/{*}textClass/{*}keywords/{*}term"))),
-        language=next((text.get(_LANGUAGE) for text in root.iter("{*}text") if text.get(_LANGUAGE)), None),
-        licence=next((one.get("target") for one in described.iter("{*}licence") if one.get("target")), None),
+        language=next(
+            (text.get(_LANGUAGE) for text in root.iter("{*}text") if text.get(_LANGUAGE)), None
+        ),
+        licence=next(
+            (one.get("target") for one in described.iter("{*}licence") if one.get("target")), None
+        ),
         type=next((_TYPES[level] for level in levels if level in _TYPES), None),
     )
 
@@ -77,12 +89,14 @@ def _authors(described: etree._Element, source: etree._Element | None) -> tuple[
 
 def _persons(authors: Iterable[etree._Element]) -> list[Person]:
     found = (_person(author) for author in authors)
-    return list({one.name: one for one in found if one and len(one.name) <= _MAX_CHARS}.values())[:_MAX_NAMES]
+    return list({one.name: one for one in found if one and len(one.name) <= _MAX_CHARS}.values())[
+        :_MAX_NAMES
+    ]
 
 
 def _person(author: etree._Element) -> Person | None:
-    """The parts of a person's name, or the name of a collaboration; without them, the text of an author that holds
-    nothing but a name. Other organisations are places of work and funders."""
+    """The parts of a person's name, or the name of a collaboration; without them, the text of an
+    author that holds nothing but a name. Other organisations are places of work and funders."""
     person = author.find(".//{*}persName")
     if person is None:
         if collaboration := next(_stated(author.iterfind("{*}orgName[@type='collaboration']")), ""):
@@ -98,14 +112,19 @@ def _person(author: etree._Element) -> Person | None:
         family,
         " ".join(filter(None, given)),
         orcid=next(_stated(author.iterfind("{*}idno[@type='ORCID']")), None),
-        affiliation=next(_stated(author.iterfind("{*}affiliation/{*}orgName[@type='institution']")), None),
+        affiliation=next(
+            _stated(author.iterfind("{*}affiliation/{*}orgName[@type='institution']")), None
+        ),
     )
 
 
 def _year(described: etree._Element, source: etree._Element | None) -> int | None:
     if source is None:
         return None
-    dates = (*source.iterfind("{*}monogr/{*}imprint/{*}date"), *described.iterfind("{*}publicationStmt/{*}date"))
+    dates = (
+        *source.iterfind("{*}monogr/{*}imprint/{*}date"),
+        *described.iterfind("{*}publicationStmt/{*}date"),
+    )
     found = (_YEAR.search(date.get("when") or text_of(date)) for date in dates)
     return next((int(year[0]) for year in found if year), None)
 

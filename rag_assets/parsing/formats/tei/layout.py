@@ -1,8 +1,8 @@
 """How much text a page can hold at most, estimated from the coordinates a file has.
 
-With coordinates on references alone, a turn of the page is known to lie somewhere between two references. The lines
-below the one and above the other hold only so many characters, which bounds the place of the turn. All estimates err
-on the side of more text, so that the bounds hold.
+With coordinates on references alone, a turn of the page is known to lie somewhere between two
+references. The lines below the one and above the other hold only so many characters, which bounds
+the place of the turn. All estimates err on the side of more text, so that the bounds hold.
 """
 
 import math
@@ -18,7 +18,8 @@ _LEAST_TOP, _LEAST_BOTTOM = 0.09, 0.92
 _LEAST_WIDTH = 0.7
 """Text is taken to be at least so wide, as a share of the page's width, both columns together."""
 _LINE_PITCH = 1.08
-"""Distance of two base lines in heights of an area; GROBID's areas are 0.75 to 0.8 of it, so this packs more."""
+"""Distance of two base lines in heights of an area; GROBID's areas are 0.75 to 0.8 of it, so this
+packs more."""
 _SPARE = 1.15
 """Allowance for lines that are denser than the references measured."""
 _MIN_CHARS, _MIN_SAMPLES = 3, 5
@@ -79,7 +80,8 @@ class Layout:
         return self.chars_on(area.page) / 2 + below / 2
 
     def chars_on(self, page: int) -> float:
-        """Most characters of running text that a page holds; the most of any page if its own size is unknown."""
+        """Most characters of running text that a page holds; the most of any page if its own size
+        is unknown."""
         size = self.sizes.get(page)
         heights = [size.height] if size else [other.height for other in self.sizes.values()]
         return self._chars_in((self.bottom - self.top) * max(heights)) if heights else math.inf
@@ -89,11 +91,13 @@ class Layout:
         return lines * self.chars_per_line
 
 
-def layout_of(marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int, Area]) -> Layout | None:
+def layout_of(
+    marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int, Area]
+) -> Layout | None:
     """The layout that a document's coordinates show; None if there are too few.
 
-    marks: the places of the running text. others: areas of references, figures and notes, which show how far text
-    reaches.
+    marks: the places of the running text. others: areas of references, figures and notes, which
+    show how far text reaches.
     """
     samples = [
         ((mark.end - mark.start) / sum(area.width for area in mark.areas), mark.areas[0].height)
@@ -108,11 +112,16 @@ def layout_of(marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int,
         return None
     density = median(density for density, _ in samples)
     widths = [sizes[area.page].width for area in reach]
-    text_width = max(max(area.right for area in reach) - min(area.left for area in reach), _LEAST_WIDTH * max(widths))
+    text_width = max(
+        max(area.right for area in reach) - min(area.left for area in reach),
+        _LEAST_WIDTH * max(widths),
+    )
     return Layout(
         sizes=sizes,
         top=min(_LEAST_TOP, *(_height_share(area.top, area, sizes) for area in reach), 1.0),
-        bottom=max(_LEAST_BOTTOM, *(_height_share(area.bottom, area, sizes) for area in reach), 0.0),
+        bottom=max(
+            _LEAST_BOTTOM, *(_height_share(area.bottom, area, sizes) for area in reach), 0.0
+        ),
         chars_per_line=_SPARE * density * text_width,
         line_height=_LINE_PITCH * median(height for _, height in samples),
         n_columns=1 if _crossing_share(areas, sizes) > _MAX_CROSSING else 2,

@@ -1,9 +1,10 @@
 """The pages of each piece of text, proved by coordinates or page breaks.
 
-GROBID reads a paper page after page, so along its running text pages never go back: two references on page 4 prove
-that all words between them are on page 4. Between a reference on 4 and one on 5 the page turns somewhere; the areas of
-the paragraph, inner references and what a page can hold (`layout`) narrow the stretch where, and what is left of it is
-marked as "4 to 5". A wider doubt gives no page. Coordinates that contradict their neighbours prove nothing.
+GROBID reads a paper page after page, so along its running text pages never go back: two references
+on page 4 prove that all words between them are on page 4. Between a reference on 4 and one on 5 the
+page turns somewhere; the areas of the paragraph, inner references and what a page can hold
+(`layout`) narrow the stretch where, and what is left of it is marked as "4 to 5". A wider doubt
+gives no page. Coordinates that contradict their neighbours prove nothing.
 """
 
 import itertools
@@ -18,11 +19,14 @@ from rag_assets.parsing.formats.tei.text import Mark, TextRun, UnplacedBlock
 from rag_assets.parsing.places.matching import longest_ascending
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
-"""Kinds that are printed where there is room; they prove nothing about the pages of the text around them."""
+"""Kinds that are printed where there is room; they prove nothing about the pages of the text around
+them."""
 _CLOSING = re.compile(r"(?<!\s)[^\w\s]+")
-"""Signs that stand against the text before them, as the full stop after a reference: no page turns in between."""
+"""Signs that stand against the text before them, as the full stop after a reference: no page turns
+in between."""
 _TURN_CHARS, _TURN_SHARE = 40.0, 0.05
-"""Half width of the doubt around an estimated turn: so many characters and this share of the shorter side."""
+"""Half width of the doubt around an estimated turn: so many characters and this share of the
+shorter side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +51,23 @@ class PageRange:
 
 
 def chain_points(blocks: Sequence[UnplacedBlock]) -> list[PageProof]:
-    """Everything that proves a page along the blocks' texts, one after the other, in order of the offsets."""
+    """Everything that proves a page along the blocks' texts, one after the other, in order of the
+    offsets."""
     points: list[PageProof] = []
     at = 0
     for index, block in enumerate(blocks):
         if block.kind not in FLOAT_KINDS:
             points.extend(
-                replace(point, offset=point.offset + at, block=index) for point in _points_of(block.run.marks)
+                replace(point, offset=point.offset + at, block=index)
+                for point in _points_of(block.run.marks)
             )
         at += len(block.run)
     return sorted(points, key=lambda point: point.offset)
 
 
 def consistent(points: Sequence[PageProof]) -> list[bool]:
-    """Which points belong to the longest run in which pages never go back; the others contradict their neighbours."""
+    """Which points belong to the longest run in which pages never go back; the others contradict
+    their neighbours."""
     kept = set(longest_ascending([(point.page, index) for index, point in enumerate(points)]))
     return [index in kept for index in range(len(points))]
 
@@ -94,7 +101,9 @@ def page_ranges(
     return [piece for piece in found if piece.end > piece.start]
 
 
-def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: Mapping[int, Area]) -> tuple[Span, ...]:
+def spans_of(
+    block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: Mapping[int, Area]
+) -> tuple[Span, ...]:
     """The spans of a block that starts at offset `at` of its chain."""
     if block.kind in FLOAT_KINDS:
         return float_spans(block, sizes)
@@ -114,8 +123,16 @@ def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: M
 
 def float_spans(block: UnplacedBlock, sizes: Mapping[int, Area]) -> tuple[Span, ...]:
     """One span with the pages of a figure's, table's or note's own areas."""
-    whole = (mark for mark in block.run.marks if mark.is_block and (mark.start, mark.end) == (0, len(block.run)))
-    areas = block.areas if block.kind is not BlockKind.FOOTNOTE else next((mark.areas for mark in whole), block.areas)
+    whole = (
+        mark
+        for mark in block.run.marks
+        if mark.is_block and (mark.start, mark.end) == (0, len(block.run))
+    )
+    areas = (
+        block.areas
+        if block.kind is not BlockKind.FOOTNOTE
+        else next((mark.areas for mark in whole), block.areas)
+    )
     pages = [area.page for area in areas]
     if not pages or max(pages) - min(pages) > 1:
         return (Span(0, len(block.run), None, None),)
@@ -123,9 +140,13 @@ def float_spans(block: UnplacedBlock, sizes: Mapping[int, Area]) -> tuple[Span, 
 
 
 def break_spans(run: TextRun, offset: int) -> tuple[Span, ...]:
-    """The spans between page breaks: page n after the nth break, counted from `offset`; none before the first."""
+    """The spans between page breaks: page n after the nth break, counted from `offset`; none before
+    the first."""
     return merged(
-        [Span(start, end, breaks + offset or None, breaks + offset or None) for start, end, breaks in run.page_runs()]
+        [
+            Span(start, end, breaks + offset or None, breaks + offset or None)
+            for start, end, breaks in run.page_runs()
+        ]
     )
 
 
@@ -134,7 +155,11 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     kept: list[Span] = []
     for span in spans:
         last = kept[-1] if kept else None
-        if last and (last.page_start, last.page_end, last.boxes) == (span.page_start, span.page_end, span.boxes):
+        if last and (last.page_start, last.page_end, last.boxes) == (
+            span.page_start,
+            span.page_end,
+            span.boxes,
+        ):
             kept[-1] = replace(last, end=span.end)
         else:
             kept.append(span)
@@ -142,9 +167,11 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def _with_confirmed_areas(points: Sequence[PageProof], layout: Layout | None) -> list[PageProof]:
-    """Keep a point's place on its page only if a neighbour on that page is where reading on would lead.
+    """Keep a point's place on its page only if a neighbour on that page is where reading on would
+    lead.
 
-    A footer that was taken for text has the right page and, among the lines of that page, the wrong place.
+    A footer that was taken for text has the right page and, among the lines of that page, the wrong
+    place.
     """
     confirmed = []
     for index, point in enumerate(points):
@@ -179,7 +206,8 @@ def _points_of(marks: Sequence[Mark]) -> Iterator[PageProof]:
 
 
 def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[PageProof]:
-    """Points around the turns of the page inside a text unit, from the share of its areas on either page.
+    """Points around the turns of the page inside a text unit, from the share of its areas on either
+    page.
 
     An estimate that a reference inside the unit contradicts is dropped.
     """
@@ -192,8 +220,12 @@ def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[PageProof]:
         passed += widths[page]
         turn = n_chars * passed / whole
         doubt = _TURN_CHARS + _TURN_SHARE * min(turn, n_chars - turn)
-        proved_before = max((other.end for other in inner if other.areas[-1].page <= page), default=mark.start)
-        proved_after = min((other.start for other in inner if other.areas[0].page > page), default=mark.end)
+        proved_before = max(
+            (other.end for other in inner if other.areas[-1].page <= page), default=mark.start
+        )
+        proved_after = min(
+            (other.start for other in inner if other.areas[0].page > page), default=mark.end
+        )
         before, after = mark.start + turn - doubt, mark.start + turn + doubt
         if proved_before <= after and before <= proved_after:
             yield PageProof(max(mark.start, int(before)), page)
@@ -219,10 +251,14 @@ def _between(before: PageProof, after: PageProof, layout: Layout | None) -> list
     return found
 
 
-def _reaches(place: PageProof, other: PageProof, layout: Layout | None, *, side: int) -> list[tuple[int, int]]:
-    """Offsets beyond which the text must have left the page of `place`, the next one, and so on, towards `other`.
+def _reaches(
+    place: PageProof, other: PageProof, layout: Layout | None, *, side: int
+) -> list[tuple[int, int]]:
+    """Offsets beyond which the text must have left the page of `place`, the next one, and so on,
+    towards `other`.
 
-    side: 1 looks forward in the text, -1 back. Returns pairs of offset and the page that is reached at the nearest.
+    side: 1 looks forward in the text, -1 back. Returns pairs of offset and the page that is reached
+    at the nearest.
     """
     if layout is None:
         return []
@@ -240,11 +276,16 @@ def _reaches(place: PageProof, other: PageProof, layout: Layout | None, *, side:
 
 
 def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
-    """Text units that hold no smaller one (sentences before paragraphs), with the references inside each."""
+    """Text units that hold no smaller one (sentences before paragraphs), with the references inside
+    each."""
     units = [mark for mark in marks if mark.is_block]
     found = []
     for unit in units:
-        inside = [mark for mark in marks if mark is not unit and unit.start <= mark.start and mark.end <= unit.end]
+        inside = [
+            mark
+            for mark in marks
+            if mark is not unit and unit.start <= mark.start and mark.end <= unit.end
+        ]
         if not any(mark.is_block for mark in inside):
             found.append((unit, inside))
     return found
@@ -253,7 +294,8 @@ def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
 def _with_boxes(
     piece: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
 ) -> Iterator[Span]:
-    """Cut a piece at the edges of its text units and give each part the boxes of its unit on that page."""
+    """Cut a piece at the edges of its text units and give each part the boxes of its unit on that
+    page."""
     edges = {piece.start, piece.end}
     for leaf, _ in leaves:
         edges.update(edge for edge in (leaf.start, leaf.end) if piece.start < edge < piece.end)
@@ -265,10 +307,16 @@ def _with_boxes(
 
 
 def _boxes_at(
-    start: int, end: int, page: int, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
+    start: int,
+    end: int,
+    page: int,
+    leaves: Sequence[tuple[Mark, list[Mark]]],
+    sizes: Mapping[int, Area],
 ) -> tuple[Box, ...]:
     for leaf, inside in leaves:
         if leaf.start <= start and end <= leaf.end:
             areas = [area for mark in (leaf, *inside) for area in mark.areas if area.page == page]
-            return boxes_of(whole_lines(sorted(areas, key=lambda area: (area.top, area.left))), sizes)
+            return boxes_of(
+                whole_lines(sorted(areas, key=lambda area: (area.top, area.left))), sizes
+            )
     return ()

@@ -1,9 +1,9 @@
 """Pages and reading order of a whole document: by coordinates, by page breaks, or not at all.
 
-GROBID moves figures, tables and notes behind the text. Here they return to where they belong: by their coordinates, if
-the text around has some, behind the last block that is proved to begin before them, column by column; else behind the
-first block that refers to them; else behind the body, in no section. They take the section of the block they follow,
-and never cut a paragraph in two.
+GROBID moves figures, tables and notes behind the text. Here they return to where they belong: by
+their coordinates, if the text around has some, behind the last block that is proved to begin before
+them, column by column; else behind the first block that refers to them; else behind the body, in no
+section. They take the section of the block they follow, and never cut a paragraph in two.
 """
 
 import re
@@ -28,7 +28,8 @@ from rag_assets.parsing.formats.tei.pages import (
 from rag_assets.parsing.formats.tei.text import Collected, UnplacedBlock
 
 _LEAST_FIRST_PAGE_CHARS = 80
-"""So much text before the first page break is a page of its own; less is a title set before its page."""
+"""So much text before the first page break is a page of its own; less is a title set before its
+page."""
 _ANNEX_HEADING = re.compile(r"\W*(?:append|annex|suppl|[A-Z](?:\.\d+)*\.?\s)", re.IGNORECASE)
 _Spans = dict[int, tuple[Span, ...]]
 """Spans by the `id` of their UnplacedBlock."""
@@ -56,13 +57,23 @@ def with_pages(root: etree._Element, collected: Collected) -> Paging:
 
 
 def _by_breaks(collected: Collected) -> Paging:
-    """A break starts a page, so text before the first one is a page of its own, if it is more than a title."""
+    """A break starts a page, so text before the first one is a page of its own, if it is more than
+    a title."""
     paged = collected.blocks[len(collected.abstract) :]
-    n_before = sum(end - start for block in paged for start, end, breaks in block.run.page_runs() if breaks == 0)
+    n_before = sum(
+        end - start
+        for block in paged
+        for start, end, breaks in block.run.page_runs()
+        if breaks == 0
+    )
     offset = int(n_before >= _LEAST_FIRST_PAGE_CHARS)
     labels = (*([None] * offset), *collected.page_labels)
     spans = {id(block): break_spans(block.run, offset) for block in paged}
-    captions = {id(block): break_spans(block.caption, offset) for block in paged if block.caption is not None}
+    captions = {
+        id(block): break_spans(block.caption, offset)
+        for block in paged
+        if block.caption is not None
+    }
     return Paging(_blocks(collected, spans, captions, [], None), PageSource.PB, len(labels), labels)
 
 
@@ -84,9 +95,13 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
             at += len(block.run)
     captions = {id(block): _caption_spans(block, spans[id(block)]) for block in collected.blocks}
     blocks = _blocks(collected, spans, captions, main_points, layout)
-    # Many files have coordinates on pictures alone: figures then have a page, but nothing proves the text's.
+    # Many files have coordinates on pictures alone: figures then have a page, but nothing proves
+    # the text's.
     is_proved = any(
-        span.page_start is not None for block in blocks if block.kind not in FLOAT_KINDS for span in block.spans
+        span.page_start is not None
+        for block in blocks
+        if block.kind not in FLOAT_KINDS
+        for span in block.spans
     )
     areas = (area for element in root.iter(etree.Element) for area in areas_of(element))
     n_pages = max(sizes, default=0) or max((area.page for area in areas), default=None)
@@ -94,26 +109,38 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
 
 
 def _caption_spans(block: UnplacedBlock, whole: Sequence[Span]) -> tuple[Span, ...]:
-    """A caption lies within the areas of its figure or table; empty if nothing proves the page of these."""
-    if not block.title or block.kind not in FLOAT_KINDS or len(whole) != 1 or whole[0].page_start is None:
+    """A caption lies within the areas of its figure or table; empty if nothing proves the page of
+    these."""
+    if (
+        not block.title
+        or block.kind not in FLOAT_KINDS
+        or len(whole) != 1
+        or whole[0].page_start is None
+    ):
         return ()
     return (replace(whole[0], start=0, end=len(block.title)),)
 
 
 def _body_bounds(
-    root: etree._Element, chain: Sequence[UnplacedBlock], points: Sequence[PageProof], bounds: tuple[int, int | None]
+    root: etree._Element,
+    chain: Sequence[UnplacedBlock],
+    points: Sequence[PageProof],
+    bounds: tuple[int, int | None],
 ) -> tuple[int, int | None]:
-    """The body starts with the title's page at the earliest and ends with the first reference's at the latest.
+    """The body starts with the title's page at the earliest and ends with the first reference's at
+    the latest.
 
-    The latter does not hold when the references come before the last words, as they do where an appendix was taken
-    for body.
+    The latter does not hold when the references come before the last words, as they do where an
+    appendix was taken for body.
     """
     title = root.find(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title")
     first = next((area.page for area in areas_of(title)), 1) if title is not None else 1
     kept = [point for point, is_kept in zip(points, consistent(points), strict=True) if is_kept]
     if not kept:
         return bounds
-    reference = next((area.page for entry in root.iter("{*}biblStruct") for area in areas_of(entry)[:1]), None)
+    reference = next(
+        (area.page for entry in root.iter("{*}biblStruct") for area in areas_of(entry)[:1]), None
+    )
     first = first if first <= kept[0].page else 1
     if reference is None or reference < kept[-1].page or _ends_in_annex(chain, kept[-1].offset):
         return first, bounds[1]
@@ -131,16 +158,23 @@ def _ends_in_annex(chain: Sequence[UnplacedBlock], offset: int) -> bool:
 
 
 def _layout(root: etree._Element, collected: Collected, sizes: Mapping[int, Area]) -> Layout | None:
-    blocks = [block for chain in collected.chains() for block in chain if block.kind not in FLOAT_KINDS]
+    blocks = [
+        block for chain in collected.chains() for block in chain if block.kind not in FLOAT_KINDS
+    ]
     references = [area for entry in root.iter("{*}biblStruct") for area in areas_of(entry)]
     others = [*(area for block in collected.floats for area in block.areas), *references]
     return layout_of([mark for block in blocks for mark in block.run.marks], others, sizes)
 
 
 def _blocks(
-    collected: Collected, spans: _Spans, captions: _Spans, points: Sequence[PageProof], layout: Layout | None
+    collected: Collected,
+    spans: _Spans,
+    captions: _Spans,
+    points: Sequence[PageProof],
+    layout: Layout | None,
 ) -> tuple[Block, ...]:
-    """All blocks in reading order: floats where they belong, those without a place between body and annexes."""
+    """All blocks in reading order: floats where they belong, those without a place between body and
+    annexes."""
 
     def placed(block: UnplacedBlock, host: UnplacedBlock) -> Block:
         text = block.run.text
@@ -167,9 +201,13 @@ def _blocks(
 
 
 def _floats_by_host(
-    floats: Sequence[UnplacedBlock], hosts: Sequence[UnplacedBlock], points: Sequence[PageProof], layout: Layout | None
+    floats: Sequence[UnplacedBlock],
+    hosts: Sequence[UnplacedBlock],
+    points: Sequence[PageProof],
+    layout: Layout | None,
 ) -> dict[int | None, list[UnplacedBlock]]:
-    """The floats by the index of the host they follow, each list in its order; None: those that found no place.
+    """The floats by the index of the host they follow, each list in its order; None: those that
+    found no place.
 
     points: what proves pages in the first chain; the hosts begin with its blocks.
     """
@@ -188,7 +226,12 @@ def _floats_by_host(
             host = max((index for place, index in places if place <= where), default=places[0][1])
         found.setdefault(host, []).append((where, block))
     return {
-        host: [block for _, block in sorted(placed, key=lambda pair: (pair[0] is None, pair[0] or (0, 0, 0.0)))]
+        host: [
+            block
+            for _, block in sorted(
+                placed, key=lambda pair: (pair[0] is None, pair[0] or (0, 0, 0.0))
+            )
+        ]
         for host, placed in found.items()
     }
 

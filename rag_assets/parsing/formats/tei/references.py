@@ -1,7 +1,8 @@
-"""The reference list of a TEI file, one entry a line, as the other formats have it: kept as back matter, never indexed.
+"""The reference list of a TEI file, one entry a line, as the other formats have it: kept as back
+matter, never indexed.
 
-GROBID takes each entry apart (`biblStruct`) and keeps the printed words only where it is asked to; people write
-entries as text (`bibl`).
+GROBID takes each entry apart (`biblStruct`) and keeps the printed words only where it is asked to;
+people write entries as text (`bibl`).
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ _HEADING = "References"
 
 
 def reference_list(root: etree._Element) -> Block | None:
-    """All entries of the file's reference lists in order, one a line; None without any. Lists inside the header are
-    those of the paper itself and are left out."""
+    """All entries of the file's reference lists in order, one a line; None without any. Lists
+    inside the header are those of the paper itself and are left out."""
     lines, spans, length = [], [], 0
     for entry in _entries(root):
-        line = _raw(entry) or (_assembled(entry) if name_of(entry) == "biblStruct" else _text(entry))
+        line = _raw(entry) or (
+            _assembled(entry) if name_of(entry) == "biblStruct" else _text(entry)
+        )
         if not line:
             continue
         page = next((area.page for area in areas_of(entry)), None)
@@ -49,17 +52,25 @@ def _raw(entry: etree._Element) -> str:
 
 
 def _assembled(entry: etree._Element) -> str:
-    """The parts of an entry in the order of print: authors (year). Title. Venue, volume (issue), pages. DOI."""
-    authors = ", ".join(filter(None, (_person(author) for author in entry.iterfind(".//{*}author"))))
+    """The parts of an entry in the order of print: authors (year). Title. Venue, volume (issue),
+    pages. DOI."""
+    authors = ", ".join(
+        filter(None, (_person(author) for author in entry.iterfind(".//{*}author")))
+    )
     dates = (date.get("when") or _text(date) for date in entry.iterfind(".//{*}imprint/{*}date"))
     year = next(filter(None, dates), "")
     titles = [_text(title) for title in entry.iterfind(".//{*}title")]
     scopes = {scope.get("unit"): _scope(scope) for scope in entry.iterfind(".//{*}biblScope")}
     issue = f"({scopes['issue']})" if scopes.get("issue") else ""
-    places = [f"{scopes.get('volume') or ''}{issue}", scopes.get("page") or "", _first(entry, ".//{*}publisher")]
+    places = [
+        f"{scopes.get('volume') or ''}{issue}",
+        scopes.get("page") or "",
+        _first(entry, ".//{*}publisher"),
+    ]
     identifiers = [f"doi:{_text(found)}" for found in entry.iterfind(".//{*}idno[@type='DOI']")]
     identifiers += [
-        f"arXiv:{_text(found).removeprefix('arXiv:')}" for found in entry.iterfind(".//{*}idno[@type='arXiv']")
+        f"arXiv:{_text(found).removeprefix('arXiv:')}"
+        for found in entry.iterfind(".//{*}idno[@type='arXiv']")
     ]
     parts = [
         " ".join(filter(None, (authors, year and f"({year[:4]})"))),

@@ -17,7 +17,8 @@ _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 def looks_like_tei(head: bytes) -> bool:
     """Whether `head`, the first bytes of a file (some thousand are enough), starts a TEI document.
 
-    Namespace, prefix, BOM, UTF-16 with or without BOM, comments and a DOCTYPE before the root do not matter.
+    Namespace, prefix, BOM, UTF-16 with or without BOM, comments and a DOCTYPE before the root do
+    not matter.
     """
     return _root_name(_decoded(head)) in TEI_ROOTS
 

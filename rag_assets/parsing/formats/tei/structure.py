@@ -1,8 +1,9 @@
 """The walk over a TEI tree that turns it into blocks, in the order of the file.
 
-Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the elements named in
-`elements` make blocks of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
-GROBID writes all sections side by side, so their hierarchy is in their numbers alone (`Outline`).
+Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the
+elements named in `elements` make blocks of their own. A note or figure inside a paragraph follows
+it, so that no sentence is torn. GROBID writes all sections side by side, so their hierarchy is in
+their numbers alone (`Outline`).
 """
 
 from dataclasses import replace
@@ -52,8 +53,9 @@ def collect(root: etree._Element) -> Collected:
 class Outline:
     """The sections open at one place of the text; `open` moves on to the next heading.
 
-    3.1 lies in 3, A.1 in A, and a letter lies in a roman numeral (the IEEE habit: "II. METHODS", "A. Subjects"). A
-    heading without a number lies directly in the section that encloses the whole outline.
+    3.1 lies in 3, A.1 in A, and a letter lies in a roman numeral (the IEEE habit: "II. METHODS",
+    "A. Subjects"). A heading without a number lies directly in the section that encloses the whole
+    outline.
     """
 
     def __init__(self, base: tuple[str, ...]) -> None:
@@ -68,7 +70,9 @@ class Outline:
 
     def open(self, number: str, title: str) -> tuple[str, ...]:
         """Open the section of a heading; returns its path, its own title last."""
-        stated = self._settled(heading_number(f"{number.strip(' .:()').upper()}. X") if number else _number_in(title))
+        stated = self._settled(
+            heading_number(f"{number.strip(' .:()').upper()}. X") if number else _number_in(title)
+        )
         while self._open and not self._encloses(self._open[-1][0], stated):
             self._open.pop()
         self._open.append((stated, title))
@@ -78,16 +82,27 @@ class Outline:
         if outer is None or number is None:
             return False
         if len(number.parts) > 1:
-            return len(outer.parts) < len(number.parts) and number.parts[: len(outer.parts)] == outer.parts
+            return (
+                len(outer.parts) < len(number.parts)
+                and number.parts[: len(outer.parts)] == outer.parts
+            )
         first = self._open[0][0]
         starts_roman = first is not None and first.style == "roman"
-        return starts_roman and len(outer.parts) == 1 and _NESTING[outer.style] < _NESTING[number.style]
+        return (
+            starts_roman
+            and len(outer.parts) == 1
+            and _NESTING[outer.style] < _NESTING[number.style]
+        )
 
     def _settled(self, number: HeadingNumber | None) -> HeadingNumber | None:
         """A single roman digit behind its predecessor in the alphabet ("H", "I") is a letter."""
         if number is None or number.style != "roman" or len(number.parts[0]) > 1:
             return number
-        letters = [other.parts[0] for other, _ in self._open if other is not None and other.style == "letter"]
+        letters = [
+            other.parts[0]
+            for other, _ in self._open
+            if other is not None and other.style == "letter"
+        ]
         follows = any(ord(number.parts[0]) == ord(letter) + 1 for letter in letters)
         return replace(number, style="letter") if follows else number
 
@@ -105,7 +120,9 @@ class _Walk:
         self._after_paragraph: list[UnplacedBlock] = []
         self._continues_sections = False
 
-    def read(self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: Outline) -> None:
+    def read(
+        self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: Outline
+    ) -> None:
         """Read all of an element into a list of blocks."""
         self._begin(into, zone, outline.path)
         self._flow(element, outline)
@@ -185,7 +202,8 @@ class _Walk:
             self._reader.element(child, self._run, self._set_aside)
 
     def _is_unit(self, element: etree._Element, name: str) -> bool:
-        """Whether an element is a block of its own kind; a formula inside a paragraph is words of its sentence."""
+        """Whether an element is a block of its own kind; a formula inside a paragraph is words of
+        its sentence."""
         if name == "formula":
             parent = element.getparent()
             return parent is not None and name_of(parent) not in PARAGRAPHS
@@ -201,14 +219,19 @@ class _Walk:
             (self._after_paragraph if len(self._run) else self._blocks).extend(blocks)
         elif name == "list":
             lines = list_lines(element, self._reader, self._set_aside)
-            self._emit(UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
+            self._emit(
+                UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone)
+            )
         elif name == "formula":
-            self._emit(UnplacedBlock(BlockKind.FORMULA, self._reader.read(element), self._path, self._zone))
+            self._emit(
+                UnplacedBlock(BlockKind.FORMULA, self._reader.read(element), self._path, self._zone)
+            )
         else:
             self._emit(self._code(element))
 
     def _section(self, section: etree._Element, outline: Outline) -> None:
-        """The head of a section opens it in the outline around it; sections inside have their own outline."""
+        """The head of a section opens it in the outline around it; sections inside have their own
+        outline."""
         self._flush()
         zone, path = self._zone, self._path
         self._zone = zone_of(section, zone, heading_of(section))
@@ -239,7 +262,8 @@ class _Walk:
             self._reader.string(child.tail, self._run)
 
     def _heading(self, head: etree._Element, outline: Outline) -> None:
-        """A heading opens a section, unless it repeats the title around it (an abstract headed "Abstract")."""
+        """A heading opens a section, unless it repeats the title around it (an abstract headed
+        "Abstract")."""
         self._flush()
         run, number = TextRun(), " ".join((head.get("n") or "").split())
         self._reader.element(head, run, self._set_aside)
@@ -251,7 +275,8 @@ class _Walk:
         self._emit(UnplacedBlock(BlockKind.HEADING, heading, self._path, self._zone))
 
     def _group(self, element: etree._Element, name: str, outline: Outline) -> None:
-        """An element that holds paragraphs (a quotation, a speech, a nested text): read through it."""
+        """An element that holds paragraphs (a quotation, a speech, a nested text): read through
+        it."""
         stands_apart = name in BLOCKS or name in PARAGRAPHS or name in GROUPS
         if stands_apart:
             self._flush()
@@ -264,11 +289,15 @@ class _Walk:
 
     def _code(self, element: etree._Element) -> UnplacedBlock:
         run = TextRun()
-        lines = [line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()]
+        lines = [
+            line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()
+        ]
         self._reader.verbatim("\n".join(lines).strip("\n"), run)
         self._reader.count_breaks(element)
         run.mark(0, areas_of(element), is_block=True)
-        return UnplacedBlock(BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or "")
+        return UnplacedBlock(
+            BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or ""
+        )
 
     def _set_aside(self, element: etree._Element) -> None:
         self._after_paragraph.extend(float_blocks(element, self._reader, self._path, self._zone))

@@ -1,4 +1,5 @@
-"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages.
+"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still
+without pages.
 
 `InlineReader` reads the words inside a paragraph, a cell or a caption.
 """
@@ -75,7 +76,10 @@ class TextRun:
         """Start, end and number of page breaks before it of each run between two page breaks."""
         starts = [start for start, _ in self._break_counts]
         ends = [*starts[1:], self._length]
-        return [(start, end, breaks) for (start, breaks), end in zip(self._break_counts, ends, strict=True)]
+        return [
+            (start, end, breaks)
+            for (start, breaks), end in zip(self._break_counts, ends, strict=True)
+        ]
 
     def add(self, text: str | None, n_breaks: int) -> None:
         """Append text that follows `n_breaks` page breaks."""
@@ -106,14 +110,16 @@ class TextRun:
         self._line_ended_in_hyphen = self._joins_next = False
 
     def end_line(self) -> None:
-        """A line ends here: words do not touch, unless a hyphen cuts one in two ("arte-", "rial")."""
+        """A line ends here: words do not touch, unless a hyphen cuts one in two ("arte-",
+        "rial")."""
         text = self._parts[-1] if self._parts else ""
         is_cut = not self._gap_follows and text[-1:] in _HYPHENS and text[-2:-1].isalpha()
         self.space()
         self._line_ended_in_hyphen = bool(text) and is_cut
 
     def join_lines(self) -> None:
-        """A line ends here inside a word, by its markup: white space and hyphen around it are not text."""
+        """A line ends here inside a word, by its markup: white space and hyphen around it are not
+        text."""
         self._gap_follows = False
         if self._parts and self._parts[-1][-1] in _HYPHENS:
             self._drop_hyphen()
@@ -125,7 +131,8 @@ class TextRun:
             self.marks.append(Mark(start, self._length, areas, is_block))
 
     def headed(self, prefix: str, n_breaks: int) -> "TextRun":
-        """This run behind a number; what holds from its first character on holds for the number, too."""
+        """This run behind a number; what holds from its first character on holds for the number,
+        too."""
         head = TextRun()
         head.add(prefix, self._break_counts[0][1] if self._break_counts else n_breaks)
         whole = TextRun.joined([head, self] if self._length else [head], " ")
@@ -144,8 +151,12 @@ class TextRun:
             at = whole._length
             whole._parts.extend(run._parts)
             whole._length += run._length
-            whole.marks.extend(replace(mark, start=mark.start + at, end=mark.end + at) for mark in run.marks)
-            whole._break_counts.extend((start + at, n_breaks) for start, n_breaks in run._break_counts)
+            whole.marks.extend(
+                replace(mark, start=mark.start + at, end=mark.end + at) for mark in run.marks
+            )
+            whole._break_counts.extend(
+                (start + at, n_breaks) for start, n_breaks in run._break_counts
+            )
             whole.targets.extend(run.targets)
         return whole
 
@@ -157,7 +168,9 @@ class TextRun:
             self._break_counts.append((self._length, n_breaks))
         self._parts.append(words)
         self._length += len(words)
-        n_open = sum(words.count(bracket) for bracket in "([") - sum(words.count(bracket) for bracket in ")]")
+        n_open = sum(words.count(bracket) for bracket in "([") - sum(
+            words.count(bracket) for bracket in ")]"
+        )
         self.n_open_brackets = max(0, self.n_open_brackets + n_open)
         self._gap_follows = self._line_ended_in_hyphen = self._joins_next = False
 
@@ -173,7 +186,8 @@ SetAside = Callable[[etree._Element], None]
 
 
 class InlineReader:
-    """Adds elements to runs of text and counts the page breaks and running headers met on the way."""
+    """Adds elements to runs of text and counts the page breaks and running headers met on the
+    way."""
 
     def __init__(self) -> None:
         self.page_labels: list[str | None] = []
@@ -184,7 +198,10 @@ class InlineReader:
 
     def string(self, text: str | None, run: TextRun) -> None:
         """Add text at the reader's place."""
-        run.add(self._written(run.glued_end, text) if self._written and text else text, len(self.page_labels))
+        run.add(
+            self._written(run.glued_end, text) if self._written and text else text,
+            len(self.page_labels),
+        )
 
     def verbatim(self, text: str, run: TextRun) -> None:
         """Add text whose white space matters."""
@@ -197,7 +214,8 @@ class InlineReader:
         return run
 
     def element(self, element: etree._Element, run: TextRun, aside: SetAside | None = None) -> None:
-        """Add an element's text; notes and figures go to `aside`, or into the text when there is none."""
+        """Add an element's text; notes and figures go to `aside`, or into the text when there is
+        none."""
         name = name_of(element)
         if not name:
             self.string(entity_text(element) if isinstance(element, etree._Entity) else None, run)
@@ -215,7 +233,9 @@ class InlineReader:
             reading = reading_of(element)
             if reading is not None:
                 self.element(reading, run, aside)
-        elif aside is not None and (name == "figure" or (name == "note" and is_block_note(element))):
+        elif aside is not None and (
+            name == "figure" or (name == "note" and is_block_note(element))
+        ):
             aside(element)
         else:
             self._content(element, name, run, aside)
@@ -224,7 +244,9 @@ class InlineReader:
         """Count the page breaks inside an element that is read otherwise."""
         self.page_labels.extend(page_break.get("n") for page_break in element.iter("{*}pb"))
 
-    def _content(self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None) -> None:
+    def _content(
+        self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None
+    ) -> None:
         if name in SEPARATED:
             run.space()
         start, written = run.next_start, self._written
@@ -241,10 +263,13 @@ class InlineReader:
             run.space()
 
     def _written_in(self, element: etree._Element, name: str, run: TextRun) -> Written | None:
-        """How digits in an element are written; a mark at the beginning of a text or in brackets is no raised one."""
+        """How digits in an element are written; a mark at the beginning of a text or in brackets is
+        no raised one."""
         own = script_of(element, name)
         is_raised = raised_after in (own, self._written)
-        if is_number_mark(element, name, run.glued_end) and (is_raised or (len(run) and not run.n_open_brackets)):
+        if is_number_mark(element, name, run.glued_end) and (
+            is_raised or (len(run) and not run.n_open_brackets)
+        ):
             return mark_after
         return self._written if own is None or self._written is mark_after else own
 
@@ -295,6 +320,7 @@ class Collected:
         return [*self.main, *self.floats, *(block for part in self.back for block in part)]
 
     def chains(self) -> Iterator[list[UnplacedBlock]]:
-        """Runs of blocks in which the pages never go back, since the paper was read page after page."""
+        """Runs of blocks in which the pages never go back, since the paper was read page after
+        page."""
         yield self.main
         yield from self.back

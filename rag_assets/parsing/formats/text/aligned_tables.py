@@ -1,7 +1,7 @@
 """Tables of a plain text: rows whose cells stand below each other, parted by blanks, tabs or bars.
 
-Aligned lines of words alone may be prose in two columns, names above their places of work, or code: without a rule or a
-title ("Table 2") a table must have a column of values.
+Aligned lines of words alone may be prose in two columns, names above their places of work, or code:
+without a rule or a title ("Table 2") a table must have a column of values.
 """
 
 import re
@@ -55,8 +55,8 @@ def with_tables(lines: Sequence[TextLine]) -> list[TextLine]:
 
 
 def _end_of_run(lines: Sequence[TextLine], start: int) -> int:
-    """The end of the lines from `start` on that may be rows: of several cells, and rules, short lines and gaps between
-    these."""
+    """The end of the lines from `start` on that may be rows: of several cells, and rules, short
+    lines and gaps between these."""
     end = at = start
     while at < len(lines) and at <= end + _MOST_BETWEEN:
         text = lines[at].text
@@ -69,7 +69,8 @@ def _end_of_run(lines: Sequence[TextLine], start: int) -> int:
 
 
 def _table(run: Sequence[TextLine], *, is_surely_one: bool) -> tuple[int, list[Cell]]:
-    """How many lines the longest table at the beginning of a run has, and its cells; none if there is no table.
+    """How many lines the longest table at the beginning of a run has, and its cells; none if there
+    is no table.
 
     A table goes on behind a gap with the same number of columns, and with values.
     """
@@ -85,7 +86,8 @@ def _table(run: Sequence[TextLine], *, is_surely_one: bool) -> tuple[int, list[C
 
 
 def _placed(lines: Sequence[TextLine], *, is_surely_one: bool) -> list[Cell]:
-    """The cells of a table, each over the columns that it reaches into; none if the lines are not one."""
+    """The cells of a table, each over the columns that it reaches into; none if the lines are not
+    one."""
     rows = list(filter(None, map(_fields, lines)))
     counts = Counter(len(row) for row in rows if len(row) > 1)
     n_columns = max(counts, key=lambda n: (counts[n], n), default=0)
@@ -93,7 +95,8 @@ def _placed(lines: Sequence[TextLine], *, is_surely_one: bool) -> list[Cell]:
     if len(rows) < _LEAST_ROWS or len(whole) < _LEAST_WHOLE_ROWS:
         return []
     starts, ends, texts = (
-        [[field[part] for field in column] for column in zip(*whole, strict=True)] for part in range(3)
+        [[field[part] for field in column] for column in zip(*whole, strict=True)]
+        for part in range(3)
     )
     gaps = [(max(end), min(start)) for end, start in zip(ends, starts[1:], strict=False)]
     values = [[*map(is_value, column[1:])] for column in texts[1:]]
@@ -119,8 +122,14 @@ def _fields(line: TextLine) -> list[_Field]:
     raw = "" if _is_rule(line) else _POINTS.sub(lambda sign: " " * max(len(sign[0]), 2), line.raw)
     if "\t" in raw.strip():
         parts = [" ".join(part.split()) for part in raw.split("\t")]
-        return [(at * _TAB_STOP, at * _TAB_STOP + len(part), part) for at, part in enumerate(parts) if part]
-    return [(*field.span(), field[0]) for field in _FIELD.finditer(_SIGN.sub(r"\2\1", raw.expandtabs()))]
+        return [
+            (at * _TAB_STOP, at * _TAB_STOP + len(part), part)
+            for at, part in enumerate(parts)
+            if part
+        ]
+    return [
+        (*field.span(), field[0]) for field in _FIELD.finditer(_SIGN.sub(r"\2\1", raw.expandtabs()))
+    ]
 
 
 def _is_rule(line: TextLine) -> bool:

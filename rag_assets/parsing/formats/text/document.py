@@ -1,7 +1,9 @@
-"""A plain text file becomes a Document: paragraphs, abstract, references, and the headings that are certain.
+"""A plain text file becomes a Document: paragraphs, abstract, references, and the headings that are
+certain.
 
-Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found conservatively: taking a
-sentence for a heading harms a section title, taking the body for references loses it.
+Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found
+conservatively: taking a sentence for a heading harms a section title, taking the body for
+references loses it.
 """
 
 import re
@@ -33,27 +35,31 @@ _TITLE_PARAGRAPHS = 10
 _TITLE_CHARS = range(8, 300)
 _MIN_LETTER_SHARE = 0.6
 _NO_TITLE = re.compile(
-    r"https?://|www\.|doi\b|(?:\S+ )?pre-?proof$|[\w .]{1,25}:\s*\S+$|arxiv:|©|copyright", re.IGNORECASE
+    r"https?://|www\.|doi\b|(?:\S+ )?pre-?proof$|[\w .]{1,25}:\s*\S+$|arxiv:|©|copyright",
+    re.IGNORECASE,
 )
 _ABSTRACT_RUN_IN = re.compile(r"(?:abstract|summary)\s?[:.—–]\s?\S", re.IGNORECASE)
 _FRONT_PARAGRAPHS = 30
 """An abstract that begins later is not this paper's abstract."""
 _MAX_FRONT_SECTION = 4
 _MAX_BACK_SECTION = 4
-"""Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
+"""Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not
+recognised."""
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
 _CELL_EDGE = " | "
 """Between the cells of a table in LaTeX, see `plain_rows`: a row is neither title nor heading."""
 _PROSE_CHARS = 300
 _CHARS_PER_YEAR = 400
-"""An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
+"""An entry of a reference list has a year, a link or an "et al." at least this often; prose does
+not."""
 
 
 def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by blank lines.
+    """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by
+    blank lines.
 
-    Pages are those between form feeds (page source `parser`), null when there are none. Raises UnreadableDocument
-    for binary content and DocumentLimit for more than `limits.max_pages` pages.
+    Pages are those between form feeds (page source `parser`), null when there are none. Raises
+    UnreadableDocument for binary content and DocumentLimit for more than `limits.max_pages` pages.
     """
     source = decoded(file.content)
     pages = lines_of(with_scripts(source.text))
@@ -76,7 +82,9 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
         title="" if title_at is None else paragraphs[title_at].text,
         source=Source.TEXT,
         file_path=file.path,
-        blocks=tuple(one.block for one in with_titles_in_tables([LevelledBlock(block) for block in blocks])),
+        blocks=tuple(
+            one.block for one in with_titles_in_tables([LevelledBlock(block) for block in blocks])
+        ),
         n_pages=len(pages) if is_paged else None,
         page_source=PageSource.PARSER if is_paged else PageSource.NONE,
         n_source_chars=sum(
@@ -89,7 +97,9 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     )
 
 
-def _without_running_lines(pages: Sequence[Sequence[TextLine]], share: float) -> tuple[list[list[TextLine]], int]:
+def _without_running_lines(
+    pages: Sequence[Sequence[TextLine]], share: float
+) -> tuple[list[list[TextLine]], int]:
     filled = [[line for line in page if line.text] for page in pages]
     dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
     return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
@@ -113,12 +123,17 @@ def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
 
 def _line_of(paragraph: Paragraph) -> str:
     """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
-    is_short = paragraph.n_lines == 1 and _CELL_EDGE not in paragraph.text and len(paragraph.text) <= _MAX_HEADING_CHARS
+    is_short = (
+        paragraph.n_lines == 1
+        and _CELL_EDGE not in paragraph.text
+        and len(paragraph.text) <= _MAX_HEADING_CHARS
+    )
     return paragraph.text if is_short else f"{paragraph.text[:_MAX_HEADING_CHARS]} ..."
 
 
 def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
-    """How many paragraphs come before the abstract's end, or make up the title and the lines above it."""
+    """How many paragraphs come before the abstract's end, or make up the title and the lines above
+    it."""
     for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
         if _ABSTRACT_RUN_IN.match(paragraph.text):
             return index + 1
@@ -135,11 +150,13 @@ class _SectionWalk:
         self._title_at = title_at
         lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
         self._numbered = frozenset(at // 2 for at in numbered_heading_lines(lines))
-        """Indices of the paragraphs that are numbered headings; each was a line with a gap after it."""
+        """Indices of the paragraphs that are numbered headings; each was a line with a gap after
+        it."""
         self._styles = number_styles(paragraphs[index].text for index in self._numbered)
         self._sections = OpenSections()
         self._before = self._sections.open
-        """The sections before the front or back matter: they go on when it turns out to have ended."""
+        """The sections before the front or back matter: they go on when it turns out to have
+        ended."""
         self._n_since_heading = 0
         self._is_in_references = False
 
@@ -154,7 +171,10 @@ class _SectionWalk:
         kind = BlockKind.HEADING if is_heading else BlockKind.PARAGRAPH
         zone = Zone.FRONT if index < self._n_front and not is_heading else self._sections.zone
         ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
-        spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
+        spans = tuple(
+            Span(start, end, page, page)
+            for (start, page), end in zip(paragraph.pages, ends, strict=True)
+        )
         kind = BlockKind.TABLE if paragraph.cells else kind
         return Block(kind, paragraph.text, self._sections.path, zone, spans, cells=paragraph.cells)
 
@@ -174,13 +194,18 @@ class _SectionWalk:
         self._is_in_references = names_references(title)
 
     def _leave_if_over(self, text: str) -> None:
-        """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
+        """Front and back matter end where the next heading was missed: when it gets too long, or
+        reads like prose."""
         if self._is_in_references:
-            is_over = len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
+            is_over = len(text) >= _PROSE_CHARS and len(
+                _YEAR.findall(text)
+            ) * _CHARS_PER_YEAR < len(text)
         elif self._sections.zone in (Zone.STATEMENTS, Zone.BACK):
             is_over = self._n_since_heading > _MAX_BACK_SECTION
         else:
-            is_over = self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
+            is_over = (
+                self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
+            )
         if is_over:
             self._sections.open = self._before
             self._is_in_references = False

@@ -1,4 +1,5 @@
-"""Lines of a plain text into paragraphs: which line ends are the author's, and which lines were only full."""
+"""Lines of a plain text into paragraphs: which line ends are the author's, and which lines were
+only full."""
 
 import itertools
 import re
@@ -49,7 +50,8 @@ class Paragraph:
 
 
 def lines_of(text: str) -> list[list[TextLine]]:
-    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part paragraphs.
+    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part
+    paragraphs.
 
     A line with a row of a table in LaTeX becomes its plain text, between empty lines.
     """
@@ -71,9 +73,12 @@ def _plain(line: str, page: int | None) -> list[TextLine]:
 
 
 def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
-    """Put the lines of each page together to paragraphs, and paragraphs that run over the turn of a page."""
+    """Put the lines of each page together to paragraphs, and paragraphs that run over the turn of a
+    page."""
     grouped = [_groups(page) for page in pages]
-    usual_width = _width([line for page in grouped for group in page for line in group], _USUAL_WIDTH)
+    usual_width = _width(
+        [line for page in grouped for group in page for line in group], _USUAL_WIDTH
+    )
     runs: list[list[TextLine]] = []
     for page in grouped:
         on_page = [run for group in page for run in _runs(group, usual_width)]
@@ -140,4 +145,6 @@ def _joined(run: Sequence[TextLine], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(text, tuple(pages), len(run), sum(n_text_chars(line.text) for line in run), run[0].cells)
+    return Paragraph(
+        text, tuple(pages), len(run), sum(n_text_chars(line.text) for line in run), run[0].cells
+    )

@@ -13,8 +13,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 def load_json_object(content: bytes, limits: ParseLimits) -> dict[str, Any]:
     """The JSON object in `content`; UTF-8, UTF-16 and UTF-32 with or without a byte order mark.
 
-    Raises DocumentLimit when it is nested deeper than `limits.max_depth`, and UnreadableDocument for anything that is
-    not one JSON object; the message is a phrase that can follow the name of the file.
+    Raises DocumentLimit when it is nested deeper than `limits.max_depth`, and UnreadableDocument
+    for anything that is not one JSON object; the message is a phrase that can follow the name of
+    the file.
     """
     try:
         parsed = json.loads(content)
@@ -23,14 +24,17 @@ def load_json_object(content: bytes, limits: ParseLimits) -> dict[str, Any]:
     except ValueError as error:
         raise UnreadableDocument(f"is not valid JSON ({error}). Export the paper again.") from error
     if not isinstance(parsed, dict):
-        raise UnreadableDocument(f"holds a JSON {type(parsed).__name__}, not an object. Export it again.")
+        raise UnreadableDocument(
+            f"holds a JSON {type(parsed).__name__}, not an object. Export it again."
+        )
     if _is_deeper_than(parsed, limits.max_depth):
         raise _too_deep(limits)
     return parsed
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """`value` if it is a JSON object, else an empty one: a field of the wrong type reads as a missing field."""
+    """`value` if it is a JSON object, else an empty one: a field of the wrong type reads as a
+    missing field."""
     return value if isinstance(value, dict) else {}
 
 
@@ -42,7 +46,8 @@ def sequence(value: Any) -> list[Any]:
 def text_field(value: Any) -> str:
     """`value` if it is a string, else an empty one.
 
-    Line ends become "\\n", control characters spaces, and half surrogate pairs, which no file can hold, "?".
+    Line ends become "\\n", control characters spaces, and half surrogate pairs, which no file can
+    hold, "?".
     """
     if not isinstance(value, str):
         return ""

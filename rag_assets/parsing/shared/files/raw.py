@@ -1,4 +1,5 @@
-"""Reading a file of a paper: once per process, in the worker exactly the bytes that were hashed, and its encoding."""
+"""Reading a file of a paper: once per process, in the worker exactly the bytes that were hashed,
+and its encoding."""
 
 import codecs
 import hashlib
@@ -23,7 +24,8 @@ class RawFile:
 
 
 def head_and_sha256(path: Path) -> tuple[bytes, str]:
-    """The first 64 KB of a file, and the SHA-256 of all its bytes, 64 hex digits. Raises OSError."""
+    """The first 64 KB of a file, and the SHA-256 of all its bytes, 64 hex digits. Raises
+    OSError."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         digest = hashlib.sha256(head)
@@ -33,11 +35,14 @@ def head_and_sha256(path: Path) -> tuple[bytes, str]:
 
 
 def hashed_content(path: Path, sha256: str) -> bytes:
-    """The bytes of a file. Raises UnreadableDocument when they cannot be read or have another hash."""
+    """The bytes of a file. Raises UnreadableDocument when they cannot be read or have another
+    hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UnreadableDocument(f"cannot be read ({error.strerror}). Check that the file is still there.") from error
+        raise UnreadableDocument(
+            f"cannot be read ({error.strerror}). Check that the file is still there."
+        ) from error
     if hashlib.sha256(content).hexdigest() != sha256:
         raise UnreadableDocument("changed while it was read. Run again when it is complete.")
     return content
@@ -54,7 +59,8 @@ BYTE_ORDER_MARKS = (
 _SAMPLE_BYTES = 65_536
 _MAX_BROKEN_SHARE = 0.001
 _MAX_WESTERN_HIGH_SHARE = 0.15
-"""Western European prose has up to some 8 % bytes above 127; Cyrillic, Greek or CJK encodings more than 30 %."""
+"""Western European prose has up to some 8 % bytes above 127; Cyrillic, Greek or CJK encodings more
+than 30 %."""
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MAX_CONTROL_SHARE = 0.01
 
@@ -68,7 +74,8 @@ class Decoded:
 
 
 def decoded(content: bytes) -> Decoded:
-    """Decode by byte order mark, as UTF-8, as UTF-16 without mark, as Windows-1252, or as the likeliest other.
+    """Decode by byte order mark, as UTF-8, as UTF-16 without mark, as Windows-1252, or as the
+    likeliest other.
 
     Raises UnreadableDocument for bytes that are not text.
     """
@@ -100,14 +107,18 @@ def _utf16_without_mark(sample: bytes) -> str | None:
 def _demand_text(content: bytes) -> None:
     sample = content[:_SAMPLE_BYTES]
     if len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample) or b"\0" in sample:
-        raise UnreadableDocument("holds binary data, not text. Remove it, or export the paper as text again.")
+        raise UnreadableDocument(
+            "holds binary data, not text. Remove it, or export the paper as text again."
+        )
 
 
 def _replaced(content: bytes, encoding: str) -> Decoded:
     text = content.decode(encoding, "replace")
     n_broken = text.count("�")
     if n_broken > _MAX_CONTROL_SHARE * len(text):
-        raise UnreadableDocument(f"is not the {encoding} text it claims to be. Save it again as UTF-8.")
+        raise UnreadableDocument(
+            f"is not the {encoding} text it claims to be. Save it again as UTF-8."
+        )
     return Decoded(text, (f"{n_broken} broken characters replaced",) if n_broken else ())
 
 
@@ -131,5 +142,7 @@ def _guessed(content: bytes) -> Decoded:
 
     best = from_bytes(content).best()
     if best is None:
-        raise UnreadableDocument("holds binary data, or text in an unknown encoding. Save it as UTF-8.")
+        raise UnreadableDocument(
+            "holds binary data, or text in an unknown encoding. Save it as UTF-8."
+        )
     return Decoded(str(best), (f"not UTF-8: read as {best.encoding}, which is a guess",))

@@ -1,8 +1,8 @@
 """Reading untrusted XML.
 
-Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
-an entity stays a node of the tree, which `entity_text` turns into safe text. Depth and libxml2's own bounds on
-amplification hold.
+Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside
+it is expanded: an entity stays a node of the tree, which `entity_text` turns into safe text. Depth
+and libxml2's own bounds on amplification hold.
 """
 
 import html
@@ -15,9 +15,12 @@ from lxml import etree
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits
 
-_SAFE_PARSER = partial(etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+_SAFE_PARSER = partial(
+    etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+)
 _LIMIT_MESSAGES = re.compile(
-    r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum", re.IGNORECASE
+    r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum",
+    re.IGNORECASE,
 )
 
 
@@ -33,8 +36,8 @@ class XmlTree:
 def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
     """Parse the bytes of a file, in recovery mode if it is not well-formed.
 
-    Raises DocumentLimit when it passes a limit of depth or expansion, UnreadableDocument when it holds no XML element.
-    Errors are phrases that can follow the name of the file.
+    Raises DocumentLimit when it passes a limit of depth or expansion, UnreadableDocument when it
+    holds no XML element. Errors are phrases that can follow the name of the file.
     """
     if not content.strip():
         raise UnreadableDocument("is empty, XML was wanted. Write the file again.")
@@ -47,7 +50,8 @@ def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
 
 
 def entity_text(entity: etree._Entity) -> str:
-    """What an unexpanded entity reads as: the character of an HTML name (`&nbsp;`), else the reference as written."""
+    """What an unexpanded entity reads as: the character of an HTML name (`&nbsp;`), else the
+    reference as written."""
     reference = entity.text or ""
     return html.unescape(reference)
 
@@ -64,8 +68,12 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
     except etree.XMLSyntaxError:
         root = None
     if root is None:
-        raise UnreadableDocument(f"holds no readable XML ({problem}). Write the file again, or remove it.") from error
-    return XmlTree(root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",))
+        raise UnreadableDocument(
+            f"holds no readable XML ({problem}). Write the file again, or remove it."
+        ) from error
+    return XmlTree(
+        root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",)
+    )
 
 
 def _check_depth(root: etree._Element, max_depth: int) -> None:

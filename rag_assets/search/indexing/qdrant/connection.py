@@ -1,7 +1,9 @@
-"""Connections to Qdrant: to a server by address and key, or to a folder that this process alone has open.
+"""Connections to Qdrant: to a server by address and key, or to a folder that this process alone has
+open.
 
-Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes from the environment
-or `.env`; it is handed to the client only, and cut out of the server's messages.
+Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes
+from the environment or `.env`; it is handed to the client only, and cut out of the server's
+messages.
 """
 
 import logging
@@ -48,8 +50,11 @@ _OPENING = Lock()
 class QdrantConnection:
     """An open client. Dropping the last reference closes it. Safe to use from several threads."""
 
-    def __init__(self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None) -> None:
-        """place: the address or folder, for messages. lock: held while an embedded storage is open."""
+    def __init__(
+        self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None
+    ) -> None:
+        """place: the address or folder, for messages. lock: held while an embedded storage is
+        open."""
         self._client = client
         self._place = place
         self._key = key
@@ -64,8 +69,9 @@ class QdrantConnection:
     def calls(self) -> Iterator["QdrantClient"]:
         """The client, for a few calls; an embedded storage serves one thread at a time.
 
-        Raises StoreUnavailable when the server cannot be reached, takes too long or fails; StoreRefused when it
-        refuses the key or the request; StaleIndex when it does not have the collection.
+        Raises StoreUnavailable when the server cannot be reached, takes too long or fails;
+        StoreRefused when it refuses the key or the request; StaleIndex when it does not have the
+        collection.
         """
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -74,20 +80,31 @@ class QdrantConnection:
             if not self.is_embedded:
                 yield self._client
                 return
-            with self._one_at_a_time, warnings.catch_warnings(action="ignore", category=UserWarning):
+            with (
+                self._one_at_a_time,
+                warnings.catch_warnings(action="ignore", category=UserWarning),
+            ):
                 yield self._client
         except ResponseHandlingException as error:
-            raise self._unanswered(error) from None  # the original may show the headers, and with them the key
+            raise self._unanswered(
+                error
+            ) from None  # the original may show the headers, and with them the key
         except ResourceExhaustedResponse:
-            raise StoreUnavailable(f"Qdrant at {self} is asked too much at the moment. Run again later.") from None
+            raise StoreUnavailable(
+                f"Qdrant at {self} is asked too much at the moment. Run again later."
+            ) from None
         except UnexpectedResponse as error:
             raise self._refused(error) from None
         except JSONDecodeError:
             raise self._not_understood() from None
-        except ValueError as error:  # of the client itself, which looks at requests before it sends them
+        except (
+            ValueError
+        ) as error:  # of the client itself, which looks at requests before it sends them
             if self.is_embedded and _IS_GONE.fullmatch(str(error)):
                 raise self._gone() from None
-            raise StoreRefused(f"Qdrant at {self} refused a request: {self._shown(str(error))}") from error
+            raise StoreRefused(
+                f"Qdrant at {self} refused a request: {self._shown(str(error))}"
+            ) from error
 
     def _unanswered(self, error: "ResponseHandlingException") -> Exception:
         import httpx
@@ -123,7 +140,9 @@ class QdrantConnection:
             return self._gone()
         said = self._shown(error.content.decode("utf-8", "replace"))
         if status == 429 or status >= 500:
-            return StoreUnavailable(f"Qdrant at {self} failed ({status}: {said}). Run again later; see its log.")
+            return StoreUnavailable(
+                f"Qdrant at {self} failed ({status}: {said}). Run again later; see its log."
+            )
         return StoreRefused(f"Qdrant at {self} refused a request ({status}: {said}).")
 
     def _gone(self) -> Exception:
@@ -137,10 +156,12 @@ class QdrantConnection:
 
 
 def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
-    """A connection to the server that `settings` name, or to the folder `storage` when they name none.
+    """A connection to the server that `settings` name, or to the folder `storage` when they name
+    none.
 
-    No request is sent. Raises MissingExtra, InvalidSettings for an invalid address, StoreUnavailable when another
-    process has the folder open, ReadOnlyFolder when it cannot be written: the client writes where it reads.
+    No request is sent. Raises MissingExtra, InvalidSettings for an invalid address,
+    StoreUnavailable when another process has the folder open, ReadOnlyFolder when it cannot be
+    written: the client writes where it reads.
     """
     try:
         from qdrant_client import QdrantClient
@@ -151,12 +172,16 @@ def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
     host = _host(settings.url)
     key = environment().get(KEY_VARIABLE, "").strip()
     if key and settings.url.startswith("http:") and host not in _LOOPBACK:
-        logger.warning("The key of Qdrant is sent to %s without encryption. Use https if you can.", settings.url)
+        logger.warning(
+            "The key of Qdrant is sent to %s without encryption. Use https if you can.",
+            settings.url,
+        )
     client = QdrantClient(
         url=settings.url,
         headers={"api-key": key} if key else None,
         timeout=_TIMEOUT_S,
-        check_compatibility=False,  # it asks in a thread of its own, and warns of a server that is down
+        # it asks in a thread of its own, and warns of a server that is down
+        check_compatibility=False,
     )
     return QdrantConnection(client, settings.url, key=key)
 
@@ -181,7 +206,9 @@ def _embedded(storage: Path) -> QdrantConnection:
         except OSError:
             raise ReadOnlyFolder.at(storage.parent) from None
         try:
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # about its size, see the settings
+            with warnings.catch_warnings(
+                action="ignore", category=UserWarning
+            ):  # about its size, see the settings
                 client = QdrantClient(path=str(storage), force_disable_check_same_thread=True)
         except BaseException:
             lock.release()

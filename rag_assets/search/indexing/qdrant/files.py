@@ -1,7 +1,8 @@
-"""An index in Qdrant: each version is a collection of its own, and the published folder holds its name.
+"""An index in Qdrant: each version is a collection of its own, and the published folder holds its
+name.
 
-A collection is written as a whole before the folder that names it is published. The version before it is kept for
-readers that have it open, and deleted when the next one is begun.
+A collection is written as a whole before the folder that names it is published. The version before
+it is kept for readers that have it open, and deleted when the next one is begun.
 """
 
 import re
@@ -45,9 +46,14 @@ class QdrantFiles:
     only_replaced: ClassVar[str] = "*"
 
     def __init__(
-        self, folder: Path, settings: QdrantSettings, source: VectorSource, reading: RetrievalSettings
+        self,
+        folder: Path,
+        settings: QdrantSettings,
+        source: VectorSource,
+        reading: RetrievalSettings,
     ) -> None:
-        """folder: of the published version; beside it is the storage when there is no server. Nothing is opened."""
+        """folder: of the published version; beside it is the storage when there is no server.
+        Nothing is opened."""
         self._published = folder
         self._source = source
         self._settings = settings
@@ -59,13 +65,22 @@ class QdrantFiles:
 
     @property
     def identity(self) -> IndexIdentity:
-        words = (WORDS_VERSION, TantivyFiles().identity.settings) if WORDS in self._sparse_names else None
-        return IndexIdentity("qdrant", self._source.model_id, fingerprint(words, self._source.sparse_model))
+        words = (
+            (WORDS_VERSION, TantivyFiles().identity.settings)
+            if WORDS in self._sparse_names
+            else None
+        )
+        return IndexIdentity(
+            "qdrant", self._source.model_id, fingerprint(words, self._source.sparse_model)
+        )
 
     @property
     def _sparse_names(self) -> frozenset[str]:
         """Names of the sparse vectors that are stored beside the dense ones."""
-        kept = {WORDS: self._reading.is_fused_by_server, SPARSE: self._source.sparse_model is not None}
+        kept = {
+            WORDS: self._reading.is_fused_by_server,
+            SPARSE: self._source.sparse_model is not None,
+        }
         return frozenset(name for name, is_kept in kept.items() if is_kept)
 
     @cached_property
@@ -75,7 +90,10 @@ class QdrantFiles:
     @property
     def prefix(self) -> str:
         """Beginning of the names of the collections; a copied data folder has another one."""
-        return self._settings.prefix or f"rag_assets_{fingerprint(str(self._published.resolve()))[:12]}"
+        return (
+            self._settings.prefix
+            or f"rag_assets_{fingerprint(str(self._published.resolve()))[:12]}"
+        )
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
         collection = collection_in(folder)
@@ -90,7 +108,9 @@ class QdrantFiles:
             some = to_write[start : start + _ROWS_AT_ONCE]
             vectors = self._vectors_of(some)
             if start == 0:
-                create_collection(self.connection, collection, vectors.dense.shape[1], self._sparse_names)
+                create_collection(
+                    self.connection, collection, vectors.dense.shape[1], self._sparse_names
+                )
             write_points(self.connection, collection, some, vectors)
             report(start + len(some), len(to_write))
         write_atomically(folder / COLLECTION_FILE, sealed_json({"collection": collection}))
@@ -102,20 +122,28 @@ class QdrantFiles:
         return tuple(
             row.passage_id
             for row, vector in found
-            if store.cosines(vector, [row.passage_id]).get(row.passage_id, 0.0) <= 1.0 - _VECTOR_ERROR
+            if store.cosines(vector, [row.passage_id]).get(row.passage_id, 0.0)
+            <= 1.0 - _VECTOR_ERROR
         )
 
     def is_there(self, folder: Path, n_passages: int) -> bool:
         collection = collection_in(folder)
         with self.connection.calls() as client:
-            return client.collection_exists(collection) and client.count(collection, exact=True).count == n_passages
+            return (
+                client.collection_exists(collection)
+                and client.count(collection, exact=True).count == n_passages
+            )
 
     def open(self, folder: Path) -> QdrantStore:
         manifest = read_manifest(folder)
         return self._opened(folder, manifest.n_held if manifest else 0, self._reading)
 
     def _opened(self, folder: Path, n_passages: int, reading: RetrievalSettings) -> QdrantStore:
-        return QdrantStore(self.connection, Collection(collection_in(folder), n_passages, self._sparse_names), reading)
+        return QdrantStore(
+            self.connection,
+            Collection(collection_in(folder), n_passages, self._sparse_names),
+            reading,
+        )
 
     def _vectors_of(self, rows: Sequence[IndexRow]) -> PassageVectors:
         """Everything that is stored of some passages."""
@@ -131,7 +159,8 @@ class QdrantFiles:
         return WordWeights()
 
     def _delete_old(self) -> None:
-        """Delete the versions of this data folder that are not published, those of killed runs too."""
+        """Delete the versions of this data folder that are not published, those of killed runs
+        too."""
         own, kept = re.escape(self.prefix) + r"\.[0-9a-f]{12}", collection_in(self._published)
         with self.connection.calls() as client:
             for collection in client.get_collections().collections:

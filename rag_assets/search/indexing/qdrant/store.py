@@ -1,10 +1,11 @@
-"""What a collection holds, one point per passage, and searching it. A reader stays with the collection it opened.
+"""What a collection holds, one point per passage, and searching it. A reader stays with the
+collection it opened.
 
-Words are sparse vectors too: BM25 with one number per term of a passage, by the analyser of the word index. The server
-multiplies with the inverse document frequency of a term (its `idf` modifier), so that the stored numbers depend on the
-passage alone: an edit changes no other point. A constant replaces the average length of a passage that BM25 needs,
-because passages are cut to one size. Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25
-and Beyond".
+Words are sparse vectors too: BM25 with one number per term of a passage, by the analyser of the
+word index. The server multiplies with the inverse document frequency of a term (its `idf`
+modifier), so that the stored numbers depend on the passage alone: an edit changes no other point. A
+constant replaces the average length of a passage that BM25 needs, because passages are cut to one
+size. Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 """
 
 import hashlib
@@ -18,7 +19,15 @@ from uuid import NAMESPACE_URL, uuid5
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.search.indexing.protocols import RRF_K, HybridHits, HybridQuestion, IndexRow, Scope, Scored, Vectors
+from rag_assets.search.indexing.protocols import (
+    RRF_K,
+    HybridHits,
+    HybridQuestion,
+    IndexRow,
+    Scope,
+    Scored,
+    Vectors,
+)
 from rag_assets.search.indexing.qdrant.connection import QdrantConnection
 from rag_assets.search.indexing.tantivy_index import Analyser
 
@@ -40,9 +49,16 @@ class WordWeights:
         self._analyser = Analyser()
 
     def of_passage(self, row: IndexRow) -> SparseVector:
-        terms = [*self._analyser.terms(f"{row.heading_text}\n{row.summary}"), *self._analyser.terms(row.text)]
-        shortness = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(terms) / _AVERAGE_TERMS)
-        return _summed({term: n * (_SATURATION + 1) / (n + shortness) for term, n in Counter(terms).items()})
+        terms = [
+            *self._analyser.terms(f"{row.heading_text}\n{row.summary}"),
+            *self._analyser.terms(row.text),
+        ]
+        shortness = _SATURATION * (
+            1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(terms) / _AVERAGE_TERMS
+        )
+        return _summed(
+            {term: n * (_SATURATION + 1) / (n + shortness) for term, n in Counter(terms).items()}
+        )
 
     def of_question(self, text: str) -> SparseVector:
         """Each term as often as the question has it; empty for a question without terms."""
@@ -60,7 +76,9 @@ def _summed(weights: dict[str, float]) -> SparseVector:
 
 @lru_cache(maxsize=200_000)
 def _number_of(term: str) -> int:
-    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little"
+    )
 
 
 DENSE, WORDS, SPARSE = "dense", "words", "sparse"
@@ -87,8 +105,13 @@ class PassageVectors:
     """By the name of the vectors."""
 
     def named(self, nth: int) -> dict[str, Any]:
-        """The vectors of one passage by their names, as Qdrant takes them; without those that have no term."""
-        found = {name: sparse(vectors[nth]) for name, vectors in self.sparse.items() if vectors[nth].places}
+        """The vectors of one passage by their names, as Qdrant takes them; without those that have
+        no term."""
+        found = {
+            name: sparse(vectors[nth])
+            for name, vectors in self.sparse.items()
+            if vectors[nth].places
+        }
         return {DENSE: self.dense[nth].tolist(), **found}
 
 
@@ -108,8 +131,12 @@ def create_collection(
     with connection.calls() as client:
         client.create_collection(
             collection,
-            vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
-            sparse_vectors_config={name: models.SparseVectorParams(modifier=modifiers[name]) for name in sparse_names}
+            vectors_config={
+                DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+            },
+            sparse_vectors_config={
+                name: models.SparseVectorParams(modifier=modifiers[name]) for name in sparse_names
+            }
             or None,
         )
         if not connection.is_embedded:  # which has no use for it, and warns
@@ -121,10 +148,14 @@ def write_points(
 ) -> None:
     from qdrant_client import models
 
-    n_at_once = max(1, _REQUEST_BYTES // (_BYTES_PER_NUMBER * vectors.dense.shape[1] + _BYTES_BESIDE))
+    n_at_once = max(
+        1, _REQUEST_BYTES // (_BYTES_PER_NUMBER * vectors.dense.shape[1] + _BYTES_BESIDE)
+    )
     for start in range(0, len(rows), n_at_once):
         points = [
-            models.PointStruct(id=point_id(row.passage_id), vector=vectors.named(nth), payload=_payload(row))
+            models.PointStruct(
+                id=point_id(row.passage_id), vector=vectors.named(nth), payload=_payload(row)
+            )
             for nth, row in enumerate(rows[start : start + n_at_once], start)
         ]
         with connection.calls() as client:
@@ -188,7 +219,9 @@ class Collection:
 class QdrantStore:
     """One published version, for reading; see `VectorStore`."""
 
-    def __init__(self, connection: QdrantConnection, collection: Collection, settings: RetrievalSettings) -> None:
+    def __init__(
+        self, connection: QdrantConnection, collection: Collection, settings: RetrievalSettings
+    ) -> None:
         self._connection: QdrantConnection | None = connection
         self._collection = collection
         self._settings = settings
@@ -201,18 +234,24 @@ class QdrantStore:
         n_fetched = n_wanted + _TIE_MARGIN
         hits = self._nearest(question, n_fetched, scope)
         while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
-            n_fetched *= 2  # all that share the last place: which of them stay is decided by their ids
+            n_fetched *= (
+                2  # all that share the last place: which of them stay is decided by their ids
+            )
             hits = self._nearest(question, n_fetched, scope)
         return hits[:n_wanted]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         if not passage_ids:
             return {}
-        return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
+        return dict(
+            self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids)))
+        )
 
-    def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        """Vectors and words together, at most `limit` passages of each kind. Raises InvalidSettings when the index has
-        no sparse vectors."""
+    def hybrid(
+        self, question: HybridQuestion, limit: int, scope: Scope | None = None
+    ) -> HybridHits:
+        """Vectors and words together, at most `limit` passages of each kind. Raises InvalidSettings
+        when the index has no sparse vectors."""
         if not self._collection.sparse_names:
             raise InvalidSettings(
                 "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Run "
@@ -221,13 +260,17 @@ class QdrantStore:
         if min(limit, self._collection.n_passages) <= 0 or (scope is not None and scope.is_empty):
             return HybridHits([], [], [])
         asked: dict[str, Any] = {DENSE: question.vector.tolist()}
-        for name, vector in ((WORDS, self._words.of_question(question.text)), (SPARSE, question.sparse)):
+        for name, vector in (
+            (WORDS, self._words.of_question(question.text)),
+            (SPARSE, question.sparse),
+        ):
             if name in self._collection.sparse_names and vector is not None and vector.places:
                 asked[name] = sparse(vector)
         together, *each = self._asked(self._hybrid_requests(asked, limit, scope))
         found = dict(zip(asked, each, strict=True))
-        # Ranks count from 0 in Qdrant, so a first place in each of n lists gives n / k. The other fusion stretches each
-        # list from three standard deviations below its mean to three above; what lies beyond counts as 1.
+        # Ranks count from 0 in Qdrant, so a first place in each of n lists gives n / k. The other
+        # fusion stretches each list from three standard deviations below its mean to three above;
+        # what lies beyond counts as 1.
         most = len(asked) if self._is_by_distribution else len(asked) / RRF_K
         fused = [Scored(hit.passage_id, min(1.0, max(0.0, hit.score / most))) for hit in together]
         return HybridHits(_in_order(fused), found[DENSE], found.get(WORDS, []))
@@ -242,11 +285,14 @@ class QdrantStore:
     def _hybrid_requests(
         self, questions: dict[str, Any], limit: int, scope: Scope | None
     ) -> "list[models.QueryRequest]":
-        """One request for all questions together, fused, then one for each. questions: by the name of their vectors."""
+        """One request for all questions together, fused, then one for each. questions: by the name
+        of their vectors."""
         from qdrant_client import models
 
         common = {"limit": limit, "filter": filter_of(scope), "params": self._params}
-        lists = [models.Prefetch(query=asked, using=name, **common) for name, asked in questions.items()]
+        lists = [
+            models.Prefetch(query=asked, using=name, **common) for name, asked in questions.items()
+        ]
         fusion = (
             models.FusionQuery(fusion=models.Fusion.DBSF)
             if self._is_by_distribution
@@ -281,7 +327,9 @@ class QdrantStore:
         with self._connection.calls() as client:
             responses = client.query_batch_points(self._collection.name, requests)
         return [
-            _in_order([Scored((hit.payload or {})["passage_id"], hit.score) for hit in response.points])
+            _in_order(
+                [Scored((hit.payload or {})["passage_id"], hit.score) for hit in response.points]
+            )
             for response in responses
         ]
 

@@ -1,4 +1,5 @@
-"""Thorough answers whose planner and answerer are models behind a local server, asked of a small made corpus."""
+"""Thorough answers whose planner and answerer are models behind a local server, asked of a small
+made corpus."""
 
 import json
 from collections import defaultdict, deque
@@ -33,7 +34,9 @@ FELL = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 PAID = chunk("jones2021", "The trial was paid for by the national sports council of Norway.")
 ASIDE = chunk("lee2019", "Runners were weighed each morning before the first meal.")
 FALL, PAYER = "Did ferritin fall in the groups?", "Who funded the trial of iron in Norway?"
-QUESTION = Question(id="q", question="Did ferritin fall in the groups, and who funded the trial of iron in Norway?")
+QUESTION = Question(
+    id="q", question="Did ferritin fall in the groups, and who funded the trial of iron in Norway?"
+)
 N_REQUESTS = 6
 """Of a whole answer: the plan, two parts, other words, and the open part with each of the two."""
 CORPUS: Mapping[str, Evidence] = {
@@ -55,12 +58,15 @@ class ScriptedModel:
 
     answers: Mapping[str, str] = {FALL: "Ferritin", PAYER: "paid", QUESTION.question: "Ferritin"}
 
-    def __init__(self, parts: Sequence[str] = (FALL, PAYER), words: Sequence[str] = ("grant", "sponsor")) -> None:
+    def __init__(
+        self, parts: Sequence[str] = (FALL, PAYER), words: Sequence[str] = ("grant", "sponsor")
+    ) -> None:
         self._parts = parts
         self._words = words
         self._instead: defaultdict[str, deque[Step]] = defaultdict(deque)
         self.asked: list[str] = []
-        """Kinds of the requests that came: plan, gap, or the question that a draft was asked for."""
+        """Kinds of the requests that came: plan, gap, or the question that a draft was asked
+        for."""
 
     def does_instead(self, kind: str, *steps: Step) -> None:
         """What happens to the next requests of that kind."""
@@ -72,17 +78,29 @@ class ScriptedModel:
         if self._instead[kind]:
             return self._instead[kind].popleft()
         if kind == "plan":
-            return _counted(json.dumps({"parts": [{"question": one, "enough": "a fact"} for one in self._parts]}))
+            return _counted(
+                json.dumps(
+                    {"parts": [{"question": one, "enough": "a fact"} for one in self._parts]}
+                )
+            )
         if kind == "gap":
             return _counted(json.dumps({"queries": self._words}))
         prompt = Prompt.of(_first(request))
-        quoted = [(number, text) for number, text in prompt.sources.items() if self.answers[kind] in text]
+        quoted = [
+            (number, text) for number, text in prompt.sources.items() if self.answers[kind] in text
+        ]
         return _counted(reply([(text, [(number, text)]) for number, text in quoted]).text)
 
 
 def _kind(request: WireRequest) -> str:
     wanted = json.dumps(request.schema)
-    return "plan" if '"parts"' in wanted else "gap" if '"queries"' in wanted else Prompt.of(_first(request)).question
+    return (
+        "plan"
+        if '"parts"' in wanted
+        else "gap"
+        if '"queries"' in wanted
+        else Prompt.of(_first(request)).question
+    )
 
 
 def _first(request: WireRequest) -> WireRequest:
@@ -103,19 +121,26 @@ def thorough(
     clock: Callable[[], float] = monotonic,
     **limits: float,
 ) -> Iterator[tuple[ThoroughPipeline, WireServer]]:
-    """A pipeline that asks `model`, and the server behind which it is. folder: keeps the replies."""
+    """A pipeline that asks `model`, and the server behind which it is. folder: keeps the
+    replies."""
     with pytest.MonkeyPatch.context() as monkeypatch, WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(model)
         settings = Settings.model_validate(
             {
                 "data_dir": str(folder),
-                "answering": {"model": f"openai:{MODELS['openai']}", "min_sources": 1, "thorough": limits},
+                "answering": {
+                    "model": f"openai:{MODELS['openai']}",
+                    "min_sources": 1,
+                    "thorough": limits,
+                },
                 "model_access": access.model_dump(),
             }
         )
         with Connections(settings.model_access) as connections:
-            answerer = HostedAnswerer(ModelName("openai", MODELS["openai"]), connections, settings.answering)
+            answerer = HostedAnswerer(
+                ModelName("openai", MODELS["openai"]), connections, settings.answering
+            )
             quick = AnswerPipeline(
                 answerer,
                 EmbeddedSupport(WordEncoder()),

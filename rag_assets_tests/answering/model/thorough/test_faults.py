@@ -6,7 +6,17 @@ import pytest
 
 from rag_assets.core.errors import ModelUnavailable, QuestionBudgetExhausted
 from rag_assets.core.settings import ModelAccessSettings
-from rag_assets_testing.wire import CutOff, Drop, Garbage, Overloaded, RateLimited, Reply, Slow, Status, Step
+from rag_assets_testing.wire import (
+    CutOff,
+    Drop,
+    Garbage,
+    Overloaded,
+    RateLimited,
+    Reply,
+    Slow,
+    Status,
+    Step,
+)
 from rag_assets_tests.answering.model.thorough.scripted import (
     FALL,
     FELL,
@@ -31,7 +41,9 @@ WRONG = Reply('{"colour": "red"}')
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("fault", PASSING, ids=repr)
-def test_a_fault_that_passes_costs_a_request_and_nothing_else(tmp_path: Path, step: str, fault: Step) -> None:
+def test_a_fault_that_passes_costs_a_request_and_nothing_else(
+    tmp_path: Path, step: str, fault: Step
+) -> None:
     """Providers fail now and then; an answer would be half of what it could be."""
     model = ScriptedModel()
     model.does_instead(step, fault)
@@ -42,7 +54,9 @@ def test_a_fault_that_passes_costs_a_request_and_nothing_else(tmp_path: Path, st
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_provider_that_is_down_leaves_the_question_and_loses_nothing(tmp_path: Path, step: str) -> None:
+def test_a_provider_that_is_down_leaves_the_question_and_loses_nothing(
+    tmp_path: Path, step: str
+) -> None:
     """What was paid for before the fault would be paid for again by the next run."""
     model = ScriptedModel()
     model.does_instead(step, *[Status(500)] * 3)
@@ -62,7 +76,10 @@ def test_a_model_that_does_not_answer_in_time_is_not_waited_for(tmp_path: Path, 
     model = ScriptedModel()
     model.does_instead(step, *[Slow(60, WRONG)] * 2)
 
-    with thorough(tmp_path, model, access=IMPATIENT) as (pipeline, _server), pytest.raises(ModelUnavailable):
+    with (
+        thorough(tmp_path, model, access=IMPATIENT) as (pipeline, _server),
+        pytest.raises(ModelUnavailable),
+    ):
         answered(pipeline)
 
 
@@ -82,10 +99,15 @@ def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> No
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("fault", [(WRONG, WRONG), (CUT,), REJECTED], ids=["schema", "cut", "rejected"])
+@pytest.mark.parametrize(
+    "fault", [(WRONG, WRONG), (CUT,), REJECTED], ids=["schema", "cut", "rejected"]
+)
 @pytest.mark.parametrize("step", STEPS)
-def test_a_reply_that_cannot_be_used_costs_its_step_only(tmp_path: Path, fault: tuple[Step, ...], step: str) -> None:
-    """A small model that writes no JSON, or a server that refuses a request, would leave the whole question open."""
+def test_a_reply_that_cannot_be_used_costs_its_step_only(
+    tmp_path: Path, fault: tuple[Step, ...], step: str
+) -> None:
+    """A small model that writes no JSON, or a server that refuses a request, would leave the whole
+    question open."""
     model = ScriptedModel()
     model.does_instead(step, *fault)
 

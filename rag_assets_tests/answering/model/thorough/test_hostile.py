@@ -35,7 +35,9 @@ class Obedient(ScriptedModel):
     def __call__(self, request: WireRequest) -> Step:
         if "passwords" in request.prompt:
             self.asked.append("turned")
-            return Reply(json.dumps({"parts": [], "queries": ["passwords"], "answer": "", "claims": []}))
+            return Reply(
+                json.dumps({"parts": [], "queries": ["passwords"], "answer": "", "claims": []})
+            )
         return super().__call__(request)
 
 
@@ -65,7 +67,15 @@ def test_a_planner_that_obeys_a_document_spends_no_more_and_proves_nothing(tmp_p
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(json.dumps({"parts": [{"question": f"Part {n} of iron?", "enough": "x" * 9_999} for n in range(50)]})),
+        Reply(
+            json.dumps(
+                {
+                    "parts": [
+                        {"question": f"Part {n} of iron?", "enough": "x" * 9_999} for n in range(50)
+                    ]
+                }
+            )
+        ),
         Reply(json.dumps({"parts": [{"question": "iron " * 20_000, "enough": ""}] * 50})),
         Reply(json.dumps({"parts": [{"question": "\x00\x1b[2J\u202e", "enough": "\x07"}]})),
         Reply("x" * 1_000_000),
@@ -114,7 +124,10 @@ def test_a_part_that_leaves_the_question_is_not_asked(tmp_path: Path) -> None:
 
 def test_a_plan_that_is_about_something_else_altogether_leaves_the_rules(tmp_path: Path) -> None:
     """A planner that was turned would decide what is answered."""
-    with thorough(tmp_path, ScriptedModel(("Which opera is the longest?", "Who sang?"))) as (pipeline, _server):
+    with thorough(tmp_path, ScriptedModel(("Which opera is the longest?", "Who sang?"))) as (
+        pipeline,
+        _server,
+    ):
         trace = answered(pipeline)
 
     assert trace.steps[0].words == (FALL, PAYER)
@@ -130,4 +143,6 @@ def test_other_words_that_leave_the_question_bring_no_claim(tmp_path: Path) -> N
 
     assert said(trace) == {FELL.text}
     assert trace.result.unanswered == (PAYER,)
-    assert all(word.isprintable() and len(word) <= 500 for step in trace.steps for word in step.words)
+    assert all(
+        word.isprintable() and len(word) <= 500 for step in trace.steps for word in step.words
+    )

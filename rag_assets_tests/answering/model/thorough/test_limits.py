@@ -1,4 +1,5 @@
-"""What a thorough answer may spend: at a limit nothing more is sent, and what was verified is the answer."""
+"""What a thorough answer may spend: at a limit nothing more is sent, and what was verified is the
+answer."""
 
 from pathlib import Path
 
@@ -28,7 +29,9 @@ RATE_LIMITED = (RateLimited(0.01),)
 
 
 @pytest.mark.parametrize("n_requests", range(2, N_REQUESTS + 1))
-def test_no_request_is_sent_beyond_the_limit_and_what_was_verified_is_kept(tmp_path: Path, n_requests: int) -> None:
+def test_no_request_is_sent_beyond_the_limit_and_what_was_verified_is_kept(
+    tmp_path: Path, n_requests: int
+) -> None:
     """One question would spend what a hundred may, or lose what was paid for."""
     with thorough(tmp_path, ScriptedModel(), max_requests=n_requests) as (pipeline, server):
         trace = answered(pipeline)
@@ -44,7 +47,9 @@ def test_no_request_is_sent_beyond_the_limit_and_what_was_verified_is_kept(tmp_p
 def test_where_the_budget_leaves_nothing_to_say_the_question_is_left(tmp_path: Path) -> None:
     """A refusal would say that the papers hold no answer, which nobody looked for."""
     with thorough(tmp_path, ScriptedModel(), max_requests=1) as (pipeline, server):
-        with pytest.raises(QuestionBudgetExhausted, match=r"1 of 1 requests \(answering.thorough.max_requests\)"):
+        with pytest.raises(
+            QuestionBudgetExhausted, match=r"1 of 1 requests \(answering.thorough.max_requests\)"
+        ):
             answered(pipeline)
 
         assert len(server.requests) == 1
@@ -71,14 +76,17 @@ def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
 
 
 def test_money_is_a_limit_where_prices_are_known() -> None:
-    """Few requests can be dear ones. A server on this machine has no prices, so the money is counted here."""
+    """Few requests can be dear ones. A server on this machine has no prices, so the money is
+    counted here."""
     budget = question_budget(ThoroughSettings(max_usd=0.03))
 
     budget.charge(Usage(1, 100, 10, 0.02))
     budget.admit()
     budget.charge(Usage(1, 100, 10, 0.02))
 
-    with pytest.raises(QuestionBudgetExhausted, match=r"0.04 of 0.03 usd \(answering.thorough.max_usd\)"):
+    with pytest.raises(
+        QuestionBudgetExhausted, match=r"0.04 of 0.03 usd \(answering.thorough.max_usd\)"
+    ):
         budget.admit()
 
 
@@ -125,7 +133,8 @@ def test_after_its_time_a_question_begins_nothing(tmp_path: Path, slow: str, n_a
 
 
 def test_a_slow_model_is_not_cut_off_unless_that_is_asked_for(tmp_path: Path) -> None:
-    """A model on a laptop takes minutes for each part: no question of several parts would be answered whole."""
+    """A model on a laptop takes minutes for each part: no question of several parts would be
+    answered whole."""
     clock, model = Clock(), ScriptedModel()
 
     def slowed(request: WireRequest) -> Step:

@@ -26,7 +26,8 @@ ONE_REQUEST = Usage(n_requests=1, n_input_tokens=100, n_output_tokens=10, cost_u
 
 
 class WordAnswerer:
-    """Quotes the contexts that a list of words allows for a question: a model that knows what answers what."""
+    """Quotes the contexts that a list of words allows for a question: a model that knows what
+    answers what."""
 
     identity = "words"
 
@@ -43,7 +44,8 @@ class WordAnswerer:
         self.asked.append(question)
         found = [one for one in contexts if self.allowed.get(question, question) in one.text]
         claims = tuple(
-            DraftClaim(self.says.get(question, one.text), (DraftCitation(one.chunk_id, one.text),)) for one in found
+            DraftClaim(self.says.get(question, one.text), (DraftCitation(one.chunk_id, one.text),))
+            for one in found
         )
         return DraftAnswer(claims, usage=ONE_REQUEST)
 
@@ -61,7 +63,9 @@ class ScriptedPlanner:
     def plan(self, question: str) -> Plan:
         return Plan(tuple(map(PlannedPart, self._parts)), ONE_REQUEST)
 
-    def other_words(self, part: PlannedPart, read: Sequence[Context], _searched: Sequence[str], /) -> OtherWords:
+    def other_words(
+        self, part: PlannedPart, read: Sequence[Context], _searched: Sequence[str], /
+    ) -> OtherWords:
         self.asked_for.append((part.question, tuple(read)))
         return OtherWords(tuple(self._words), ONE_REQUEST)
 
@@ -73,10 +77,15 @@ def found(question: Question, _k: int) -> Evidence:
     return CORPUS.get(question.question, evidence())
 
 
-def pipeline(folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float) -> ThoroughPipeline:
+def pipeline(
+    folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float
+) -> ThoroughPipeline:
     settings = AnsweringSettings(min_sources=1)
     quick = AnswerPipeline(
-        answerer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(folder / "kept.sqlite3")), settings
+        answerer,
+        EmbeddedSupport(WordEncoder()),
+        kept_drafts(KeptFile(folder / "kept.sqlite3")),
+        settings,
     )
     return ThoroughPipeline(quick, planner, ThoroughSettings.model_validate(limits))
 
@@ -88,15 +97,21 @@ def answered(one: ThoroughPipeline) -> tuple[AnswerTrace, list[Event]]:
 
 
 def test_a_part_that_nothing_answers_is_searched_in_other_words(tmp_path: Path) -> None:
-    """The paper says "paid for" where the question says "funded": half of the answer would be missing."""
+    """The paper says "paid for" where the question says "funded": half of the answer would be
+    missing."""
     planner = ScriptedPlanner([FALL, PAYER], ["nothing", "sponsor"])
 
     trace, events = answered(pipeline(tmp_path, planner, WordAnswerer()))
 
     assert {claim.text for claim in trace.result.claims} == {FELL.text, PAID.text}
     assert trace.result.unanswered == ()
-    assert [part for part, _ in planner.asked_for] == [PAYER], "what is answered is not searched again"
-    assert {event.claim.text for event in events if isinstance(event, ClaimVerified)} == {FELL.text, PAID.text}
+    assert [part for part, _ in planner.asked_for] == [PAYER], (
+        "what is answered is not searched again"
+    )
+    assert {event.claim.text for event in events if isinstance(event, ClaimVerified)} == {
+        FELL.text,
+        PAID.text,
+    }
     assert [(step.kind, step.words) for step in trace.steps] == [
         ("plan", (FALL, PAYER)),
         ("answer", ()),
@@ -109,7 +124,9 @@ def test_a_part_that_nothing_answers_is_searched_in_other_words(tmp_path: Path) 
 
 def test_a_part_that_stays_open_is_named(tmp_path: Path) -> None:
     """The reader would take half an answer for a whole one."""
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["nothing"]), WordAnswerer()))
+    trace, _ = answered(
+        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["nothing"]), WordAnswerer())
+    )
 
     assert trace.result.unanswered == (PAYER,)
     assert PAYER in trace.result.answer
@@ -124,7 +141,9 @@ def test_without_any_claim_it_is_the_fixed_refusal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("max_iterations", "n_asked"), [(0, 0), (1, 1), (2, 2)])
-def test_gaps_are_searched_so_often_and_no_more(tmp_path: Path, max_iterations: int, n_asked: int) -> None:
+def test_gaps_are_searched_so_often_and_no_more(
+    tmp_path: Path, max_iterations: int, n_asked: int
+) -> None:
     """A loop without an end spends what there is."""
     planner = ScriptedPlanner([PAYER], ["nothing"])
 
@@ -135,7 +154,9 @@ def test_gaps_are_searched_so_often_and_no_more(tmp_path: Path, max_iterations: 
 
 def test_planning_is_part_of_what_an_answer_cost(tmp_path: Path) -> None:
     """A bill that leaves out the planner is wrong."""
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer()))
+    trace, _ = answered(
+        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
+    )
 
     assert trace.spent.n_requests == 5, "a plan, two parts, other words, and the part again"
     assert trace.result.usage == trace.spent, "what the page, the API and qa.jsonl tell"
@@ -143,7 +164,9 @@ def test_planning_is_part_of_what_an_answer_cost(tmp_path: Path) -> None:
 
 def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_path: Path) -> None:
     """Each night would pay for the same answer."""
-    first, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer()))
+    first, _ = answered(
+        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
+    )
     answerer = WordAnswerer()
 
     second, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), answerer))
@@ -167,7 +190,9 @@ def test_a_question_of_one_part_that_is_answered_is_the_quick_answer(tmp_path: P
 def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) -> None:
     """A plan that takes apart what belongs together would refuse what a quick answer says."""
     CORPUS[QUESTION.question] = evidence(FELL)
-    one = pipeline(tmp_path, ScriptedPlanner(["Something?", "Another thing?"], ["nothing"]), WordAnswerer())
+    one = pipeline(
+        tmp_path, ScriptedPlanner(["Something?", "Another thing?"], ["nothing"]), WordAnswerer()
+    )
 
     thorough, events = answered(one)
     *_, quick = one.pipeline.answer(QUESTION, found)
@@ -191,7 +216,8 @@ def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
 
 
 def test_two_claims_of_one_quote_are_two_claims(tmp_path: Path) -> None:
-    """One sentence may say what fell and how soon; the second part would be told as answered and say nothing."""
+    """One sentence may say what fell and how soon; the second part would be told as answered and
+    say nothing."""
     again = "How soon?"
     CORPUS[again] = evidence(FELL)
     answerer = WordAnswerer()
@@ -200,7 +226,10 @@ def test_two_claims_of_one_quote_are_two_claims(tmp_path: Path) -> None:
 
     trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
 
-    assert [claim.text for claim in trace.result.claims] == [FELL.text, "The fall took a month at most."]
+    assert [claim.text for claim in trace.result.claims] == [
+        FELL.text,
+        "The fall took a month at most.",
+    ]
 
 
 def test_the_same_words_of_other_sources_are_said_again(tmp_path: Path) -> None:
@@ -230,30 +259,45 @@ def test_what_was_read_in_vain_is_not_read_again(tmp_path: Path) -> None:
     CORPUS["payer"] = CORPUS["again"] = evidence(FELL)
     answerer = WordAnswerer()
 
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["payer", "again"]), answerer))
+    trace, _ = answered(
+        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["payer", "again"]), answerer)
+    )
 
     assert [step.kind for step in trace.steps if step.words == ("again",)] == ["nothing new"]
-    assert answerer.asked == [FALL, PAYER, PAYER], "the second is over the one text that was found in other words"
+    assert answerer.asked == [FALL, PAYER, PAYER], (
+        "the second is over the one text that was found in other words"
+    )
 
 
 def test_other_words_are_tried_until_the_part_is_answered(tmp_path: Path) -> None:
     """Each further wording costs a draft that changes nothing."""
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor", "nothing"]), WordAnswerer()))
+    trace, _ = answered(
+        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor", "nothing"]), WordAnswerer())
+    )
 
     assert [step.words for step in trace.steps if step.kind == "answer"] == [(), (), ("sponsor",)]
 
 
 def test_the_order_of_the_parts_and_of_the_claims_in_each_is_kept(tmp_path: Path) -> None:
-    """A model writes "They were measured again" behind what was measured; sorted, it tells of something else."""
+    """A model writes "They were measured again" behind what was measured; sorted, it tells of
+    something else."""
     measured = chunk("lee2019", "Runners were weighed in the week before the race.")
-    again = chunk("lee2019", "By how much did ferritin fall: runners were weighed again within a month.")
+    again = chunk(
+        "lee2019", "By how much did ferritin fall: runners were weighed again within a month."
+    )
     first = "How were runners weighed?"
     CORPUS[first] = evidence(measured, again)
     answerer = WordAnswerer()
     answerer.allowed[first] = "weighed"
     one = pipeline(tmp_path, ScriptedPlanner([first, FALL]), answerer)
 
-    *_, last = one.answer(Question(id="q", question="By how much did ferritin fall within a month?"), found)
+    *_, last = one.answer(
+        Question(id="q", question="By how much did ferritin fall within a month?"), found
+    )
 
     assert isinstance(last, Finished)
-    assert [claim.text for claim in last.trace.result.claims] == [measured.text, again.text, FELL.text]
+    assert [claim.text for claim in last.trace.result.claims] == [
+        measured.text,
+        again.text,
+        FELL.text,
+    ]

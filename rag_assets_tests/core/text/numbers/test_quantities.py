@@ -19,7 +19,8 @@ _SOUP = st.lists(
     | st.characters(),
     max_size=14,
 )
-"""Fragments that numbers and units are made of, letters that case folding takes for others, and any character."""
+"""Fragments that numbers and units are made of, letters that case folding takes for others, and any
+character."""
 
 
 def found(text: str) -> list[tuple[Decimal, str]]:
@@ -33,8 +34,14 @@ def found(text: str) -> list[tuple[Decimal, str]]:
         ("r = -0.3 and d = .45", [("-0.3", "plain"), ("0.45", "plain")]),
         ("5-7 mg", [("0.005", "mass"), ("0.007", "mass")]),
         ("3.2 ± 1.1%", [("3.2", "percent"), ("1.1", "percent")]),
-        ("1 × 10^3 cells, 2e-3, 4 × 10⁻²", [(1000, "plain"), ("0.002", "plain"), ("0.04", "plain")]),
-        ("twelve patients for two weeks in 2020", [(12, "plain"), (1209600, "time"), (2020, "year")]),
+        (
+            "1 × 10^3 cells, 2e-3, 4 × 10⁻²",
+            [(1000, "plain"), ("0.002", "plain"), ("0.04", "plain")],
+        ),
+        (
+            "twelve patients for two weeks in 2020",
+            [(12, "plain"), (1209600, "time"), (2020, "year")],
+        ),
         ("begun (May 2013), again (Since 2014)", [(2013, "year"), (2014, "year")]),
         ("2000 patients, n = 1999", [(2000, "plain"), (1999, "plain")]),
         ("1.2 million people", [(1200000, "plain")]),
@@ -45,8 +52,14 @@ def found(text: str) -> list[tuple[Decimal, str]]:
         ("in ٢٠١٣, of 9​0%", [(2013, "year"), (90, "percent")]),
         ("2 × 105 and 2 × 105.5", [(2, "plain"), (105, "plain"), (2, "plain"), ("105.5", "plain")]),
         ("over 4G and 5 G networks, 4 g of salt", [(5, "plain"), (4, "mass")]),
-        ("110M words, 5 M people, 2.5 bn", [(110000000, "plain"), (5000000, "plain"), (2500000000, "plain")]),
-        ("$2M, €2.5m and £3k", [(2000000, "dollars"), (2500000, "euros"), (3000, "pounds sterling")]),
+        (
+            "110M words, 5 M people, 2.5 bn",
+            [(110000000, "plain"), (5000000, "plain"), (2500000000, "plain")],
+        ),
+        (
+            "$2M, €2.5m and £3k",
+            [(2000000, "dollars"), (2500000, "euros"), (3000, "pounds sterling")],
+        ),
         ("of 20 M = 3", [(20, "plain"), (3, "plain")]),
         ("0·71 and 5·10^3", [("0.71", "plain"), (5000, "plain")]),
         ("10 m², 10 m2", [(10, "length^2")] * 2),
@@ -59,10 +72,15 @@ def found(text: str) -> list[tuple[Decimal, str]]:
         ("10² %", [(100, "percent")]),
         ("5‰, a hundred percent", [("0.5", "percent"), (100, "percent")]),
         ("2 ounces", [("56.69904625", "mass")]),
-        ("5 g mL-1, 5 g L-1, 5 mL/kg", [(5000, "mass/volume"), (5, "mass/volume"), ("0.000005", "volume/mass")]),
+        (
+            "5 g mL-1, 5 g L-1, 5 mL/kg",
+            [(5000, "mass/volume"), (5, "mass/volume"), ("0.000005", "volume/mass")],
+        ),
     ],
 )
-def test_numbers_are_read_with_what_they_measure(text: str, values: list[tuple[str | int, str]]) -> None:
+def test_numbers_are_read_with_what_they_measure(
+    text: str, values: list[tuple[str | int, str]]
+) -> None:
     """Numbers that are read wrongly accuse true claims and acquit false ones."""
     assert found(text) == [(Decimal(value), kind) for value, kind in values]
 
@@ -87,12 +105,22 @@ def test_digits_in_names_and_references_are_no_quantities(text: str) -> None:
 @given(_SOUP)
 @settings(max_examples=400, deadline=None)
 def test_no_text_is_too_odd_to_be_read(fragments: list[str]) -> None:
-    """One paper with a Turkish letter would end the answering of every question it is quoted for."""
+    """One paper with a Turkish letter would end the answering of every question it is quoted
+    for."""
     quantities("".join(fragments))
 
 
 @pytest.mark.parametrize(
-    "text", ["9 \u039cg", "5 m\u0131n", "f\u0131ve weeks", "5 \u0130U", "5 ml m\u0131n-1", "5 ml/m\u0130n", "5 ml S-1"]
+    "text",
+    [
+        "9 \u039cg",
+        "5 m\u0131n",
+        "f\u0131ve weeks",
+        "5 \u0130U",
+        "5 ml m\u0131n-1",
+        "5 ml/m\u0130n",
+        "5 ml S-1",
+    ],
 )
 def test_letters_that_case_folding_takes_for_others_are_read(text: str) -> None:
     """Without regard to case a pattern matches them, and a table of units does not hold them."""
@@ -115,7 +143,9 @@ def test_letters_that_case_folding_takes_for_others_are_read(text: str) -> None:
         ("p < ", 200_000, "", "1"),
     ],
 )
-def test_the_time_to_read_a_text_grows_with_its_length(fragment: str, n_chars: int, start: str, end: str) -> None:
+def test_the_time_to_read_a_text_grows_with_its_length(
+    fragment: str, n_chars: int, start: str, end: str
+) -> None:
     """A quote of one fragment over and over must not hold up an answer."""
     text = start + (fragment * n_chars)[:n_chars] + end
 

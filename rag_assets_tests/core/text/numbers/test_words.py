@@ -23,7 +23,9 @@ def test_a_share_in_words_is_read_as_a_number(text: str, value: str) -> None:
     assert [one.value for one in fractions(text)] == [Decimal(value)]
 
 
-@pytest.mark.parametrize("text", ["It took half an hour.", "The third goat slept.", "A quarter of a mile away."])
+@pytest.mark.parametrize(
+    "text", ["It took half an hour.", "The third goat slept.", "A quarter of a mile away."]
+)
 def test_ordinals_and_measures_are_no_shares(text: str) -> None:
     """True claims would be dropped for a share that they do not state."""
     assert list(fractions(text)) == []

@@ -23,8 +23,11 @@ from rag_assets_tests.faces.server.live import Live, served
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Headless Chromium. One per module: while it is open, no other test of this process can run an event loop."""
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Headless Chromium. One per module: while it is open, no other test of this process can run an
+    event loop."""
+    executable = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if executable is None:
         pytest.skip("there is no Chromium on this machine (Debian: apt install chromium)")
     with sync_playwright() as playwright:
@@ -54,18 +57,25 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 def policy_refusals(message: ConsoleMessage) -> list[str]:
-    return [message.text] if "Content Security Policy" in message.text or "Trusted" in message.text else []
+    return (
+        [message.text]
+        if "Content Security Policy" in message.text or "Trusted" in message.text
+        else []
+    )
 
 
 @pytest.fixture(scope="session")
 def shelf(for_all_processes: Path, built_model: Path) -> World:
-    """A PDF, papers without pages, and one that tries to run scripts; built once. Not to be changed."""
+    """A PDF, papers without pages, and one that tries to run scripts; built once. Not to be
+    changed."""
 
     def make(world: World) -> None:
         world.use_models(built_model)
         draw_paper(world.paths.papers / "herons.pdf", "Herons at the winter coast", HERONS)
         world.write_paper("kelp", escape(f"Kelp {MARKUP}"), escape(KELP_SENTENCE))
-        world.write_paper("ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners.")
+        world.write_paper(
+            "ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners."
+        )
         moss = f"Abstract\n\n{MOSS_ABSTRACT}\n\nResults\n\n{MOSS_SENTENCE} Nobody had watered it before."
         (world.paths.papers / "moss.txt").write_text(f"Moss in the herbarium\n\n{moss}\n", "utf-8")
         outcome = world.run()

@@ -1,4 +1,5 @@
-"""Papers for the browser to show: PDFs whose sentences stand on known pages, and papers that have no pages."""
+"""Papers for the browser to show: PDFs whose sentences stand on known pages, and papers that have
+no pages."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +14,14 @@ HERON_SENTENCE = "Herons lost 14 per cent of their body mass in the cold winter 
 HERON_PAGE = 2
 MOSS_QUESTION = "How long can dry moss survive in a herbarium?"
 MOSS_ABSTRACT = "This note describes the drawers of an old museum in the north."
-MOSS_SENTENCE = "Dry moss survived for nine years in a herbarium and grew again when it was watered."
+MOSS_SENTENCE = (
+    "Dry moss survived for nine years in a herbarium and grew again when it was watered."
+)
 MARKUP = '<script>window.hacked = 1</script><img src="x" onerror="window.hacked = 1">'
 KELP_QUESTION = "How much did kelp grow in a day in the sheltered bay?"
-KELP_SENTENCE = f"In the sheltered bay kelp grew by 31 centimetres in a day {MARKUP} when the water was clear."
+KELP_SENTENCE = (
+    f"In the sheltered bay kelp grew by 31 centimetres in a day {MARKUP} when the water was clear."
+)
 OTTER_QUESTION = "How many sea urchins does an otter eat in a day?"
 OTTER_SENTENCE = "An otter eats about 40 sea urchins in a day when it lives at an exposed coast."
 

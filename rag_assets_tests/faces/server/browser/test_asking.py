@@ -29,12 +29,19 @@ def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page, live_shelf: L
     expect(claim.locator(".mark")).to_have_text("1")
     expect(claim.locator(".sources")).to_contain_text("Herons at the winter coast")
     expect(claim.locator(".sources")).to_contain_text("p. 2")
-    expect(claim).not_to_contain_text("weak")  # how well a search matched says nothing against a quote
-    expect(turn.locator(".flag.single")).to_have_count(0)  # the question names the paper it is about
+    expect(claim).not_to_contain_text(
+        "weak"
+    )  # how well a search matched says nothing against a quote
+    expect(turn.locator(".flag.single")).to_have_count(
+        0
+    )  # the question names the paper it is about
 
 
-def test_hovering_and_focusing_a_mark_show_quote_and_verification(page: Page, live_shelf: Live) -> None:
-    """Looking a quote up must cost no click, with the mouse or with the keyboard; Escape takes it away again."""
+def test_hovering_and_focusing_a_mark_show_quote_and_verification(
+    page: Page, live_shelf: Live
+) -> None:
+    """Looking a quote up must cost no click, with the mouse or with the keyboard; Escape takes it
+    away again."""
     open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
     card = page.get_by_role("tooltip")
@@ -68,23 +75,36 @@ def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
 
 
 def test_a_refusal_says_why_nothing_was_found(page: Page, live_shelf: Live) -> None:
-    """Only the command line told that the paper has no such table, or that what was found is of another year."""
+    """Only the command line told that the paper has no such table, or that what was found is of
+    another year."""
     open_page(page, live_shelf)
 
     turn = ask(page, 'What does Table 9 of the paper "Herons at the winter coast" show?')
 
-    expect(turn.locator(".flag")).to_contain_text("No Table 9 was found in Herons at the winter coast")
+    expect(turn.locator(".flag")).to_contain_text(
+        "No Table 9 was found in Herons at the winter coast"
+    )
 
 
-def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(page: Page, live_shelf: Live) -> None:
-    """A switch that does nothing, or a page that stands still for a minute, is not used a second time."""
+def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(
+    page: Page, live_shelf: Live
+) -> None:
+    """A switch that does nothing, or a page that stands still for a minute, is not used a second
+    time."""
     sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.post_data or "") if "/api/answers" in request.url else None)
+    page.on(
+        "request",
+        lambda request: (
+            sent.append(request.post_data or "") if "/api/answers" in request.url else None
+        ),
+    )
     open_page(page, live_shelf)
     ask(page, HERON_QUESTION)
     page.get_by_label("Thorough").check()
 
-    turn = ask(page, f"{HERON_QUESTION.rstrip('?')}, and {MOSS_QUESTION[0].lower()}{MOSS_QUESTION[1:]}")
+    turn = ask(
+        page, f"{HERON_QUESTION.rstrip('?')}, and {MOSS_QUESTION[0].lower()}{MOSS_QUESTION[1:]}"
+    )
 
     expect(turn.locator(".claims")).to_contain_text(HERON_SENTENCE)
     expect(turn.locator(".claims")).to_contain_text(MOSS_SENTENCE)
@@ -128,7 +148,8 @@ def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
 
 
 def test_sections_and_pages_narrow_a_question(page: Page, live_shelf: Live) -> None:
-    """The filters of the command line, where people read; a wrong syntax would be an error instead of an answer."""
+    """The filters of the command line, where people read; a wrong syntax would be an error instead
+    of an answer."""
     open_page(page, live_shelf)
     page.get_by_text("Ask only some of it").click()
     page.get_by_role("checkbox", name="results", exact=True).check()
@@ -146,7 +167,8 @@ def test_sections_and_pages_narrow_a_question(page: Page, live_shelf: Live) -> N
 
 def test_an_author_and_years_narrow_a_question(page: Page, live_shelf: Live) -> None:
     """A name with blanks and quotes is handed over as one value; dropped, it narrows no more."""
-    question = "Did herons lose body mass in the cold winter, and how much of it?"  # no other conversation's name
+    # no other conversation's name
+    question = "Did herons lose body mass in the cold winter, and how much of it?"
     open_page(page, live_shelf)
     page.get_by_text("Ask only some of it").click()
     page.get_by_label("by author").fill('Nobody "N" Nowhere')
@@ -187,11 +209,14 @@ ROW = {
 
 
 def streamed(*events: tuple[str, object]) -> str:
-    return "".join(f": still working\n\nevent: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+    return "".join(
+        f": still working\n\nevent: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events
+    )
 
 
 def answer_with(page: Page, body: str) -> None:
-    """Let the server's answer be this stream: what only a model drafts, or a broken connection leaves."""
+    """Let the server's answer be this stream: what only a model drafts, or a broken connection
+    leaves."""
 
     def fulfil(route: Route) -> None:
         route.fulfill(status=200, content_type="text/event-stream", body=body)
@@ -199,35 +224,63 @@ def answer_with(page: Page, body: str) -> None:
     page.route("**/api/answers", fulfil)
 
 
-def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(page: Page, live_shelf: Live) -> None:
+def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(
+    page: Page, live_shelf: Live
+) -> None:
     """Statements that vanish without a word make an answer look complete."""
     dropped = [
-        {"reason": "quote not found", "message": "Its quote does not stand in the paper it names.", "n": 2},
+        {
+            "reason": "quote not found",
+            "message": "Its quote does not stand in the paper it names.",
+            "n": 2,
+        },
         {"reason": "contradicted", "message": "Its numbers are not those of its quote.", "n": 1},
     ]
     open_page(page, live_shelf)
-    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": dropped, "notes": []}
+    done = {
+        "answer": ROW,
+        "conversation_id": None,
+        "turn": None,
+        "seconds": 1,
+        "dropped": dropped,
+        "notes": [],
+    }
     answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
 
     turn = ask(page, HERON_QUESTION)
     turn.get_by_text("What was left out (3)").click()
 
-    expect(turn.locator("details[open]")).to_contain_text("2 × Its quote does not stand in the paper it names.")
-    expect(turn.locator("details[open]")).to_contain_text("1 × Its numbers are not those of its quote.")
+    expect(turn.locator("details[open]")).to_contain_text(
+        "2 × Its quote does not stand in the paper it names."
+    )
+    expect(turn.locator("details[open]")).to_contain_text(
+        "1 × Its numbers are not those of its quote."
+    )
 
 
-def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page: Page, live_shelf: Live) -> None:
-    """Below a refusal it is the best there is; below an answer it must not be read as a part of it."""
+def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(
+    page: Page, live_shelf: Live
+) -> None:
+    """Below a refusal it is the best there is; below an answer it must not be read as a part of
+    it."""
     (citation,) = CLAIM["citations"]
     near = {**CLAIM, "text": MARKUP, "citations": [citation]}
     done = {"conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
-    refusal = {**ROW, "answer": "Not enough information.", "claims": [], "refused": True, "nearest": [near]}
+    refusal = {
+        **ROW,
+        "answer": "Not enough information.",
+        "claims": [],
+        "refused": True,
+        "nearest": [near],
+    }
     open_page(page, live_shelf)
     answer_with(page, streamed(("done", {**done, "answer": refusal})))
 
     refused = ask(page, HERON_QUESTION).locator("details.nearest")
 
-    expect(refused.locator("summary")).to_have_text("Nearest sentences, which may not answer it (1)")
+    expect(refused.locator("summary")).to_have_text(
+        "Nearest sentences, which may not answer it (1)"
+    )
     expect(refused.get_by_text(MARKUP)).to_be_visible()
     refused.get_by_role("button").click()
     expect(page.locator("#reader")).to_contain_text(citation["quote"])
@@ -236,16 +289,26 @@ def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page:
     answer_with(page, streamed(("done", {**done, "answer": {**ROW, "nearest": [near]}})))
     answered = ask(page, HERON_QUESTION).locator("details.nearest")
 
-    expect(answered.locator("summary")).to_have_text("Near the question, and no part of the answer (1)")
+    expect(answered.locator("summary")).to_have_text(
+        "Near the question, and no part of the answer (1)"
+    )
     expect(answered.get_by_text(MARKUP)).to_be_hidden()
 
 
 def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_for_word(
     page: Page, live_shelf: Live
 ) -> None:
-    """These are the citations to be looked at twice, and the page on which one stands may be unknown."""
+    """These are the citations to be looked at twice, and the page on which one stands may be
+    unknown."""
     open_page(page, live_shelf)
-    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    done = {
+        "answer": ROW,
+        "conversation_id": None,
+        "turn": None,
+        "seconds": 1,
+        "dropped": [],
+        "notes": [],
+    }
     answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
     turn = ask(page, HERON_QUESTION)
 
@@ -270,7 +333,14 @@ def test_a_quote_that_ocr_read_says_so_beside_its_page(page: Page, live_shelf: L
 
 
 def done_with(row: dict[str, object]) -> str:
-    done = {"answer": row, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    done = {
+        "answer": row,
+        "conversation_id": None,
+        "turn": None,
+        "seconds": 1,
+        "dropped": [],
+        "notes": [],
+    }
     return streamed(("done", done))
 
 
@@ -288,7 +358,11 @@ def test_one_paper_is_remarked_where_two_were_asked_for(
 def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live) -> None:
     """Labels and values in one line of bars have to be sorted by the reader."""
     quote = f"Group: {MARKUP} | Loss (g): 14 | Birds: 9"
-    row = {**CLAIM, "text": f"Table 2 | Group: {MARKUP} | Loss (g): 14", "citations": [{**CITATION, "quote": quote}]}
+    row = {
+        **CLAIM,
+        "text": f"Table 2 | Group: {MARKUP} | Loss (g): 14",
+        "citations": [{**CITATION, "quote": quote}],
+    }
     open_page(page, live_shelf)
     answer_with(page, done_with({**ROW, "claims": [row, CLAIM]}))
 
@@ -300,12 +374,19 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
     expect(claims.nth(1).locator("table")).to_have_count(0)
 
 
-def test_the_field_for_questions_grows_and_scrolls_only_when_it_is_full(page: Page, live_shelf: Live) -> None:
+def test_the_field_for_questions_grows_and_scrolls_only_when_it_is_full(
+    page: Page, live_shelf: Live
+) -> None:
     """A scrollbar beside one line looks like something that is hidden."""
     open_page(page, live_shelf)
     field = page.get_by_label("Question", exact=True)
 
-    for text, scrolls in (("", "hidden"), ("a", "hidden"), ("a\n" * 4, "hidden"), ("a\n" * 40, "auto")):
+    for text, scrolls in (
+        ("", "hidden"),
+        ("a", "hidden"),
+        ("a\n" * 4, "hidden"),
+        ("a\n" * 40, "auto"),
+    ):
         field.fill(text)
         expect(field).to_have_css("overflow-y", scrolls)
         if scrolls == "hidden":
@@ -315,7 +396,10 @@ def test_the_field_for_questions_grows_and_scrolls_only_when_it_is_full(page: Pa
 def test_an_empty_conversation_shows_questions_of_this_corpus(page: Page, own_shelf: Live) -> None:
     """Whoever opens a corpus of others does not know what it can be asked."""
     questions = own_shelf.shared.settings.question_file
-    lines = [{"id": "1", "question": HERON_QUESTION}, {"id": "2", "question": "Not here?", "answerable": False}]
+    lines = [
+        {"id": "1", "question": HERON_QUESTION},
+        {"id": "2", "question": "Not here?", "answerable": False},
+    ]
     questions.parent.mkdir(exist_ok=True)
     questions.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     open_page(page, own_shelf)
@@ -331,7 +415,11 @@ def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> 
     """Claims of two drafts in one list would say everything twice."""
     later = {**CLAIM, "text": "They lost 14 per cent."}
     open_page(page, live_shelf)
-    stream = [("claim", {"number": 1, **CLAIM}), ("retrying", {"k": 10}), ("claim", {"number": 1, **later})]
+    stream = [
+        ("claim", {"number": 1, **CLAIM}),
+        ("retrying", {"k": 10}),
+        ("claim", {"number": 1, **later}),
+    ]
     answer_with(page, streamed(*stream))  # cut off: the finished answer would correct the list
 
     turn = ask(page, HERON_QUESTION)
@@ -342,19 +430,38 @@ def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> 
 
 def test_what_was_read_in_every_step_of_an_answer_stays(page: Page, live_shelf: Live) -> None:
     """An answer in several steps reads passages for each; who doubts it wants to see them all."""
-    read = {"title": "Herons", "section_path": "", "page_start": 1, "page_end": 1, "page_label": None, "n_tokens": 9}
+    read = {
+        "title": "Herons",
+        "section_path": "",
+        "page_start": 1,
+        "page_end": 1,
+        "page_label": None,
+        "n_tokens": 9,
+    }
     first = {**read, "chunk_id": "herons:1", "paper_id": "herons", "band": "strong"}
     second = {**read, "chunk_id": "moss:1", "paper_id": "moss", "band": "weak"}
     asked = {"question": "?", "rewritten": False, "reason": "", "paper_ids": []}
-    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
-    steps = [("contexts", {**asked, "contexts": [first]}), ("contexts", {**asked, "contexts": [second]})]
+    done = {
+        "answer": ROW,
+        "conversation_id": None,
+        "turn": None,
+        "seconds": 1,
+        "dropped": [],
+        "notes": [],
+    }
+    steps = [
+        ("contexts", {**asked, "contexts": [first]}),
+        ("contexts", {**asked, "contexts": [second]}),
+    ]
     open_page(page, live_shelf)
     answer_with(page, streamed(*steps, ("claim", {"number": 1, **CLAIM}), ("done", done)))
 
     turn = ask(page, HERON_QUESTION)
 
     turn.get_by_text("What was read (2)").click()
-    expect(turn.locator("details[open] li")).to_contain_text(["strong search match", "weak search match"])
+    expect(turn.locator("details[open] li")).to_contain_text(
+        ["strong search match", "weak search match"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -404,7 +511,9 @@ def test_a_question_that_is_refused_as_such_shows_the_remedy(page: Page, live_sh
     expect(turn.get_by_role("alert")).to_contain_text("Request")
 
 
-def test_a_filter_in_the_words_of_a_question_is_applied_by_a_click(page: Page, own_shelf: Live) -> None:
+def test_a_filter_in_the_words_of_a_question_is_applied_by_a_click(
+    page: Page, own_shelf: Live
+) -> None:
     """Nothing is left out unless the user says so."""
     open_page(page, own_shelf)
     page.route("**/api/answers", with_offer)
@@ -446,7 +555,9 @@ def test_a_table_of_papers_is_made_read_and_saved(page: Page, live_shelf: Live) 
     page.get_by_role("button", name="Make the table").click()
 
     table = page.get_by_role("table")
-    expect(table.get_by_role("columnheader")).to_have_text(["Paper", "Fall", "Where do herons winter?"])
+    expect(table.get_by_role("columnheader")).to_have_text(
+        ["Paper", "Fall", "Where do herons winter?"]
+    )
     row = table.get_by_role("row", name="Ferritin in athletes")
     expect(row).to_contain_text("Ferritin fell by 12%")
     expect(table.get_by_role("columnheader").last).to_be_in_viewport(ratio=1)

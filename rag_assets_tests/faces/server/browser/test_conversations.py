@@ -22,12 +22,18 @@ def test_a_follow_up_shows_what_was_asked_in_its_place(page: Page, live_shelf: L
     reworded = ask(page, "And in a mild winter?")
     restricted = ask(page, "And in that paper, which birds were affected first?")
 
-    expect(reworded.locator(".asked")).to_contain_text(f"And in a mild winter? ({HERON_QUESTION.rstrip('?')})")
+    expect(reworded.locator(".asked")).to_contain_text(
+        f"And in a mild winter? ({HERON_QUESTION.rstrip('?')})"
+    )
     expect(reworded.locator(".asked")).to_contain_text("Asked together with the question before it")
-    expect(restricted.locator(".asked")).to_have_text('"that paper" is read as herons, cited by the answer before.')
+    expect(restricted.locator(".asked")).to_have_text(
+        '"that paper" is read as herons, cited by the answer before.'
+    )
 
 
-def test_a_conversation_is_found_in_the_history_and_deleted_there(page: Page, own_shelf: Live) -> None:
+def test_a_conversation_is_found_in_the_history_and_deleted_there(
+    page: Page, own_shelf: Live
+) -> None:
     """Questions of last week are part of the work; deleting them must be as easy as asking."""
     open_page(page, own_shelf)
     ask(page, HERON_QUESTION)
@@ -40,7 +46,9 @@ def test_a_conversation_is_found_in_the_history_and_deleted_there(page: Page, ow
     expect(page.locator(".claim-text").first).to_contain_text(HERON_SENTENCE)
 
     page.get_by_role("button", name="History").click()
-    page.get_by_role("button", name=f"Delete {HERON_QUESTION}").click()  # asks, and a dialog is dismissed
+    page.get_by_role(
+        "button", name=f"Delete {HERON_QUESTION}"
+    ).click()  # asks, and a dialog is dismissed
     expect(page.locator("#history-list li .link")).to_have_count(1)
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name=f"Delete {HERON_QUESTION}").click()
@@ -49,7 +57,9 @@ def test_a_conversation_is_found_in_the_history_and_deleted_there(page: Page, ow
     expect(page.locator(".welcome")).to_be_visible()
 
 
-def test_an_answer_is_copied_with_its_citations(page: Page, context: BrowserContext, live_shelf: Live) -> None:
+def test_an_answer_is_copied_with_its_citations(
+    page: Page, context: BrowserContext, live_shelf: Live
+) -> None:
     """A quote without paper and page cannot be cited."""
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(page, live_shelf)
@@ -72,9 +82,12 @@ def test_an_answer_is_copied_with_its_citations(page: Page, context: BrowserCont
 def test_an_answer_is_shown_and_copied_in_the_style_that_the_server_is_set_to(
     page: Page, context: BrowserContext, shelf: World, tmp_path: Path
 ) -> None:
-    """Claims come before their style is known: the whole answer must replace the names they came with."""
+    """Claims come before their style is known: the whole answer must replace the names they came
+    with."""
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    with served(shelf.copy_to(tmp_path).paths.data, answering={"citation_style": "numeric"}) as live:
+    with served(
+        shelf.copy_to(tmp_path).paths.data, answering={"citation_style": "numeric"}
+    ) as live:
         open_page(page, live)
         turn = ask(page, HERON_QUESTION)
 
@@ -105,7 +118,9 @@ def test_references_of_an_answer_and_of_a_conversation_are_handed_out(
 
     assert styled.startswith("[1] Herons at the winter coast.")
     assert download.value.suggested_filename == "references.bib"
-    assert download.value.path().read_text("utf-8").startswith("@misc{herons,\n  title = {{Herons at")
+    assert (
+        download.value.path().read_text("utf-8").startswith("@misc{herons,\n  title = {{Herons at")
+    )
 
 
 def test_a_conversation_is_exported_as_markdown(page: Page, own_shelf: Live) -> None:
@@ -124,7 +139,9 @@ def test_a_conversation_is_exported_as_markdown(page: Page, own_shelf: Live) -> 
     assert "\n## And in a mild winter?\n\n" in text
 
 
-def test_markdown_keeps_the_papers_characters_from_becoming_markup(page: Page, live_shelf: Live) -> None:
+def test_markdown_keeps_the_papers_characters_from_becoming_markup(
+    page: Page, live_shelf: Live
+) -> None:
     """A copied answer is pasted where Markdown is rendered, HTML and links included."""
     open_page(page, live_shelf)
     answer = {
@@ -135,7 +152,8 @@ def test_markdown_keeps_the_papers_characters_from_becoming_markup(page: Page, l
     }
 
     markdown = page.evaluate(
-        "async (answer) => (await import('/static/copy.js')).asMarkdown('?', answer, (id) => id)", answer
+        "async (answer) => (await import('/static/copy.js')).asMarkdown('?', answer, (id) => id)",
+        answer,
     )
 
     assert r"\*x\* \<b\>\[a\](javascript:b)\</b\> \# c" in markdown

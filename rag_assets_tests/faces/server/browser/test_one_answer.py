@@ -4,12 +4,18 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from rag_assets_tests.faces.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, MOSS_QUESTION
+from rag_assets_tests.faces.server.browser.drawn_papers import (
+    HERON_QUESTION,
+    HERON_SENTENCE,
+    MOSS_QUESTION,
+)
 from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
 from rag_assets_tests.faces.server.live import Live
 
 
-def test_a_link_shows_conversation_claim_and_page_again(page: Page, context: BrowserContext, live_shelf: Live) -> None:
+def test_a_link_shows_conversation_claim_and_page_again(
+    page: Page, context: BrowserContext, live_shelf: Live
+) -> None:
     """A link in a message must show a colleague what the sender saw, evidence included."""
     open_page(page, live_shelf)
     ask(page, MOSS_QUESTION)

@@ -14,13 +14,20 @@ from rag_assets_tests.faces.server.browser.drawn_papers import (
     OTTERS,
     draw_paper,
 )
-from rag_assets_tests.faces.server.browser.steps import RUN_PATIENCE_MS, ask, open_page, show_first_source
+from rag_assets_tests.faces.server.browser.steps import (
+    RUN_PATIENCE_MS,
+    ask,
+    open_page,
+    show_first_source,
+)
 from rag_assets_tests.faces.server.live import Live, served
 
 pytestmark = pytest.mark.whole
 
 
-def test_a_paper_that_was_added_can_be_asked_about_and_read(page: Page, own_shelf: Live, tmp_path: Path) -> None:
+def test_a_paper_that_was_added_can_be_asked_about_and_read(
+    page: Page, own_shelf: Live, tmp_path: Path
+) -> None:
     """The whole way: a file from the desktop, the run, an answer, its page."""
     pdf = draw_paper(tmp_path / "otters.pdf", "Otters at an exposed coast", OTTERS)
     open_page(page, own_shelf)
@@ -30,19 +37,25 @@ def test_a_paper_that_was_added_can_be_asked_about_and_read(page: Page, own_shel
     expect(page.locator("#runs")).to_contain_text("Adding otters.pdf")
     expect(page.locator(".toast")).to_contain_text("otters.pdf was added", timeout=RUN_PATIENCE_MS)
     expect(page.locator("#runs")).to_be_empty()
-    expect(page.locator('[data-paper="otters"]')).to_contain_text(re.compile(r"PDF · 1 page · \d+ chunk"))
+    expect(page.locator('[data-paper="otters"]')).to_contain_text(
+        re.compile(r"PDF · 1 page · \d+ chunk")
+    )
     turn = ask(page, OTTER_QUESTION)
     expect(turn.locator(".claim-text").first).to_contain_text(OTTER_SENTENCE)
     expect(show_first_source(page, turn).locator(".marking").first).to_be_in_viewport()
 
 
-def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_back(page: Page, own_shelf: Live) -> None:
+def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_back(
+    page: Page, own_shelf: Live
+) -> None:
     """A click on the wrong cross must cost nothing but a second run."""
     open_page(page, own_shelf)
     paper = page.locator('[data-paper="herons"]')
 
     paper.hover()
-    page.get_by_role("button", name="Remove Herons at the winter coast").click()  # asks, and a dialog is dismissed
+    page.get_by_role(
+        "button", name="Remove Herons at the winter coast"
+    ).click()  # asks, and a dialog is dismissed
     expect(paper).to_have_count(1)
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Remove Herons at the winter coast").click()
@@ -50,7 +63,9 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     expect(toast).to_contain_text("was removed")
     assert toast.bounding_box()["y"] < 200 < page.locator("#question").bounding_box()["y"]  # type: ignore[index]
     asked_meanwhile = ask(page, HERON_QUESTION)
-    expect(asked_meanwhile.locator(".flag").first).to_contain_text("Papers are being added or removed")
+    expect(asked_meanwhile.locator(".flag").first).to_contain_text(
+        "Papers are being added or removed"
+    )
     expect(page.locator("#runs")).to_be_empty(timeout=RUN_PATIENCE_MS)
     expect(paper).to_have_count(0)
     gone = ask(page, HERON_QUESTION)
@@ -64,8 +79,11 @@ def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_ba
     expect(back.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
 
 
-def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(page: Page, live_shelf: Live) -> None:
-    """Dropping is how most people add files; what is wrong with one must stand where it was dropped."""
+def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(
+    page: Page, live_shelf: Live
+) -> None:
+    """Dropping is how most people add files; what is wrong with one must stand where it was
+    dropped."""
     open_page(page, live_shelf)
     transfer = page.evaluate_handle(
         """() => {
@@ -82,7 +100,9 @@ def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(page: Page, 
 
 
 @pytest.mark.parametrize("words", ["coast HERONS", HERON_SENTENCE])
-def test_papers_are_found_by_words_of_title_and_text(page: Page, live_shelf: Live, words: str) -> None:
+def test_papers_are_found_by_words_of_title_and_text(
+    page: Page, live_shelf: Live, words: str
+) -> None:
     """In a list of hundreds, scrolling is no way to find one."""
     open_page(page, live_shelf)
     titles = page.locator(".paper-title").all_inner_texts()

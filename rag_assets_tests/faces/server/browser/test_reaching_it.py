@@ -6,7 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from rag_assets_testing.world import World
-from rag_assets_tests.faces.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, KELP_QUESTION
+from rag_assets_tests.faces.server.browser.drawn_papers import (
+    HERON_QUESTION,
+    HERON_SENTENCE,
+    KELP_QUESTION,
+)
 from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
 from rag_assets_tests.faces.server.live import Live, served
 
@@ -58,7 +62,9 @@ OVERFLOWING = """
 
 def focus_on(page: Page) -> str:
     """Name of what has the focus, as assistive technology hears it."""
-    name: str = page.evaluate("() => document.activeElement.ariaLabel || document.activeElement.textContent.trim()")
+    name: str = page.evaluate(
+        "() => document.activeElement.ariaLabel || document.activeElement.textContent.trim()"
+    )
     return name
 
 
@@ -72,7 +78,8 @@ def tab_to(page: Page, name: str, key: str = "Tab") -> None:
 
 
 def test_everything_works_with_the_keyboard_alone(page: Page, live_shelf: Live) -> None:
-    """Ask, open the source, turn pages, come back to the mark: without a mouse, and never losing the place."""
+    """Ask, open the source, turn pages, come back to the mark: without a mouse, and never losing
+    the place."""
     open_page(page, live_shelf)
 
     page.keyboard.press("Tab")
@@ -99,7 +106,8 @@ def test_everything_works_with_the_keyboard_alone(page: Page, live_shelf: Live) 
 
 
 def test_arriving_claims_are_read_out(page: Page, live_shelf: Live) -> None:
-    """Someone who does not see the page hears that an answer comes, what it says and when it ends."""
+    """Someone who does not see the page hears that an answer comes, what it says and when it
+    ends."""
     open_page(page, live_shelf)
 
     ask(page, HERON_QUESTION)
@@ -112,7 +120,8 @@ def test_arriving_claims_are_read_out(page: Page, live_shelf: Live) -> None:
 
 @pytest.mark.parametrize("width", [375, 900, 1440])
 def test_nothing_is_wider_than_the_screen(browser: Browser, live_shelf: Live, width: int) -> None:
-    """On a phone, a page that scrolls sideways cannot be read; long words of a paper must not hide the marks."""
+    """On a phone, a page that scrolls sideways cannot be read; long words of a paper must not hide
+    the marks."""
     context = browser.new_context(viewport={"width": width, "height": 740}, has_touch=width == 375)
     page = context.new_page()
     open_page(page, live_shelf)
@@ -127,7 +136,9 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, live_shelf: Live, wi
     context.close()
 
 
-def test_a_phone_shows_one_pane_at_a_time_and_the_way_back(browser: Browser, live_shelf: Live) -> None:
+def test_a_phone_shows_one_pane_at_a_time_and_the_way_back(
+    browser: Browser, live_shelf: Live
+) -> None:
     """Three panes side by side would be three strips."""
     context = browser.new_context(viewport={"width": 375, "height": 740}, has_touch=True)
     page = context.new_page()
@@ -148,7 +159,9 @@ def test_a_phone_shows_one_pane_at_a_time_and_the_way_back(browser: Browser, liv
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_the_contrast_that_wcag_asks_for(page: Page, live_shelf: Live, scheme: str) -> None:
+def test_all_text_has_the_contrast_that_wcag_asks_for(
+    page: Page, live_shelf: Live, scheme: str
+) -> None:
     """Faint grey on white is unreadable in sunlight and for many eyes."""
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.emulate_media(reduced_motion="reduce")
@@ -163,8 +176,11 @@ def test_all_text_has_the_contrast_that_wcag_asks_for(page: Page, live_shelf: Li
     assert (ground == "rgb(250, 249, 246)") == (scheme == "light")
 
 
-def test_a_server_with_a_token_asks_for_it_once_and_shows_pages_too(page: Page, shelf: World, tmp_path: Path) -> None:
-    """Images cannot carry a token by themselves; a reader over the network would see broken ones."""
+def test_a_server_with_a_token_asks_for_it_once_and_shows_pages_too(
+    page: Page, shelf: World, tmp_path: Path
+) -> None:
+    """Images cannot carry a token by themselves; a reader over the network would see broken
+    ones."""
     with served(shelf.copy_to(tmp_path).paths.data, token=TOKEN) as guarded:
         page.goto(guarded.address)
         dialog = page.get_by_role("dialog")

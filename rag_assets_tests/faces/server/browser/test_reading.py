@@ -49,7 +49,8 @@ def markings(figure: Locator) -> list[Marking]:
 
 
 def words_under(boxes: list[Marking], page: pypdfium2.PdfPage) -> str:
-    """What stands on the page of the PDF within the boxes, widened by what rounding to pixels takes away."""
+    """What stands on the page of the PDF within the boxes, widened by what rounding to pixels takes
+    away."""
     width, height = page.get_size()
     text = page.get_textpage()
     slack = 1.0
@@ -66,7 +67,8 @@ def words_under(boxes: list[Marking], page: pypdfium2.PdfPage) -> str:
 
 
 def test_a_click_marks_the_sentence_on_its_page(page: Page, live_shelf: Live, shelf: World) -> None:
-    """The words under the mark are compared with the quote: a box beside the sentence would prove nothing."""
+    """The words under the mark are compared with the quote: a box beside the sentence would prove
+    nothing."""
     open_page(page, live_shelf)
     turn = ask(page, HERON_QUESTION)
 
@@ -83,7 +85,9 @@ def test_a_click_marks_the_sentence_on_its_page(page: Page, live_shelf: Live, sh
     pdf.close()
 
 
-def test_the_place_of_a_page_says_that_its_image_is_on_its_way(page: Page, live_shelf: Live) -> None:
+def test_the_place_of_a_page_says_that_its_image_is_on_its_way(
+    page: Page, live_shelf: Live
+) -> None:
     """A white box looks like an empty page."""
     page.route("**/pages/*.png*", lambda route: None)  # never answered
     open_page(page, live_shelf)
@@ -96,7 +100,8 @@ def test_the_place_of_a_page_says_that_its_image_is_on_its_way(page: Page, live_
 
 
 def test_a_page_can_take_the_full_width_of_the_window(page: Page, live_shelf: Live) -> None:
-    """Small print is why a page is enlarged; the other panes come back with the way to the answer."""
+    """Small print is why a page is enlarged; the other panes come back with the way to the
+    answer."""
     open_page(page, live_shelf)
     reader = show_first_source(page, ask(page, HERON_QUESTION))
 
@@ -114,7 +119,8 @@ def test_a_page_can_take_the_full_width_of_the_window(page: Page, live_shelf: Li
 
 
 def test_the_pages_beside_it_can_be_turned_to(page: Page, live_shelf: Live) -> None:
-    """What stands before and after a sentence decides what it means; the way back must not be lost."""
+    """What stands before and after a sentence decides what it means; the way back must not be
+    lost."""
     open_page(page, live_shelf)
     reader = show_first_source(page, ask(page, HERON_QUESTION))
 
@@ -129,7 +135,9 @@ def test_the_pages_beside_it_can_be_turned_to(page: Page, live_shelf: Live) -> N
     expect(reader.locator(".marking").first).to_be_visible()
 
 
-def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(page: Page, live_shelf: Live) -> None:
+def test_a_sentence_on_no_known_page_is_shown_in_its_text_and_said_to_be_so(
+    page: Page, live_shelf: Live
+) -> None:
     """A page that nobody proved must not be invented by leaving it out."""
     open_page(page, live_shelf)
     turn = ask(page, MOSS_QUESTION)
@@ -180,8 +188,11 @@ def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page, live_shelf: L
     expect(page.locator("#reader .facts")).to_contain_text("no sentence of it is quoted here")
 
 
-def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(page: Page, live_shelf: Live) -> None:
-    """Servers count characters, browsers count UTF-16: each mathematical letter before a quote would shift its mark."""
+def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(
+    page: Page, live_shelf: Live
+) -> None:
+    """Servers count characters, browsers count UTF-16: each mathematical letter before a quote
+    would shift its mark."""
     open_page(page, live_shelf)
     text = "𝑘 and 𝑏 and 𝑛: herons lost weight. Others did not."
 

@@ -8,7 +8,8 @@ from rag_assets_tests.faces.server.live import Live
 
 
 def test_a_paper_that_tries_to_run_scripts_is_only_read(page: Page, live_shelf: Live) -> None:
-    """Whoever sends a reader a paper could otherwise read all others, and ask and delete in the reader's name."""
+    """Whoever sends a reader a paper could otherwise read all others, and ask and delete in the
+    reader's name."""
     asked_for: list[str] = []
     page.on("request", lambda request: asked_for.append(request.url))
     open_page(page, live_shelf)
@@ -24,7 +25,10 @@ def test_a_paper_that_tries_to_run_scripts_is_only_read(page: Page, live_shelf: 
     expect(reader.locator("h2")).to_contain_text(MARKUP)
     assert page.evaluate("() => window.hacked") is None
     assert page.locator("img:not(.page-image), script:not([src='/static/main.js'])").count() == 0
-    assert all(url.startswith((live_shelf.address, "blob:")) and not url.endswith("/x") for url in asked_for)
+    assert all(
+        url.startswith((live_shelf.address, "blob:")) and not url.endswith("/x")
+        for url in asked_for
+    )
 
 
 def test_a_question_with_markup_is_shown_as_text(page: Page, live_shelf: Live) -> None:

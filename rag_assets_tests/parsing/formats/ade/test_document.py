@@ -1,4 +1,5 @@
-"""ADE's JSON becomes blocks with the pages and boxes it states, and without the page's furniture."""
+"""ADE's JSON becomes blocks with the pages and boxes it states, and without the page's
+furniture."""
 
 import json
 from pathlib import Path
@@ -10,7 +11,15 @@ from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.ade.document import looks_like_ade, parse_ade
 from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets_testing.papers.ade import Json, V2Writer, legacy_file, parsed, v1_cell, v1_chunk, v1_file
+from rag_assets_testing.papers.ade import (
+    Json,
+    V2Writer,
+    legacy_file,
+    parsed,
+    v1_cell,
+    v1_chunk,
+    v1_file,
+)
 from rag_assets_tests.corpora import corpus_path
 
 PROSE = "Ferritin fell in both arms of the trial over the whole period of observation."
@@ -66,7 +75,10 @@ def test_the_preview_of_version_2_is_refused_with_the_remedy(tmp_path: Path) -> 
     """Nothing says from where the preview counts its pages, and a page is never guessed."""
     preview = {
         "markdown": "text",
-        "structure": {"type": "document", "children": [{"type": "page", "page": 0, "span": [0, 4], "children": []}]},
+        "structure": {
+            "type": "document",
+            "children": [{"type": "page", "page": 0, "span": [0, 4], "children": []}],
+        },
     }
 
     with pytest.raises(UnreadableDocument, match=r"preview form of ADE v2.*Parse the paper again"):
@@ -102,10 +114,13 @@ def test_each_cell_stands_where_its_id_resolves(tmp_path: Path) -> None:
 
 def test_stated_positions_win_over_the_html_grid(tmp_path: Path) -> None:
     """Where the HTML lost a cell, all that follow it would slide under the wrong header."""
-    html = '<table><tr><td id="a">Arm</td><td id="b">2001</td></tr><tr><td id="c">12</td></tr></table>'
+    html = (
+        '<table><tr><td id="a">Arm</td><td id="b">2001</td></tr><tr><td id="c">12</td></tr></table>'
+    )
     positions = {"a": (0, 0), "b": (0, 1), "c": (1, 1)}
     cells = {
-        name: v1_cell(0, 0.1, 0.5) | {"position": {"row": row, "col": col, "rowspan": 1, "colspan": 1}}
+        name: v1_cell(0, 0.1, 0.5)
+        | {"position": {"row": row, "col": col, "rowspan": 1, "colspan": 1}}
         for name, (row, col) in positions.items()
     }
 
@@ -116,13 +131,16 @@ def test_stated_positions_win_over_the_html_grid(tmp_path: Path) -> None:
 
 def test_a_table_without_cells_is_passed_over(tmp_path: Path) -> None:
     """ADE writes empty tables for frames it could not read."""
-    document = parsed(tmp_path, v1_file([v1_chunk("table", "<table></table>"), v1_chunk("text", PROSE)]))
+    document = parsed(
+        tmp_path, v1_file([v1_chunk("table", "<table></table>"), v1_chunk("text", PROSE)])
+    )
 
     assert [block.text for block in document.blocks] == [PROSE]
 
 
 def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) -> None:
-    """A title read as a row is repeated nowhere, and a note reads as the value of the first column."""
+    """A title read as a row is repeated nowhere, and a note reads as the value of the first
+    column."""
     html = (
         "<table><tr><td>Arm</td><td>Ferritin</td></tr><tr><td>Iron</td><td>21.4</td></tr>"
         '<tr><td colspan="2">NA=not applicable.</td></tr><tr><td colspan="2">Table 2: Ferritin by arm</td></tr></table>'
@@ -154,7 +172,9 @@ def test_a_paragraph_that_titles_a_table_is_not_repeated(tmp_path: Path) -> None
 
     document = parsed(tmp_path, v1_file(chunks))
 
-    assert [(block.kind, block.title) for block in document.blocks] == [(BlockKind.TABLE, "Table 1. Women by arm")]
+    assert [(block.kind, block.title) for block in document.blocks] == [
+        (BlockKind.TABLE, "Table 1. Women by arm")
+    ]
 
 
 def test_a_sentence_about_a_table_stays_text(tmp_path: Path) -> None:
@@ -200,8 +220,12 @@ def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption(tmp_path: Pa
     ],
 )
 def test_a_model_wrote_whatever_ade_marks(tmp_path: Path, kind: str, written: str) -> None:
-    """ADE writes the mark in many forms; in one that is not known, the model's words pass for the authors'."""
-    said, caption = "ferritin in both arms of the trial", "Figure 2. Ferritin by arm at the end of the trial."
+    """ADE writes the mark in many forms; in one that is not known, the model's words pass for the
+    authors'."""
+    said, caption = (
+        "ferritin in both arms of the trial",
+        "Figure 2. Ferritin by arm at the end of the trial.",
+    )
     marked = written.format(said)
     text = f"{marked}\n\n{caption}" if marked.endswith(">") else marked
     chunks = [v1_chunk("text", PROSE), v1_chunk(kind, text, top=0.4)]
@@ -213,7 +237,9 @@ def test_a_model_wrote_whatever_ade_marks(tmp_path: Path, kind: str, written: st
     assert said in generated
     assert "::" not in generated
     assert "transcription" not in generated
-    assert [block.text for block in blocks if not block.is_generated] == ([caption] if marked.endswith(">") else [])
+    assert [block.text for block in blocks if not block.is_generated] == (
+        [caption] if marked.endswith(">") else []
+    )
 
 
 def test_a_table_in_which_a_model_wrote_is_the_models(tmp_path: Path) -> None:
@@ -239,10 +265,14 @@ def test_a_description_is_not_the_title_of_a_paper(tmp_path: Path) -> None:
     assert parsed(tmp_path, v1_file(chunks)).title == "Iron and Sheep in Bergen"
 
 
-@pytest.mark.parametrize("kind", ["marginalia", "logo", "page_header", "page_number", "scan_code", "attestation"])
+@pytest.mark.parametrize(
+    "kind", ["marginalia", "logo", "page_header", "page_number", "scan_code", "attestation"]
+)
 def test_furniture_is_dropped_and_counted(tmp_path: Path, kind: str) -> None:
     """Journal names in every chunk cost tokens and make unlike chunks alike."""
-    document = parsed(tmp_path, v1_file([v1_chunk(kind, "Journal of Iron", top=0.02), v1_chunk("text", PROSE)]))
+    document = parsed(
+        tmp_path, v1_file([v1_chunk(kind, "Journal of Iron", top=0.02), v1_chunk("text", PROSE)])
+    )
 
     assert [block.text for block in document.blocks] == [PROSE]
     assert document.n_dropped_running == 1
@@ -260,7 +290,9 @@ def test_text_that_repeats_a_marginal_note_is_dropped(tmp_path: Path) -> None:
     document = parsed(tmp_path, v1_file(chunks))
 
     assert "Journal of Iron" not in document.text
-    assert document.margins == ("JOURNAL OF IRON",), "the margin of the first page tells journal and year"
+    assert document.margins == ("JOURNAL OF IRON",), (
+        "the margin of the first page tells journal and year"
+    )
     assert document.n_dropped_running == 2
 
 
@@ -268,8 +300,14 @@ def test_text_that_recurs_at_the_edge_of_most_pages_is_dropped(tmp_path: Path) -
     """A download notice on every page would be the most frequent sentence of the corpus."""
     chunks = []
     for page in range(4):
-        chunks.append(v1_chunk("text", f"Paragraph number {'abcd'[page]} is about iron and women.", page=page))
-        chunks.append(v1_chunk("text", f"Downloaded on June {page + 10}, for personal use", page=page, top=0.96))
+        chunks.append(
+            v1_chunk("text", f"Paragraph number {'abcd'[page]} is about iron and women.", page=page)
+        )
+        chunks.append(
+            v1_chunk(
+                "text", f"Downloaded on June {page + 10}, for personal use", page=page, top=0.96
+            )
+        )
 
     document = parsed(tmp_path, v1_file(chunks, page_count=4))
 
@@ -284,7 +322,9 @@ def test_headings_open_sections_that_names_and_numbers_put_in_order(tmp_path: Pa
         v1_chunk("text", f"# Statistical analysis\n\n{PROSE}", top=0.2),
         v1_chunk("text", f"## RESULTS\n\n{PROSE}", top=0.3),
         v1_chunk("text", f"**Subgroups of women**\n{PROSE}", top=0.4),
-        v1_chunk("text", "## References\n\n1. Smith J. Iron. 2001.\n2. Jones A. Zinc. 2002.", top=0.5),
+        v1_chunk(
+            "text", "## References\n\n1. Smith J. Iron. 2001.\n2. Jones A. Zinc. 2002.", top=0.5
+        ),
     ]
 
     document = parsed(tmp_path, v1_file(chunks))
@@ -311,7 +351,10 @@ def test_a_box_of_competing_interests_on_page_1_does_not_end_the_paper(tmp_path:
 
 def test_an_abstract_without_heading_is_front_matter(tmp_path: Path) -> None:
     """The abstract is kept however short it is, but only if it is known as one."""
-    document = parsed(tmp_path, v1_file([v1_chunk("text", f"**Abstract** {PROSE}"), v1_chunk("text", PROSE, top=0.5)]))
+    document = parsed(
+        tmp_path,
+        v1_file([v1_chunk("text", f"**Abstract** {PROSE}"), v1_chunk("text", PROSE, top=0.5)]),
+    )
 
     assert [block.zone for block in document.blocks] == [Zone.FRONT, Zone.BODY]
 
@@ -332,23 +375,40 @@ def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages(tmp_path: Path) -
     ]
 
 
-ENTRIES = "\n".join(f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35))
+ENTRIES = "\n".join(
+    f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35)
+)
 
 
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
-        ("Colds were exacerbated.29 Oral iron helps.", "Colds were exacerbated.²⁹ Oral iron helps."),
-        ("In one trial32 and another trial33,34 it fell.", "In one trial ³² and another trial ³³,³⁴ it fell."),
+        (
+            "Colds were exacerbated.29 Oral iron helps.",
+            "Colds were exacerbated.²⁹ Oral iron helps.",
+        ),
+        (
+            "In one trial32 and another trial33,34 it fell.",
+            "In one trial ³² and another trial ³³,³⁴ it fell.",
+        ),
         ("Against colds,21 trial medicine helps.", "Against colds,²¹ trial medicine helps."),
         ("In the trial³² it fell in a trial<sup>3</sup>.", "In the trial ³² it fell in a trial ³."),
         ("A trial of detectron2 and minimap2.", "A trial of detectron2 and minimap2."),
-        ("The trial99 is no reference.99 There are fewer.", "The trial99 is no reference.99 There are fewer."),
-        ("The trial of CO2 on 3.5 km2 at p.29 by x.y1.", "The trial of CO2 on 3.5 km2 at p.29 by x.y1."),
+        (
+            "The trial99 is no reference.99 There are fewer.",
+            "The trial99 is no reference.99 There are fewer.",
+        ),
+        (
+            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
+            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
+        ),
     ],
 )
-def test_numbers_of_references_are_set_apart_from_words(tmp_path: Path, written: str, shown: str) -> None:
-    """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for "trial"."""
+def test_numbers_of_references_are_set_apart_from_words(
+    tmp_path: Path, written: str, shown: str
+) -> None:
+    """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for
+    "trial"."""
     chunks = [
         v1_chunk("text", "Iron and Sheep in Bergen", top=0.05, height=0.1),
         v1_chunk("text", f"{PROSE} It was a trial of colds with oral iron.", top=0.2),
@@ -369,7 +429,9 @@ def test_digits_behind_words_stay_without_a_reference_list(tmp_path: Path) -> No
 CUT_BY_BOXES = [
     v1_chunk("text", "Iron and Sheep in Bergen", page=0, top=0.05, height=0.1),
     v1_chunk("text", "The quality of the trials in these analyses was", page=0, top=0.6),
-    v1_chunk("text", "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", page=0, top=0.66),
+    v1_chunk(
+        "text", "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", page=0, top=0.66
+    ),
     v1_chunk("text", "Ada Lund is at the Institute of Sheep Science, Bergen.", page=0, top=0.72),
     v1_chunk("text", "Competing Interests: AL owns sheep.", page=0, top=0.78),
     v1_chunk("text", "Hepcidin was measured in all of the women.", page=0, top=0.84),
@@ -391,7 +453,9 @@ def test_a_sentence_that_boxes_interrupt_goes_on_behind_them(tmp_path: Path) -> 
     assert [span.page_start for span in blocks[0].spans] == [1, 2]
 
 
-@pytest.mark.parametrize("box", ["Citation: Lund A (2005).", "Ada Lund is at the Institute.", "Received 3 May 2005"])
+@pytest.mark.parametrize(
+    "box", ["Citation: Lund A (2005).", "Ada Lund is at the Institute.", "Received 3 May 2005"]
+)
 def test_an_open_sentence_does_not_go_on_in_the_box_below_it(tmp_path: Path, box: str) -> None:
     """Body and box in one sentence say what the authors did not write."""
     chunks = [*CUT_BY_BOXES[:2], v1_chunk("text", box, page=0, top=0.66)]
@@ -413,7 +477,9 @@ def test_an_open_sentence_goes_on_with_a_name_on_the_next_page(tmp_path: Path) -
 
 def test_a_cut_word_takes_the_form_the_rest_of_the_paper_uses(tmp_path: Path) -> None:
     """ "long-\\nterm" must not become "longterm" when the paper writes "long-term"."""
-    text = "A long-term trial of diagnosis.\nIts long-\nterm result and the diag-\nnosis were clear."
+    text = (
+        "A long-term trial of diagnosis.\nIts long-\nterm result and the diag-\nnosis were clear."
+    )
 
     block = parsed(tmp_path, v1_file([v1_chunk("text", text)])).blocks[0]
 
@@ -462,7 +528,9 @@ def test_pages_that_ade_could_not_read_are_noted(tmp_path: Path) -> None:
         ('{"chunks": [{"text": "x"}]}', "no chunks and no structure"),
     ],
 )
-def test_what_is_no_ade_export_is_refused_with_the_reason(tmp_path: Path, content: str, problem: str) -> None:
+def test_what_is_no_ade_export_is_refused_with_the_reason(
+    tmp_path: Path, content: str, problem: str
+) -> None:
     """Quarantined files are mended by people who read this line."""
     path = tmp_path / "paper.json"
     path.write_text(content, "utf-8")
@@ -507,7 +575,8 @@ def test_ade_is_known_by_its_first_bytes(content: Json) -> None:
 
 
 def test_a_half_surrogate_does_not_stop_the_corpus(tmp_path: Path) -> None:
-    """JSON can spell characters that no file can hold; writing the table would fail for all papers."""
+    """JSON can spell characters that no file can hold; writing the table would fail for all
+    papers."""
     document = parsed(tmp_path, v1_file([v1_chunk("text", "Iron \ud83d and zinc were given.")]))
 
     document.text.encode("utf-8")
@@ -526,4 +595,6 @@ def test_real_papers_keep_pages_boxes_and_cells() -> None:
         assert "::>" not in document.text
         assert "<a id" not in document.text
         assert any(block.zone is Zone.BACK for block in document.blocks), path.name
-        assert document.title.lower().split()[0] in path.stem.lower() or "COMPUTED" in document.title
+        assert (
+            document.title.lower().split()[0] in path.stem.lower() or "COMPUTED" in document.title
+        )

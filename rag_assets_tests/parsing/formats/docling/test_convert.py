@@ -1,7 +1,7 @@
 """PDF, HTML and DOCX are read through docling when it is installed, and say so when it is not.
 
-docling itself is too heavy for the tests: a small package with its documented API stands in, and converts for real as
-far as these files need it.
+docling itself is too heavy for the tests: a small package with its documented API stands in, and
+converts for real as far as these files need it.
 """
 
 import sys
@@ -14,7 +14,11 @@ import pytest
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.docling.document import looks_like_docx, looks_like_html, parse_with_docling
+from rag_assets.parsing.formats.docling.document import (
+    looks_like_docx,
+    looks_like_html,
+    parse_with_docling,
+)
 from rag_assets.parsing.shared.files.raw import RawFile
 
 _STREAMS = """
@@ -98,9 +102,15 @@ def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> N
     """The same reader, so the same sections, kinds and limits."""
     path = page(tmp_path, "<html><h1>Iron</h1><h2>Results</h2><p>Ferritin fell.</p></html>")
 
-    document = parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
+    document = parse_with_docling(
+        RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings()
+    )
 
-    assert (document.title, document.source, document.file_path) == ("Iron", Source.DOCLING, "paper.html")
+    assert (document.title, document.source, document.file_path) == (
+        "Iron",
+        Source.DOCLING,
+        "paper.html",
+    )
     assert document.blocks[-1].section_path == ("Results",)
     assert document.notes == ("converted with docling",)
 
@@ -110,7 +120,9 @@ def test_a_partial_conversion_is_noted(tmp_path: Path) -> None:
     """An answer from half a paper must be known as such."""
     path = page(tmp_path, "<html><partial><p>Ferritin fell.</p></html>")
 
-    document = parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
+    document = parse_with_docling(
+        RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings()
+    )
 
     assert document.notes == ("converted with docling, in part only",)
 
@@ -121,12 +133,15 @@ def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path
     path = page(tmp_path, "no page at all")
 
     with pytest.raises(
-        UnreadableDocument, match=r"^could not be converted by docling \(Conversion failed for: paper\.html"
+        UnreadableDocument,
+        match=r"^could not be converted by docling \(Conversion failed for: paper\.html",
     ):
         parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
 
 
-def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_docling_the_install_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An ImportError with a traceback does not say what to type."""
     _forget_docling()
     monkeypatch.setitem(sys.modules, "docling", None)
@@ -149,5 +164,7 @@ def test_html_and_docx_are_known_by_their_first_bytes(tmp_path: Path) -> None:
 
     assert looks_like_docx(archive.read_bytes())
     assert not looks_like_docx(b"PK\x03\x04" + b"xl/workbook.xml")
-    assert looks_like_html(b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- saved -->\n<!DOCTYPE HTML><title>x</title>")
+    assert looks_like_html(
+        b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- saved -->\n<!DOCTYPE HTML><title>x</title>"
+    )
     assert not looks_like_html(b"<TEI xmlns='http://www.tei-c.org/ns/1.0'>")

@@ -1,4 +1,5 @@
-"""A DoclingDocument becomes blocks in the order of its body tree, with the pages its `prov` states."""
+"""A DoclingDocument becomes blocks in the order of its body tree, with the pages its `prov`
+states."""
 
 import json
 from pathlib import Path
@@ -23,7 +24,9 @@ def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) 
     writer = DoclingWriter()
     writer.text("text", "From the bottom.", prov=[prov(2, 20, 380, 100, 360)])
     top_left = {"l": 20, "t": 20, "r": 100, "b": 40, "coord_origin": "TOPLEFT"}
-    writer.text("text", "From the top.", prov=[{"page_no": 2, "bbox": top_left, "charspan": [0, 9]}])
+    writer.text(
+        "text", "From the top.", prov=[{"page_no": 2, "bbox": top_left, "charspan": [0, 9]}]
+    )
 
     document = writer.parsed(tmp_path)
 
@@ -73,8 +76,11 @@ HEADER = prov(2, 20, 390, 180, 385)
 
 
 @pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
-def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: Path, label: str) -> None:
-    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of the paper."""
+def test_a_header_with_another_label_is_left_out_where_headers_stand(
+    tmp_path: Path, label: str
+) -> None:
+    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of
+    the paper."""
     writer = DoclingWriter(n_pages=3)
     writer.text("page_header", "Iron 12, 2019", prov=[HEADER | {"page_no": 1}])
     writer.text("page_header", "Journal of Iron 12", prov=[HEADER])
@@ -86,7 +92,9 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: P
     assert texts(document.blocks) == ["Ferritin fell."]
     assert document.n_dropped_running == 3
     assert document.n_source_chars == len("Ferritinfell.")
-    assert document.margins == ("Iron 12, 2019",), "the margin of the first page tells journal and year"
+    assert document.margins == ("Iron 12, 2019",), (
+        "the margin of the first page tells journal and year"
+    )
 
 
 def test_text_that_repeats_a_header_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
@@ -100,7 +108,8 @@ def test_text_that_repeats_a_header_is_left_out_wherever_it_stands(tmp_path: Pat
 
 
 def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> None:
-    """Pages carry the title of the paper as their header; the title itself and a value in a list are text."""
+    """Pages carry the title of the paper as their header; the title itself and a value in a list
+    are text."""
     writer = DoclingWriter()
     writer.text("section_header", "Iron in Sheep", level=1, prov=[prov(1, 20, 350, 180, 330)])
     writer.text("text", "17", prov=[prov(1, 20, 200, 180, 190)])
@@ -249,7 +258,9 @@ def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: 
 
     document = writer.parsed(tmp_path)
 
-    assert [block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH] == [
+    assert [
+        block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH
+    ] == [
         ("1 Introduction",),
         ("2 Methods",),
         ("2 Methods", "2.1 Women"),
@@ -280,14 +291,24 @@ def test_sources_without_pages_get_none(tmp_path: Path) -> None:
 
     document = writer.parsed(tmp_path)
 
-    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (
+        None,
+        None,
+        PageSource.NONE,
+    )
 
 
 def test_references_in_a_circle_or_into_nothing_are_passed_over(tmp_path: Path) -> None:
     """A hostile file must not send the reader round for ever."""
     writer = DoclingWriter()
     group = writer.add("groups", label="section")
-    group["children"] += [{"$ref": "#/groups/0"}, {"$ref": "#/texts/99"}, {"$ref": "#/body"}, {"$ref": "x"}, 7]
+    group["children"] += [
+        {"$ref": "#/groups/0"},
+        {"$ref": "#/texts/99"},
+        {"$ref": "#/body"},
+        {"$ref": "x"},
+        7,
+    ]
     items = writer.add("groups", label="list")
     items["children"] += [{"$ref": items["self_ref"]}]
     item = writer.text("list_item", "iron", items)
@@ -298,7 +319,8 @@ def test_references_in_a_circle_or_into_nothing_are_passed_over(tmp_path: Path) 
 
 
 def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
-    """The tree is flat in the file and deep in its references: JSON depth alone does not bound it."""
+    """The tree is flat in the file and deep in its references: JSON depth alone does not bound
+    it."""
     writer = DoclingWriter()
     parent = None
     for _ in range(3000):
@@ -330,7 +352,9 @@ def test_fields_of_the_wrong_type_do_not_crash(tmp_path: Path) -> None:
     writer = DoclingWriter()
     writer.text("text", "Ferritin fell.", prov=[{"page_no": "1", "bbox": None}, 3])
     writer.text("section_header", "Results", level="2")
-    writer.json["tables"].append({"self_ref": "#/tables/0", "data": {"table_cells": [{"text": 1}, 5]}})
+    writer.json["tables"].append(
+        {"self_ref": "#/tables/0", "data": {"table_cells": [{"text": 1}, 5]}}
+    )
     writer.json["body"]["children"].append({"$ref": "#/tables/0"})
     writer.json["texts"].append(None)
 
@@ -350,11 +374,17 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
     folder = corpus_path("docling")
 
     for path in sorted(folder.glob("*/*.json")):
-        document = parse_docling(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+        document = parse_docling(
+            RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings()
+        )
         is_paged = path.parent.name in ("pdf", "ocr", "pptx")
 
-        assert all((block.page_start is not None) == is_paged for block in document.blocks), path.name
-        assert all(span.end <= len(block.text) for block in document.blocks for span in block.spans), path.name
+        assert all((block.page_start is not None) == is_paged for block in document.blocks), (
+            path.name
+        )
+        assert all(
+            span.end <= len(block.text) for block in document.blocks for span in block.spans
+        ), path.name
 
 
 @pytest.mark.parametrize("label", [["text"], {"label": "text"}, 7, None])

@@ -19,7 +19,8 @@ def parsed(tmp_path: Path, text: str | bytes, limits: ParseLimits | None = None)
     path = tmp_path / "paper.md"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return parse_markdown(
-        RawFile("paper", "paper.md", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+        RawFile("paper", "paper.md", path.read_bytes()),
+        ParsingSettings(limits=limits or ParseLimits()),
     )
 
 
@@ -40,14 +41,17 @@ def test_several_first_level_headings_are_sections(tmp_path: Path) -> None:
     """Notes often use `#` for every section; the first one is then no roof over the others."""
     document = parsed(tmp_path, "# One\n\na\n\n# Two\n\nb\n")
 
-    assert [block.section_path for block in document.blocks] == [("One",), ("One",), ("Two",), ("Two",)]
+    assert [block.section_path for block in document.blocks] == [
+        ("One",),
+        ("One",),
+        ("Two",),
+        ("Two",),
+    ]
 
 
 def test_inline_marks_are_removed_and_links_keep_their_text(tmp_path: Path) -> None:
     """A quote with asterisks in it is found in no PDF."""
-    text = (
-        "Iron *fell* in **all** `groups` of [the trial](http://x.org/y), see ![the chart](c.png) and 10<sup>9</sup>\\*."
-    )
+    text = "Iron *fell* in **all** `groups` of [the trial](http://x.org/y), see ![the chart](c.png) and 10<sup>9</sup>\\*."
 
     block = parsed(tmp_path, text).blocks[0]
 
@@ -58,7 +62,9 @@ def test_a_table_has_cells_with_its_header_marked(tmp_path: Path) -> None:
     """Rows are read with their headers, so these must be known."""
     table = parsed(tmp_path, "| Arm | n |\n|---|---|\n| *Iron* | 12 \\| 13 |\n").blocks[0]
 
-    assert (table.kind, table.text) == (BlockKind.TABLE, "Arm | n\nIron | 12|13"), "a bar in a cell parts no cells"
+    assert (table.kind, table.text) == (BlockKind.TABLE, "Arm | n\nIron | 12|13"), (
+        "a bar in a cell parts no cells"
+    )
     assert [(cell.row, cell.col, cell.is_header) for cell in table.cells] == [
         (0, 0, True),
         (0, 1, True),
@@ -71,7 +77,11 @@ def test_code_keeps_its_lines_and_names_its_language(tmp_path: Path) -> None:
     """Joined to one line, Python no longer means anything."""
     block = parsed(tmp_path, "```python linenums\ndef f():\n    return 1\n```\n").blocks[0]
 
-    assert (block.kind, block.title, block.text) == (BlockKind.CODE, "python", "def f():\n    return 1")
+    assert (block.kind, block.title, block.text) == (
+        BlockKind.CODE,
+        "python",
+        "def f():\n    return 1",
+    )
 
 
 def test_a_list_has_one_item_a_line_with_nested_items_indented(tmp_path: Path) -> None:
@@ -108,10 +118,13 @@ def test_quotes_html_and_footnotes_keep_their_text(tmp_path: Path) -> None:
         ("| Hill | young | old | dry |", False),
     ],
 )
-def test_a_row_that_tells_repeated_headings_apart_is_header(tmp_path: Path, below: str, is_header: bool) -> None:
+def test_a_row_that_tells_repeated_headings_apart_is_header(
+    tmp_path: Path, below: str, is_header: bool
+) -> None:
     """Pipe tables have one header row, and a value would stand under "Lamb" three times."""
     table = parsed(
-        tmp_path, f"| Flock | Lamb | Lamb | Ewe |\n|---|---|---|---|\n{below}\n| Iron | 1 | 2 | 3 |\n"
+        tmp_path,
+        f"| Flock | Lamb | Lamb | Ewe |\n|---|---|---|---|\n{below}\n| Iron | 1 | 2 | 3 |\n",
     ).blocks[0]
 
     assert {cell.is_header for cell in table.cells if cell.row == 1} == {is_header}
@@ -122,14 +135,22 @@ def test_a_row_that_tells_repeated_headings_apart_is_header(tmp_path: Path, belo
     ("rows", "n_header"),
     [
         (("| | Lamb | Lamb | Ewe |", "| Flock | young | old | dry |", "| Iron | 1 | 2 | 3 |"), 2),
-        (("| | Lamb | Lamb | Ewe |", "| Flock | young | old | dry |", "| Iron | yes | no | no |"), 1),
+        (
+            (
+                "| | Lamb | Lamb | Ewe |",
+                "| Flock | young | old | dry |",
+                "| Iron | yes | no | no |",
+            ),
+            1,
+        ),
         (("| Labels | 11 | 11 | 5 |", "| | page | line | page |", "| Iron | 1 | 2 | 3 |"), 2),
     ],
 )
 def test_a_header_of_several_rows_may_leave_its_corner_open_or_have_numbers(
     tmp_path: Path, rows: tuple[str, ...], n_header: int
 ) -> None:
-    """The names of the columns would be a row of the table, and each value would lack one of its two names."""
+    """The names of the columns would be a row of the table, and each value would lack one of its
+    two names."""
     table = parsed(tmp_path, "\n".join((rows[0], "|---|---|---|---|", *rows[1:]))).blocks[0]
 
     assert sorted({cell.row for cell in table.cells if cell.is_header}) == [*range(n_header)]
@@ -141,8 +162,14 @@ ROWS = "| Arm | n |\n|---|---|\n| Iron | 12 |\n"
 @pytest.mark.parametrize(
     ("text", "titles"),
     [
-        (f"**Table 1.** Arms\n\n(in thousands)\n\n{ROWS}\nIron fell.\n", ["Table 1. Arms (in thousands)"]),
-        (f"### Table 1. Arms\n\n{ROWS}\nTable 2. Doses\n\n{ROWS}", ["Table 1. Arms", "Table 2. Doses"]),
+        (
+            f"**Table 1.** Arms\n\n(in thousands)\n\n{ROWS}\nIron fell.\n",
+            ["Table 1. Arms (in thousands)"],
+        ),
+        (
+            f"### Table 1. Arms\n\n{ROWS}\nTable 2. Doses\n\n{ROWS}",
+            ["Table 1. Arms", "Table 2. Doses"],
+        ),
         (f"{ROWS}\nTable 1. Arms\n\n{ROWS}\nTable 2. Doses\n", ["Table 1. Arms", "Table 2. Doses"]),
         (f"Table 1 shows that iron fell.\n\n{ROWS}", [""]),
     ],
@@ -150,7 +177,8 @@ ROWS = "| Arm | n |\n|---|---|\n| Iron | 12 |\n"
 def test_the_title_and_the_unit_of_a_table_are_the_lines_around_it(
     tmp_path: Path, text: str, titles: list[str]
 ) -> None:
-    """A row is found and understood by its title; that of a neighbour gives its values to something else."""
+    """A row is found and understood by its title; that of a neighbour gives its values to something
+    else."""
     blocks = parsed(tmp_path, text).blocks
 
     assert [block.title for block in blocks if block.kind is BlockKind.TABLE] == titles
@@ -173,7 +201,8 @@ def test_words_that_an_export_repeats_over_all_columns_are_one_cell(tmp_path: Pa
 def test_an_html_table_has_cells(tmp_path: Path) -> None:
     """Exports write merged tables as HTML inside Markdown."""
     table = parsed(
-        tmp_path, '<table><tr><td colspan="2">Ferritin</td></tr><tr><td>a</td><td>1</td></tr></table>'
+        tmp_path,
+        '<table><tr><td colspan="2">Ferritin</td></tr><tr><td>a</td><td>1</td></tr></table>',
     ).blocks[0]
 
     assert (table.kind, table.cells[0].col_span) == (BlockKind.TABLE, 2)
@@ -196,8 +225,11 @@ Results
 
 
 def test_rows_of_a_table_in_latex_are_paragraphs_without_markup(tmp_path: Path) -> None:
-    """A quote full of backslashes cannot be read, and all rows in one paragraph are one long sentence."""
-    document = parsed(tmp_path, f"Ferritin *fell*:\n\n{LATEX_TABLE}\n# Discussion\n\nIt rose again.\n")
+    """A quote full of backslashes cannot be read, and all rows in one paragraph are one long
+    sentence."""
+    document = parsed(
+        tmp_path, f"Ferritin *fell*:\n\n{LATEX_TABLE}\n# Discussion\n\nIt rose again.\n"
+    )
 
     assert [block.text for block in document.blocks] == [
         "Ferritin fell:",
@@ -217,14 +249,26 @@ def test_rows_of_a_table_in_latex_within_html_are_paragraphs(tmp_path: Path) -> 
 
     blocks = parsed(tmp_path, f"Sources:\n\n<chart>\n{table}\n</chart>\n\nSun &amp; wind.\n").blocks
 
-    assert [block.text for block in blocks] == ["Sources:", "Fuel | Share", "Wind | 58%", "Sun & wind."]
+    assert [block.text for block in blocks] == [
+        "Sources:",
+        "Fuel | Share",
+        "Wind | 58%",
+        "Sun & wind.",
+    ]
 
 
 def test_latex_shown_as_code_stays_code(tmp_path: Path) -> None:
     """A paper on LaTeX shows how a table is written."""
-    document = parsed(tmp_path, f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n")
+    document = parsed(
+        tmp_path,
+        f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n",
+    )
 
-    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.LIST]
+    assert [block.kind for block in document.blocks] == [
+        BlockKind.PARAGRAPH,
+        BlockKind.CODE,
+        BlockKind.LIST,
+    ]
     assert document.blocks[1].text == LATEX_TABLE
 
 
@@ -232,7 +276,9 @@ def test_latex_that_is_no_table_stays_the_text_it_was(tmp_path: Path) -> None:
     """Text must not get lost because it was expected to be a table."""
     document = parsed(tmp_path, "One & two \\textbf{three}, for {5\\%} & $6\\pm1$.\n")
 
-    assert [block.text for block in document.blocks] == ["One & two \\textbf{three}, for {5%} & $6\\pm1$."]
+    assert [block.text for block in document.blocks] == [
+        "One & two \\textbf{three}, for {5%} & $6\\pm1$."
+    ]
 
 
 def test_an_image_is_a_figure_with_its_alternative_text(tmp_path: Path) -> None:
@@ -268,7 +314,10 @@ def test_a_heading_that_repeats_the_stated_title_heads_no_path(tmp_path: Path) -
 
     document = parsed(tmp_path, text)
 
-    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [(), ("Methods",)]
+    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
+        (),
+        ("Methods",),
+    ]
 
 
 def test_a_single_section_below_a_stated_title_keeps_its_name(tmp_path: Path) -> None:
@@ -290,7 +339,8 @@ def test_a_single_section_below_a_stated_title_keeps_its_name(tmp_path: Path) ->
     ],
 )
 def test_the_title_is_read_however_it_is_written(tmp_path: Path, front_matter: str) -> None:
-    """Front matter comes from many tools; a title of ">-" or with half of its quotes is shown to every reader."""
+    """Front matter comes from many tools; a title of ">-" or with half of its quotes is shown to
+    every reader."""
     assert parsed(tmp_path, f"{front_matter}\nFerritin fell.\n").title == "Iron: a review"
 
 
@@ -302,7 +352,9 @@ def test_an_empty_stated_title_is_none(tmp_path: Path) -> None:
 
 def test_the_reference_list_is_back_matter(tmp_path: Path) -> None:
     """References match every question about their subject."""
-    document = parsed(tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n")
+    document = parsed(
+        tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n"
+    )
 
     assert [block.zone for block in document.blocks][-2:] == [Zone.BACK, Zone.BACK]
 
@@ -311,20 +363,28 @@ def test_there_are_no_pages(tmp_path: Path) -> None:
     """A page is never invented."""
     document = parsed(tmp_path, "Ferritin fell.\n")
 
-    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (
+        None,
+        None,
+        PageSource.NONE,
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
 def test_the_encoding_is_found(tmp_path: Path, encoding: str) -> None:
     """A byte order mark in front of `#` would hide the title."""
-    document = parsed(tmp_path, "# Übersicht\r\n\r\nEisen für Frauen, größer als üblich – ja.\r\n".encode(encoding))
+    document = parsed(
+        tmp_path,
+        "# Übersicht\r\n\r\nEisen für Frauen, größer als üblich – ja.\r\n".encode(encoding),
+    )
 
     assert document.title == "Übersicht"
     assert "größer" in document.text
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"), [(b"", "no text"), (b"---\na: 1\n---\n", "no text"), (b"\x00\x01\x02\x00" * 99, "binary")]
+    ("content", "problem"),
+    [(b"", "no text"), (b"---\na: 1\n---\n", "no text"), (b"\x00\x01\x02\x00" * 99, "binary")],
 )
 def test_what_holds_no_text_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     """An empty document would look like a paper that says nothing."""
@@ -344,7 +404,11 @@ def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None
     """Small files prove rules; these have tables, code, links and lists as people write them."""
     document = parse_markdown(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
 
-    found = set(re.findall(r"[A-Za-z]{5,}", " ".join([document.title, *(block.text for block in document.blocks)])))
+    found = set(
+        re.findall(
+            r"[A-Za-z]{5,}", " ".join([document.title, *(block.text for block in document.blocks)])
+        )
+    )
     without_addresses = re.sub(r"\]\([^)\s]*\)", "]", path.read_text("utf-8"))
     missing = set(re.findall(r"[A-Za-z]{5,}", without_addresses)) - found
     assert document.blocks
@@ -373,10 +437,15 @@ def test_what_is_struck_out_is_not_read(tmp_path: Path) -> None:
 
 
 def test_links_to_the_sections_are_not_read(tmp_path: Path) -> None:
-    """A list of links repeats the headings, and is nearest to every question that has their words."""
+    """A list of links repeats the headings, and is nearest to every question that has their
+    words."""
     links = "- [Flock](#flock)\n- [Diet](#diet)\n  - [Snow](#snow)\n"
     sections = "## Flock\n\nSheep.\n\n## Diet\n\nIron.\n\n## Snow\n\n- [Ice](#diet)\n"
 
     blocks = parsed(tmp_path, f"# Sheep\n\n{links}\n{sections}").blocks
 
-    assert [block.text for block in blocks if block.kind is not BlockKind.HEADING] == ["Sheep.", "Iron.", "- Ice"]
+    assert [block.text for block in blocks if block.kind is not BlockKind.HEADING] == [
+        "Sheep.",
+        "Iron.",
+        "- Ice",
+    ]

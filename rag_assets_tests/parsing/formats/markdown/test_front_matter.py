@@ -51,7 +51,9 @@ def test_authors_are_persons_in_every_shape_that_tools_read(authors: str) -> Non
 
 def test_tables_of_toml_are_persons() -> None:
     """Hugo's files have TOML."""
-    record = stated_record('+++\ntitle = "Iron"\n[[authors]]\nname = "Ada Lund"\n[[authors]]\nname = "Bo Moe"\n+++\n')
+    record = stated_record(
+        '+++\ntitle = "Iron"\n[[authors]]\nname = "Ada Lund"\n[[authors]]\nname = "Bo Moe"\n+++\n'
+    )
 
     assert [(one.given, one.family) for one in record.authors] == PERSONS
 

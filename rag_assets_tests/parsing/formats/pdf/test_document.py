@@ -12,7 +12,11 @@ from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, heading, lines, prose, write_pdf
 
-BALANCE = [("Cash", "766.6", "737.9"), ("Inventories", "1,742.1", "1,603.5"), ("Total assets", "5,707.0", "5,370.4")]
+BALANCE = [
+    ("Cash", "766.6", "737.9"),
+    ("Inventories", "1,742.1", "1,603.5"),
+    ("Total assets", "5,707.0", "5,370.4"),
+]
 
 
 def parse(path: Path) -> Document:
@@ -28,18 +32,29 @@ def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
     """Read across, every sentence of a two-column paper is cut in half."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, ["A wide introduction that runs over both of the columns of this page from left to right."] * 2)
+        lines(
+            canvas,
+            [
+                "A wide introduction that runs over both of the columns of this page from left to right."
+            ]
+            * 2,
+        )
         lines(canvas, prose("glacier", 12), left=60, top=160)
         lines(canvas, prose("desert", 12), left=320, top=160)
         lines(
             canvas,
-            ["A wide closing remark that runs over both of the columns of this page from left to right."],
+            [
+                "A wide closing remark that runs over both of the columns of this page from left to right."
+            ],
             top=330,
         )
 
     text = parse(write_pdf(tmp_path / "paper.pdf", [draw])).text
 
-    places = [text.index(part) for part in ("introduction", "glacier number 12", "desert number 1 ", "closing")]
+    places = [
+        text.index(part)
+        for part in ("introduction", "glacier number 12", "desert number 1 ", "closing")
+    ]
     assert places == sorted(places)
 
 
@@ -87,7 +102,10 @@ def draw_runs(canvas: Canvas, runs: list[Run], top: float = 100) -> None:
             [("Colds were exacerbated.", 10, 0), ("29", 6, 4), (" Iron fell.", 10, 0)],
             "Colds were exacerbated.²⁹ Iron fell.",
         ),
-        ([("Colds were exacerbated. ", 10, 0), ("4,5", 6, 4), (" Iron", 10, 0)], "Colds were exacerbated.⁴,⁵ Iron"),
+        (
+            [("Colds were exacerbated. ", 10, 0), ("4,5", 6, 4), (" Iron", 10, 0)],
+            "Colds were exacerbated.⁴,⁵ Iron",
+        ),
         (
             [("Three reviews", 10, 0), ("54", 6, 4), (" and one trial fell.", 10, 0)],
             "Three reviews ⁵⁴ and one trial fell.",
@@ -96,16 +114,31 @@ def draw_runs(canvas: Canvas, runs: list[Run], top: float = 100) -> None:
             [("The sheep had 10", 10, 0), ("9", 6, 4), (" cells per litre.", 10, 0)],
             "The sheep had 10⁹ cells per litre.",
         ),
-        ([("The pasture of 3 km", 10, 0), ("2", 6, 4), (" was dry.", 10, 0)], "The pasture of 3 km² was dry."),
         (
-            [("On the 4", 10, 0), ("th", 6, 4), (" of May CO", 10, 0), ("2", 6, -2), (" fell.", 10, 0)],
+            [("The pasture of 3 km", 10, 0), ("2", 6, 4), (" was dry.", 10, 0)],
+            "The pasture of 3 km² was dry.",
+        ),
+        (
+            [
+                ("On the 4", 10, 0),
+                ("th", 6, 4),
+                (" of May CO", 10, 0),
+                ("2", 6, -2),
+                (" fell.", 10, 0),
+            ],
             "On the 4th of May CO2 fell.",
         ),
-        ([("1", 6, 4), ("Institute of Sheep Science, Bergen.", 10, 0)], "1 Institute of Sheep Science, Bergen."),
+        (
+            [("1", 6, 4), ("Institute of Sheep Science, Bergen.", 10, 0)],
+            "1 Institute of Sheep Science, Bergen.",
+        ),
     ],
 )
-def test_raised_digits_are_superscripts_apart_from_words(tmp_path: Path, runs: list[Run], shown: str) -> None:
-    """ "exacerbated.29" glues two sentences together, "reviews54" is found by no search, and 109 is not 10⁹."""
+def test_raised_digits_are_superscripts_apart_from_words(
+    tmp_path: Path, runs: list[Run], shown: str
+) -> None:
+    """ "exacerbated.29" glues two sentences together, "reviews54" is found by no search, and 109 is
+    not 10⁹."""
 
     def draw(canvas: Canvas) -> None:
         draw_runs(canvas, runs)
@@ -120,7 +153,11 @@ def test_a_paragraph_that_ends_in_a_raised_number_is_ended(tmp_path: Path) -> No
 
     def first(canvas: Canvas) -> None:
         lines(canvas, prose("glacier", 6)[:-1], top=688)
-        draw_runs(canvas, [("the glacier number 6 ended the whole long series.", 10, 0), ("29", 6, 4)], top=748)
+        draw_runs(
+            canvas,
+            [("the glacier number 6 ended the whole long series.", 10, 0), ("29", 6, 4)],
+            top=748,
+        )
 
     def second(canvas: Canvas) -> None:
         lines(canvas, prose("desert", 6), top=80)
@@ -133,7 +170,10 @@ def test_a_paragraph_that_ends_in_a_raised_number_is_ended(tmp_path: Path) -> No
 
 def test_an_open_sentence_does_not_go_on_in_a_box_of_the_next_column(tmp_path: Path) -> None:
     """Body and box in one sentence say what the authors did not write."""
-    box = ["Citation: Lund A, Moe B (2005) Iron and sheep of", "the north side. J Sheep 2(6):e168 and so on here."]
+    box = [
+        "Citation: Lund A, Moe B (2005) Iron and sheep of",
+        "the north side. J Sheep 2(6):e168 and so on here.",
+    ]
 
     def draw(canvas: Canvas) -> None:
         lines(canvas, prose("glacier", 12)[:-1], left=60, top=160)
@@ -148,7 +188,11 @@ def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page(tmp_path: P
     """A quote from its second half must be cited with the second page."""
 
     def first(canvas: Canvas) -> None:
-        lines(canvas, ["The first page ends in the middle of a sentence that", "goes on where the reader"], top=700)
+        lines(
+            canvas,
+            ["The first page ends in the middle of a sentence that", "goes on where the reader"],
+            top=700,
+        )
 
     def second(canvas: Canvas) -> None:
         lines(canvas, ["turns the page and finds the rest of it here."], top=80)
@@ -156,14 +200,17 @@ def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page(tmp_path: P
     [block] = parse(write_pdf(tmp_path / "paper.pdf", [first, second])).blocks
 
     assert block.text.endswith("where the reader turns the page and finds the rest of it here.")
-    assert [(span.page_start, block.text[span.start : span.end].strip()[:5]) for span in block.spans] == [
+    assert [
+        (span.page_start, block.text[span.start : span.end].strip()[:5]) for span in block.spans
+    ] == [
         (1, "The f"),
         (2, "turns"),
     ]
 
 
 def test_running_headers_and_page_numbers_are_dropped_and_counted(tmp_path: Path) -> None:
-    """What stands on every page says nothing about any of them, and cuts the sentences that cross a page end."""
+    """What stands on every page says nothing about any of them, and cuts the sentences that cross a
+    page end."""
 
     def page(number: int) -> None:
         def draw(canvas: Canvas) -> None:
@@ -182,7 +229,8 @@ def test_running_headers_and_page_numbers_are_dropped_and_counted(tmp_path: Path
 
 
 def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) -> None:
-    """Sections become chunk boundaries, and what is in the reference list must not answer questions."""
+    """Sections become chunk boundaries, and what is in the reference list must not answer
+    questions."""
 
     def first(canvas: Canvas) -> None:
         top = heading(canvas, "Ferritin in Small Rivers", top=50, size=20)
@@ -207,7 +255,8 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) ->
 
     assert document.title == "Ferritin in Small Rivers"
     placed = {
-        word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "pond", "detail")
+        word: block_with(document, f"{word} number 1 ")
+        for word in ("summary", "reason", "sample", "pond", "detail")
     }
     assert [(block.zone, block.section_path) for block in placed.values()] == [
         (Zone.FRONT, ("Abstract",)),
@@ -226,7 +275,9 @@ def test_a_table_keeps_its_rows_and_its_caption(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         top = lines(canvas, prose("value", 4))
         lines(canvas, ["Table 1: Levels by year"], top=top + 20)
-        for row, cells in enumerate([("Year", "Ferritin", "Iron"), ("2019", "$ 12.5", "33"), ("2020", "$ 14.0", "31")]):
+        for row, cells in enumerate(
+            [("Year", "Ferritin", "Iron"), ("2019", "$ 12.5", "33"), ("2020", "$ 14.0", "31")]
+        ):
             for column, cell in enumerate(cells):
                 lines(canvas, [cell], left=60 + 90 * column, top=top + 40 + 14 * row)
 
@@ -241,13 +292,19 @@ def test_bullets_make_a_list_and_figure_captions_stay_captions(tmp_path: Path) -
     """Chunking cuts lists between items; a caption inside a sentence would tear it apart."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, ["• one item that is long enough to", "  go on in a second line", "• another item"])
+        lines(
+            canvas,
+            ["• one item that is long enough to", "  go on in a second line", "• another item"],
+        )
         lines(canvas, ["Figure 2. A river in spring."], top=200)
 
     blocks = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
 
     assert [(block.kind, block.text) for block in blocks] == [
-        (BlockKind.LIST, "• one item that is long enough to go on in a second line\n• another item"),
+        (
+            BlockKind.LIST,
+            "• one item that is long enough to go on in a second line\n• another item",
+        ),
         (BlockKind.FIGURE, "Figure 2. A river in spring."),
     ]
 
@@ -276,7 +333,8 @@ def test_boxes_are_fractions_of_the_page_as_it_is_shown(tmp_path: Path, rotation
 
 
 def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
-    """What is cropped away is not shown, so the page starts at the crop box; text outside it is not read."""
+    """What is cropped away is not shown, so the page starts at the crop box; text outside it is not
+    read."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setCropBox((50, 100, 550, 700), name="crop")
@@ -293,7 +351,8 @@ def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
 
 
 def test_a_stamp_in_the_margin_is_no_text_and_a_label_among_it_cuts_none(tmp_path: Path) -> None:
-    """The stamp of a preprint came into every third chunk; the label of an axis belongs to the page."""
+    """The stamp of a preprint came into every third chunk; the label of an axis belongs to the
+    page."""
 
     def draw(canvas: Canvas) -> None:
         for left, text in ((30, "stamp in the margin"), (100, "label of an axis")):
@@ -319,12 +378,17 @@ def test_a_parsed_pdf_says_what_proves_its_pages(tmp_path: Path) -> None:
 
     document = parse(path)
 
-    assert (document.source, document.page_source, document.n_pages) == (Source.PDF, PageSource.PARSER, 3)
+    assert (document.source, document.page_source, document.n_pages) == (
+        Source.PDF,
+        PageSource.PARSER,
+        3,
+    )
     assert (document.paper_id, document.file_path) == ("paper", "paper.pdf")
 
 
 def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:
-    """A gap between spans is text that cannot be cited; a page beyond the document cannot be opened."""
+    """A gap between spans is text that cannot be cited; a page beyond the document cannot be
+    opened."""
 
     def page(subject: str) -> Callable[[Canvas], None]:
         def draw(canvas: Canvas) -> None:
@@ -338,7 +402,9 @@ def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:
 
         return draw
 
-    path = write_pdf(tmp_path / "report.pdf", [page(subject) for subject in ("glacier", "desert", "forest")])
+    path = write_pdf(
+        tmp_path / "report.pdf", [page(subject) for subject in ("glacier", "desert", "forest")]
+    )
 
     document = parse(path)
 
@@ -349,4 +415,8 @@ def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:
         assert edges[-1] == len(block.text)
         assert all(1 <= (span.page_start or 0) <= 3 for span in block.spans)
     text = " ".join(block.text for block in document.blocks)
-    assert [word for word in ("glacier number 20", "forest fund number 25", "Total assets") if word not in text] == []
+    assert [
+        word
+        for word in ("glacier number 20", "forest fund number 25", "Total assets")
+        if word not in text
+    ] == []

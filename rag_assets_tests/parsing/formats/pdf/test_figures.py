@@ -10,7 +10,9 @@ from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, Draw, lines, prose, write_pdf
 
-CAPTION = "Figure 2: Yield of the mills of the lower river (left) and of the upper river (right) by year."
+CAPTION = (
+    "Figure 2: Yield of the mills of the lower river (left) and of the upper river (right) by year."
+)
 
 
 def blocks(folder: Path, draw: Draw) -> tuple[Block, ...]:
@@ -39,7 +41,8 @@ def plot(canvas: Canvas) -> None:
 
 
 def test_words_in_a_figure_are_no_text_of_the_paper(tmp_path: Path) -> None:
-    """Labels of axes stood between the sentences and were quoted as if the authors had said them."""
+    """Labels of axes stood between the sentences and were quoted as if the authors had said
+    them."""
     found = blocks(tmp_path, plot)
 
     texts = " ".join(block.text for block in found)
@@ -65,7 +68,10 @@ def test_a_caption_has_the_box_of_its_figure(tmp_path: Path) -> None:
 
 def test_prose_in_a_frame_is_no_label_of_a_figure(tmp_path: Path) -> None:
     """Sentences are what the authors say, even in a box with a caption."""
-    framed = ["The mills of the river stand still in every spring of the year.", "They grind no flour then."]
+    framed = [
+        "The mills of the river stand still in every spring of the year.",
+        "They grind no flour then.",
+    ]
 
     def draw(canvas: Canvas) -> None:
         canvas.rect(90, HEIGHT - 120, 400, 70)
@@ -79,7 +85,8 @@ def test_prose_in_a_frame_is_no_label_of_a_figure(tmp_path: Path) -> None:
 
 
 def test_a_figure_with_an_empty_margin_belongs_to_its_caption(tmp_path: Path) -> None:
-    """Programs that draw flow charts leave margins around them, and the words in the boxes were paragraphs."""
+    """Programs that draw flow charts leave margins around them, and the words in the boxes were
+    paragraphs."""
 
     def draw(canvas: Canvas) -> None:
         canvas.rect(190, HEIGHT - 366, 240, 210)
@@ -87,4 +94,7 @@ def test_a_figure_with_an_empty_margin_belongs_to_its_caption(tmp_path: Path) ->
         lines(canvas, ["Figure 1: How the millers decide."], top=455)
         lines(canvas, prose("moss", 8), top=490)
 
-    assert [block.kind for block in blocks(tmp_path, draw)] == [BlockKind.FIGURE, BlockKind.PARAGRAPH]
+    assert [block.kind for block in blocks(tmp_path, draw)] == [
+        BlockKind.FIGURE,
+        BlockKind.PARAGRAPH,
+    ]

@@ -9,9 +9,11 @@ from rag_assets.parsing.shared.files.raw import RawFile
 
 
 def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:
-    """A page that shows operators of `shown`, in a font whose `meaning` (ToUnicode) is given for some characters."""
+    """A page that shows operators of `shown`, in a font whose `meaning` (ToUnicode) is given for
+    some characters."""
     entries = "\n".join(
-        f"<{ord(code):02x}> <{text.encode('utf-16-be').hex()}>" for code, text in sorted(meaning.items())
+        f"<{ord(code):02x}> <{text.encode('utf-16-be').hex()}>"
+        for code, text in sorted(meaning.items())
     )
     unicode = (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /M def /CMapType 2 def\n"
@@ -42,13 +44,27 @@ def pdf_of(shown: str, meaning: dict[str, str]) -> bytes:
 @pytest.mark.parametrize(
     ("shown", "meaning", "text"),
     [
-        ("(The ~ve mills of the river are ~ne.) Tj", {"~": "\uf001"}, "The five mills of the river are fine."),
-        ("(The wind is still, the ^ower stands.) Tj", {"^": "\uf002"}, "The wind is still, the flower stands."),
-        ("[(The sta~) 300 ( ) -100 (ed mills grind all night.)] TJ", {"~": "ff"}, "The staffed mills grind all night."),
+        (
+            "(The ~ve mills of the river are ~ne.) Tj",
+            {"~": "\uf001"},
+            "The five mills of the river are fine.",
+        ),
+        (
+            "(The wind is still, the ^ower stands.) Tj",
+            {"^": "\uf002"},
+            "The wind is still, the flower stands.",
+        ),
+        (
+            "[(The sta~) 300 ( ) -100 (ed mills grind all night.)] TJ",
+            {"~": "ff"},
+            "The staffed mills grind all night.",
+        ),
     ],
     ids=["a ligature at U+F001", "a ligature at U+F002", "a space hidden under a ligature"],
 )
-def test_ligatures_are_the_letters_they_show(shown: str, meaning: dict[str, str], text: str) -> None:
+def test_ligatures_are_the_letters_they_show(
+    shown: str, meaning: dict[str, str], text: str
+) -> None:
     """Otherwise "five" is found under no word that a reader would ask for."""
     file = RawFile("paper", "paper.pdf", pdf_of(shown, meaning))
 
@@ -56,7 +72,8 @@ def test_ligatures_are_the_letters_they_show(shown: str, meaning: dict[str, str]
 
 
 def test_lam_and_alef_keep_their_order() -> None:
-    """PDFium turns the line round, and the two letters of one glyph with it: "السلام" became "السالم"."""
+    """PDFium turns the line round, and the two letters of one glyph with it: "السلام" became
+    "السالم"."""
     letters = {"a": "ا", "b": "ل", "c": "س", "d": "لا", "e": "م"}
     file = RawFile("paper", "paper.pdf", pdf_of("(edcba) Tj", letters))
 
@@ -64,9 +81,12 @@ def test_lam_and_alef_keep_their_order() -> None:
 
 
 def test_lines_that_run_from_right_to_left_begin_on_the_right() -> None:
-    """Their ragged left edges were taken for the indents of new paragraphs, and each line was one."""
+    """Their ragged left edges were taken for the indents of new paragraphs, and each line was
+    one."""
     full, last = " ".join(["aaaa"] * 12), " ".join(["aaaa"] * 9)
     apart = stringWidth(full, "Helvetica", 12) - stringWidth(last, "Helvetica", 12)
-    file = RawFile("paper", "paper.pdf", pdf_of(f"({full}) Tj {apart} -14 Td ({last}) Tj", {"a": "س"}))
+    file = RawFile(
+        "paper", "paper.pdf", pdf_of(f"({full}) Tj {apart} -14 Td ({last}) Tj", {"a": "س"})
+    )
 
     assert [len(block.text.split()) for block in parse_pdf(file, ParsingSettings()).blocks] == [21]

@@ -28,28 +28,43 @@ def headings(document: Document) -> list[tuple[str, ...]]:
 
 
 def section(
-    canvas: Canvas, text: str, topic: str, top: float, *, size: float = 10, font: str = "Helvetica-Bold"
+    canvas: Canvas,
+    text: str,
+    topic: str,
+    top: float,
+    *,
+    size: float = 10,
+    font: str = "Helvetica-Bold",
 ) -> float:
     top = lines(canvas, [text], top=top + 14, font=font, size=size) + 4
     return lines(canvas, prose(topic, 3), top=top)
 
 
 def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
-    """A label in a figure is as bold as a heading, an item has a number too, and "3" is the parent of "3.1"."""
+    """A label in a figure is as bold as a heading, an item has a number too, and "3" is the parent
+    of "3.1"."""
 
     def draw(canvas: Canvas) -> None:
         top = section(
-            canvas, "Introduction", "moss", heading(canvas, "Moss on the slate roofs", top=40, size=18), size=12
+            canvas,
+            "Introduction",
+            "moss",
+            heading(canvas, "Moss on the slate roofs", top=40, size=18),
+            size=12,
         )
         top = section(canvas, "Roofs in the north", "slate", top, size=12)
         top = lines(canvas, ["Sheared arcade"], left=200, top=top + 60, font="Times-Bold") + 4
         top = lines(canvas, ["Figure 1: Two roofs."], left=200, top=top + 40)
         top = lines(canvas, ["3 Measured roofs"], top=top + 14) + 4
         top = lines(canvas, ["3.1 Tiles"], top=top + 4, font="Helvetica-Bold") + 4
-        lines(canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top)
+        lines(
+            canvas, [*prose("tile", 3), "2) the total of roofs in a village of the north"], top=top
+        )
 
     def second(canvas: Canvas) -> None:
-        top = lines(canvas, ["3. Alder shingles of the mills are an item of a list and no parent"], top=60)
+        top = lines(
+            canvas, ["3. Alder shingles of the mills are an item of a list and no parent"], top=60
+        )
         section(canvas, "3.2 Slates", "slate", top)
 
     assert headings(parse(tmp_path, draw, second)) == [
@@ -62,16 +77,27 @@ def test_headings_are_learned_from_names_and_numbers(tmp_path: Path) -> None:
 
 
 def test_the_outline_names_headings_that_the_page_shows(tmp_path: Path) -> None:
-    """Headings in italics look like a stressed phrase; an outline may also be that of another document."""
+    """Headings in italics look like a stressed phrase; an outline may also be that of another
+    document."""
 
     def draw(canvas: Canvas) -> None:
-        for depth, title in enumerate(["1 Introduction", "What is a tidal mill?", "A chapter of another document"]):
+        for depth, title in enumerate(
+            ["1 Introduction", "What is a tidal mill?", "A chapter of another document"]
+        ):
             canvas.bookmarkPage(title)
             canvas.addOutlineEntry(title, title, level=min(depth, 1))
-        top = section(canvas, "1 Introduction", "mill", heading(canvas, "Tidal mills of the coast", top=40, size=18))
+        top = section(
+            canvas,
+            "1 Introduction",
+            "mill",
+            heading(canvas, "Tidal mills of the coast", top=40, size=18),
+        )
         section(canvas, "What is a tidal mill?", "tide", top, font="Helvetica-Oblique")
 
-    assert headings(parse(tmp_path, draw)) == [("1 Introduction",), ("1 Introduction", "What is a tidal mill?")]
+    assert headings(parse(tmp_path, draw)) == [
+        ("1 Introduction",),
+        ("1 Introduction", "What is a tidal mill?"),
+    ]
 
 
 def test_a_title_of_two_lines_is_one(tmp_path: Path) -> None:
@@ -92,18 +118,29 @@ def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) ->
     def draw(canvas: Canvas) -> None:
         canvas.setTitle("Microsoft Word - z269 An insight into tidal mills")
         heading(canvas, "International Journal of Mills", top=40, size=20)
-        section(canvas, "Abstract", "mill", heading(canvas, "An insight into tidal mills", top=90, size=16))
+        section(
+            canvas,
+            "Abstract",
+            "mill",
+            heading(canvas, "An insight into tidal mills", top=90, size=16),
+        )
 
     assert parse(tmp_path, draw).title == "An insight into tidal mills"
 
 
 def test_a_name_that_stands_again_with_nothing_but_numbers_is_a_journal(tmp_path: Path) -> None:
-    """A publisher sets the name of the journal larger than the title, and metadata are often empty."""
+    """A publisher sets the name of the journal larger than the title, and metadata are often
+    empty."""
 
     def draw(canvas: Canvas) -> None:
         heading(canvas, "Materials & Mills 137 (2015) 1-5", top=20, size=8)
         heading(canvas, "Materials & Mills", top=40, size=20)
-        section(canvas, "Abstract", "mill", heading(canvas, "An insight into tidal mills", top=90, size=16))
+        section(
+            canvas,
+            "Abstract",
+            "mill",
+            heading(canvas, "An insight into tidal mills", top=90, size=16),
+        )
 
     assert parse(tmp_path, draw).title == "An insight into tidal mills"
 
@@ -124,7 +161,9 @@ def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> Non
     assert document.n_dropped_running == 1
 
 
-@pytest.mark.parametrize(("left", "step", "size"), [(30, 1, 7), (46, 1, 10), (330, 1, 7), (330, 5, 7)])
+@pytest.mark.parametrize(
+    ("left", "step", "size"), [(30, 1, 7), (46, 1, 10), (330, 1, 7), (330, 5, 7)]
+)
 def test_numbers_of_lines_are_no_text(tmp_path: Path, left: float, step: int, size: float) -> None:
     """ "The number of eggs 14 was 3.1" is quoted with a number that no sentence holds."""
 
@@ -142,7 +181,9 @@ def test_references_are_known_by_their_form(tmp_path: Path, name: str) -> None:
     """The title of a cited paper is no finding of this one, whatever stands above the list."""
 
     def draw(canvas: Canvas) -> None:
-        top = section(canvas, "1 Results", "net", heading(canvas, "Shade nets and lettuce", top=40, size=18))
+        top = section(
+            canvas, "1 Results", "net", heading(canvas, "Shade nets and lettuce", top=40, size=18)
+        )
         top = lines(canvas, [name], top=top + 16, font="Helvetica-Bold") + 6
         for entry in (
             "Abel, K., & Born, L. (2001). Nets of shade. Plants, 12, 3-9.",
@@ -173,12 +214,21 @@ def drawn_twice(canvas: Canvas) -> None:
 def dash(canvas: Canvas) -> None:
     lines(
         canvas,
-        ["The mills of the river, which the flood of the spring had spared", "– all but two of them – ground on."],
+        [
+            "The mills of the river, which the flood of the spring had spared",
+            "– all but two of them – ground on.",
+        ],
     )
 
 
 def roman(canvas: Canvas) -> None:
-    lines(canvas, ["We asked two questions of all the mills beside the river:", "(i) how they grind, and (ii) why."])
+    lines(
+        canvas,
+        [
+            "We asked two questions of all the mills beside the river:",
+            "(i) how they grind, and (ii) why.",
+        ],
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,13 +237,19 @@ def roman(canvas: Canvas) -> None:
         (initial, "Mice of mills eat flour in every night of the year."),
         (spaced, "Abstract"),
         (drawn_twice, "An insight into the tidal mills of the coast."),
-        (dash, "The mills of the river, which the flood of the spring had spared – all but two of them – ground on."),
+        (
+            dash,
+            "The mills of the river, which the flood of the spring had spared – all but two of them – ground on.",
+        ),
         (
             roman,
             "We asked two questions of all the mills beside the river: (i) how they grind, and (ii) why.",
         ),
     ],
 )
-def test_words_are_read_as_they_are_seen(tmp_path: Path, draw: Callable[[Canvas], None], text: str) -> None:
-    """Large initials, spaced letters, text drawn twice and dashes at the start of a line part no word or sentence."""
+def test_words_are_read_as_they_are_seen(
+    tmp_path: Path, draw: Callable[[Canvas], None], text: str
+) -> None:
+    """Large initials, spaced letters, text drawn twice and dashes at the start of a line part no
+    word or sentence."""
     assert parse(tmp_path, draw).blocks[0].text == text

@@ -1,4 +1,5 @@
-"""Pages that are pictures of text: what OCR reads there, where it stands, and what is said when it cannot read."""
+"""Pages that are pictures of text: what OCR reads there, where it stands, and what is said when it
+cannot read."""
 
 import itertools
 import sys
@@ -28,7 +29,9 @@ def scanned(canvas: Canvas) -> None:
     page = Image.new("L", (int(WIDTH * 2), int(HEIGHT * 2)), color=255)
     words = SENTENCE.split()
     for n, line in enumerate((words[:5], words[5:])):
-        ImageDraw.Draw(page).text((160, 800 + 50 * n), " ".join(line), fill=0, font=ImageFont.load_default(size=36))
+        ImageDraw.Draw(page).text(
+            (160, 800 + 50 * n), " ".join(line), fill=0, font=ImageFont.load_default(size=36)
+        )
     canvas.drawImage(ImageReader(page.rotate(0.7, fillcolor=255)), 0, 0, WIDTH, HEIGHT)
 
 
@@ -39,7 +42,9 @@ def parse(path: Path, timeout_s: float = 120.0) -> Document:
 
 def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_path: Path) -> None:
     """Everything after the parser (quotes, pages, marks on the page) rests on words with boxes."""
-    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]))
+    document = parse(
+        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned])
+    )
 
     read = next(block for block in document.blocks if "Ferritin" in block.text)
     assert (read.text, read.kind, read.spans[0].page_start) == (SENTENCE, BlockKind.PARAGRAPH, 2)
@@ -48,8 +53,14 @@ def test_a_scanned_page_among_others_is_read_with_the_places_of_its_words(tmp_pa
     for n, span in enumerate(read.spans):
         (box,) = span.boxes
         assert (box.left, box.top) == pytest.approx((160 / 1200, (800 + 50 * n) / 1600), abs=0.02)
-    assert [span.is_by_ocr for block in document.blocks for span in block.spans] == [False, True, True]
-    assert document.notes == ("Read by OCR: page 2. Letters and digits may be wrong: compare with the page.",)
+    assert [span.is_by_ocr for block in document.blocks for span in block.spans] == [
+        False,
+        True,
+        True,
+    ]
+    assert document.notes == (
+        "Read by OCR: page 2. Letters and digits may be wrong: compare with the page.",
+    )
     assert document.n_pages_unread == 0
 
 
@@ -60,7 +71,9 @@ def test_a_page_that_ocr_cannot_read_costs_no_other(tmp_path: Path) -> None:
         canvas.setPageSize((14_400, 1))
         picture(canvas)
 
-    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), strip]))
+    document = parse(
+        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), strip])
+    )
 
     assert [block.text for block in document.blocks] == ["A page with text of its own."]
     assert document.n_pages_unread == 1
@@ -68,7 +81,9 @@ def test_a_page_that_ocr_cannot_read_costs_no_other(tmp_path: Path) -> None:
 
 def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
     """A file that takes longer than its limit is stopped and lost; its other pages need not be."""
-    document = parse(write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]), 1e-9)
+    document = parse(
+        write_pdf(tmp_path / "mixed.pdf", [page_of("A page with text of its own."), scanned]), 1e-9
+    )
 
     assert document.n_pages_unread == 1
     assert document.notes == (
@@ -76,7 +91,9 @@ def test_pages_that_ocr_has_no_time_for_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_without_the_extra_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_install_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever has scans must learn from the refusal alone what to do."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
 
@@ -105,20 +122,29 @@ def ocr_reads(line: str, words: Sequence[str], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
 
 
-def test_a_word_that_ocr_cuts_between_its_letters_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_word_that_ocr_cuts_between_its_letters_is_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Large type is cut so ("M odel"), and large type is titles and headings."""
     ocr_reads("A Model fits.", ("A", "M", "odel", "fits."), monkeypatch)
 
-    assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == ["A Model fits."]
+    assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == [
+        "A Model fits."
+    ]
 
 
-def test_a_busy_machine_takes_no_time_from_ocr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_busy_machine_takes_no_time_from_ocr(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """By the clock, the same scan was read on one day and left out on another."""
     ocr_reads("It fits.", ("It", "fits."), monkeypatch)
     hours = itertools.count(step=3600)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
 
-    assert parse(write_pdf(tmp_path / "scan.pdf", [page_of("It has text."), picture])).n_pages_unread == 0
+    assert (
+        parse(write_pdf(tmp_path / "scan.pdf", [page_of("It has text."), picture])).n_pages_unread
+        == 0
+    )
 
 
 CUT = "The shippin g compan y sent a containe r over the ocea n."
@@ -126,7 +152,10 @@ CUT = "The shippin g compan y sent a containe r over the ocea n."
 
 @pytest.mark.parametrize(
     ("read", "kept"),
-    [("The shipping company sent it.", "The shipping company sent it."), (CUT.replace("n.", "n"), CUT)],
+    [
+        ("The shipping company sent it.", "The shipping company sent it."),
+        (CUT.replace("n.", "n"), CUT),
+    ],
 )
 def test_a_text_layer_that_cuts_words_gives_way_to_better_words_by_ocr(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, read: str, kept: str
@@ -139,11 +168,15 @@ def test_a_text_layer_that_cuts_words_gives_way_to_better_words_by_ocr(
     assert ([block.text for block in document.blocks], document.n_pages_cut) == ([kept], 0)
 
 
-def test_a_text_layer_that_cuts_words_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_text_layer_that_cuts_words_is_named_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The paper looks like any other, and half of what it says is not found."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
 
-    document = parse(write_pdf(tmp_path / "scan.pdf", [page_of("A page that was read well."), page_of(CUT)]))
+    document = parse(
+        write_pdf(tmp_path / "scan.pdf", [page_of("A page that was read well."), page_of(CUT)])
+    )
 
     assert document.n_pages_cut == 1
     assert document.notes == (

@@ -1,4 +1,5 @@
-"""What stands between the lines and pieces of a PDF's prose: formulas, floats, furniture, other columns."""
+"""What stands between the lines and pieces of a PDF's prose: formulas, floats, furniture, other
+columns."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,12 +31,18 @@ def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
     """Its pieces, a limit, a fraction, a number, were paragraphs that answers quoted."""
 
     def draw(canvas: Canvas) -> None:
-        top = lines(canvas, [*prose("moss", 3)[:2], "and the loss of all the mills is the sum"], top=60)
+        top = lines(
+            canvas, [*prose("moss", 3)[:2], "and the loss of all the mills is the sum"], top=60
+        )
         lines(canvas, ["N"], left=152, top=top + 8, size=6)
         lines(canvas, ["L(x) = 1 + x"], left=120, top=top + 14)
         lines(canvas, ["(7)"], left=270, top=top + 14)
         lines(canvas, ["i<N"], left=150, top=top + 24, size=6)
-        lines(canvas, ["where x < 1 is the share of the mills that stand still", "on their first day."], top=top + 44)
+        lines(
+            canvas,
+            ["where x < 1 is the share of the mills that stand still", "on their first day."],
+            top=top + 44,
+        )
 
     def below(canvas: Canvas) -> None:
         draw(canvas)
@@ -49,12 +56,18 @@ def test_a_displayed_formula_is_one_block_and_no_prose(tmp_path: Path) -> None:
     assert "Where p = 0.05 + 0.01 the mills of the river x = 1." in [text for _, text in found]
 
 
-@pytest.mark.parametrize("between", ["(c) Lund 2020. All rights are reserved.", "Table 4: Mills and their years."])
+@pytest.mark.parametrize(
+    "between", ["(c) Lund 2020. All rights are reserved.", "Table 4: Mills and their years."]
+)
 def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between: str) -> None:
     """Half sentences at the ends of columns say half of what the authors wrote."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
+        lines(
+            canvas,
+            [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"],
+            top=60,
+        )
         lines(canvas, [between], top=700, size=10 if between.startswith("Table") else 7)
         lines(canvas, ["why they grind no flour in spring.", *prose("slate", 12)], left=320, top=60)
 
@@ -65,20 +78,29 @@ def test_a_paragraph_goes_on_after_text_of_another_kind(tmp_path: Path, between:
 
 
 def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None:
-    """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of which none answers."""
+    """Its rest stood inside a sentence of the text, and its own sentence was in two halves, of
+    which none answers."""
     note = [
         "1 Stones of basalt were left out, since only two mills had them; their",
         "owners said that a stone of basalt",
     ]
 
     def first(canvas: Canvas) -> None:
-        lines(canvas, [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"], top=60)
+        lines(
+            canvas,
+            [*prose("moss", 12)[:11], "which is why the mills of the river stand still and"],
+            top=60,
+        )
         lines(canvas, note, top=700, size=8)
         lines(canvas, prose("slate", 12), left=320, top=60)
         lines(canvas, ["2 The county keeps a list."], left=320, top=700, size=8)
 
     def second(canvas: Canvas) -> None:
-        lines(canvas, [*prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and"], top=60)
+        lines(
+            canvas,
+            [*prose("bark", 30)[:29], "which is why the wheels of the mill turn slowly and"],
+            top=60,
+        )
         lines(canvas, ["lasts longer than they do.", "3 No other list is kept."], top=700, size=8)
         lines(canvas, ["why they grind no flour in spring.", *prose("reed", 12)], left=320, top=60)
 
@@ -105,14 +127,17 @@ def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> No
 
 
 def test_a_footer_is_furniture_with_its_number_on_either_side(tmp_path: Path) -> None:
-    """The journal's name stood in the middle of a sentence: left pages number it before, right ones after."""
+    """The journal's name stood in the middle of a sentence: left pages number it before, right ones
+    after."""
 
     def page(number: int) -> Draw:
         def draw(canvas: Canvas) -> None:
             lines(canvas, prose(f"left{number}", 15), top=60)
             lines(canvas, prose(f"right{number}", 15), left=320, top=60)
             name = "Mill Letters Vol 7"
-            lines(canvas, [f"{number} {name}" if number % 2 else f"{name} {number}"], top=770, size=8)
+            lines(
+                canvas, [f"{number} {name}" if number % 2 else f"{name} {number}"], top=770, size=8
+            )
             if number == 3:
                 lines(canvas, ["May of the year"], left=400, top=770, size=8)
 
@@ -128,13 +153,21 @@ def test_a_title_beside_small_print_is_whole(tmp_path: Path) -> None:
     """The copyright line beside a title was a part of it, and what follows was none."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, ["The mills of the river, their years,", "and whatever they have ground"], top=60, size=18)
+        lines(
+            canvas,
+            ["The mills of the river, their years,", "and whatever they have ground"],
+            top=60,
+            size=18,
+        )
         lines(canvas, ["(c) The Authors 2019"], left=450, top=66, size=7)
         top = lines(canvas, ["Abstract"], top=130, font="Helvetica-Bold")
         lines(canvas, prose("moss", 20), top=top + 4)
         lines(canvas, prose("slate", 20), left=320, top=top + 4)
 
-    assert parse(tmp_path, draw).title == "The mills of the river, their years, and whatever they have ground"
+    assert (
+        parse(tmp_path, draw).title
+        == "The mills of the river, their years, and whatever they have ground"
+    )
 
 
 def test_the_lines_of_a_title_may_stand_as_far_apart_as_those_of_the_text(tmp_path: Path) -> None:
@@ -151,14 +184,17 @@ def test_the_lines_of_a_title_may_stand_as_far_apart_as_those_of_the_text(tmp_pa
 
 
 def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
-    """All lines above it in both columns came before all below it, and sentences at its height were mixed."""
+    """All lines above it in both columns came before all below it, and sentences at its height were
+    mixed."""
 
     def line(text: str, left: float, right: float, nth: int) -> Segment:
         return Segment(text, left, 100 + 14 * nth, right, 112 + 14 * nth, size=12, bold=0, italic=0)
 
     left = [line(f"left {n}", 0, 250.2 if n == 3 else 249.8, n) for n in range(8)]
     right = [line(f"right {n}", 262, 500, n) for n in range(7)]
-    names = [line("A name above the right column", 251, 400, n - 6) for n in range(3)]  # they hold the gutter back
+    names = [
+        line("A name above the right column", 251, 400, n - 6) for n in range(3)
+    ]  # they hold the gutter back
 
     found = [segment.text for region in regions([*names, *left, *right]) for segment in region]
 
@@ -169,22 +205,27 @@ def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
     ("end", "start"),
     [("(Lund et al.,", "2019)"), ("(Lund, 2018;", "Moe and Lund, 2019)"), ("for 0.8", "hours")],
 )
-def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(tmp_path: Path, end: str, start: str) -> None:
-    """A citation or a number at the end of a column cut its sentence: the rest begins with a year or a name, and a
-    decimal point looks like a full stop before the number of a note."""
+def test_a_sentence_goes_on_inside_a_bracket_and_after_a_decimal(
+    tmp_path: Path, end: str, start: str
+) -> None:
+    """A citation or a number at the end of a column cut its sentence: the rest begins with a year
+    or a name, and a decimal point looks like a full stop before the number of a note."""
     above = [*prose("moss", 3)[:2], f"and so it was seen before {end}"]
 
     document = parse(
         tmp_path,
         lambda canvas: lines(canvas, above, top=700) and None,
-        lambda canvas: lines(canvas, [f"{start} in all of the fields.", *prose("fern", 2)], top=60) and None,
+        lambda canvas: (
+            lines(canvas, [f"{start} in all of the fields.", *prose("fern", 2)], top=60) and None
+        ),
     )
 
     assert f"seen before {end} {start} in all" in document.blocks[0].text
 
 
 def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
-    """Findings of a retracted paper were quoted like others, and its stamp was a passage on each page."""
+    """Findings of a retracted paper were quoted like others, and its stamp was a passage on each
+    page."""
 
     def page(topic: str, title: str = "") -> Draw:
         def draw(canvas: Canvas) -> None:
@@ -198,7 +239,10 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
         return draw
 
     file = RawFile("paper", "paper.pdf", b"")
-    path = write_pdf(tmp_path / "paper.pdf", [page("moss", "Whales and church bells"), page("slate"), page("mills")])
+    path = write_pdf(
+        tmp_path / "paper.pdf",
+        [page("moss", "Whales and church bells"), page("slate"), page("mills")],
+    )
     file = replace(file, content=path.read_bytes())
     document = parse_pdf(file, ParsingSettings())
     document = replace(document, printed=printed_front(file, ParsingSettings()))
@@ -208,10 +252,16 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
     assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
 
 
-def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(tmp_path: Path) -> None:
-    """The left column held a figure alone: its caption was read into the line beside it, and a sentence that no author
-    wrote was quoted."""
-    text = [*prose("moss", 8)[:7], "which is why the wheels of the mill stand still", "in the summer of each dry year."]
+def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
+    tmp_path: Path,
+) -> None:
+    """The left column held a figure alone: its caption was read into the line beside it, and a
+    sentence that no author wrote was quoted."""
+    text = [
+        *prose("moss", 8)[:7],
+        "which is why the wheels of the mill stand still",
+        "in the summer of each dry year.",
+    ]
 
     def draw(canvas: Canvas) -> None:
         canvas.rect(60, 560, 150, 140, stroke=1)
@@ -225,7 +275,8 @@ def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
 
 
 def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_path: Path) -> None:
-    """A table that text runs around: "the mills of the Model Mills river" was a line of the paper."""
+    """A table that text runs around: "the mills of the Model Mills river" was a line of the
+    paper."""
     text = [*prose("moss", 12)[:11], "which is why the wheels of the mill stand still."]
     cells = [("Model", "Mills"), ("oak", "9"), ("beech", "12"), ("larch", "31")]
 
@@ -242,30 +293,54 @@ def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_pa
 
 
 def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) -> None:
-    """Cut apart, the labels came first and the explanations after them, and none was found by its label."""
+    """Cut apart, the labels came first and the explanations after them, and none was found by its
+    label."""
 
     def draw(canvas: Canvas) -> None:
         for nth, label in enumerate(("Care", "Trade", "Rank")):
             top = 100 + 36 * nth
             lines(canvas, [label], top=top)
-            lines(canvas, [f"the {label.lower()} of the mill was measured in the field", "and is"], left=160, top=top)
-            lines(canvas, ["told in the next part of this long report here"], left=160, top=top + 24)
+            lines(
+                canvas,
+                [f"the {label.lower()} of the mill was measured in the field", "and is"],
+                left=160,
+                top=top,
+            )
+            lines(
+                canvas, ["told in the next part of this long report here"], left=160, top=top + 24
+            )
 
     def centred(canvas: Canvas) -> None:
         for nth, label in enumerate(("Care", "Trade", "Rank")):
             top = 100 + 34 * nth
             lines(canvas, [label], top=top + 7 + nth)
-            lines(canvas, [f"the {label.lower()} of the mill was measured in the long field"], left=160, top=top)
-            lines(canvas, ["and is told in the next part of this long report", "as well."], left=160, top=top + 12)
+            lines(
+                canvas,
+                [f"the {label.lower()} of the mill was measured in the long field"],
+                left=160,
+                top=top,
+            )
+            lines(
+                canvas,
+                ["and is told in the next part of this long report", "as well."],
+                left=160,
+                top=top + 12,
+            )
 
-    assert "Trade" in parse(tmp_path, centred).text.partition("the care of")[2].partition("the rank of")[0]
+    assert (
+        "Trade"
+        in parse(tmp_path, centred).text.partition("the care of")[2].partition("the rank of")[0]
+    )
     text = parse(tmp_path, draw).text
 
-    assert text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
+    assert (
+        text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
+    )
 
 
 def test_a_label_that_ends_in_a_comma_is_in_no_sentence(tmp_path: Path) -> None:
-    """The line above a table, "Three months ended December 31,", was the beginning of the sentence below it."""
+    """The line above a table, "Three months ended December 31,", was the beginning of the sentence
+    below it."""
     said = "Net sales of the mill rose by 135 dollars, or 4 percent, for the three months and"
 
     def draw(canvas: Canvas) -> None:
@@ -281,8 +356,8 @@ def test_a_label_that_ends_in_a_comma_is_in_no_sentence(tmp_path: Path) -> None:
 
 
 def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
-    """Left pages of a short paper had author and title as one line, and its one right page had two: the title was read
-    as the beginning of the sentence below it."""
+    """Left pages of a short paper had author and title as one line, and its one right page had two:
+    the title was read as the beginning of the sentence below it."""
 
     def page(nth: int, *heads: tuple[float, str]) -> Draw:
         def draw(canvas: Canvas) -> None:
@@ -292,7 +367,11 @@ def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:
             start = ["why they grind no flour in spring."] if nth == 3 else []
             lines(
                 canvas,
-                [*start, *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)], *ends],
+                [
+                    *start,
+                    *prose(("moss", "slate", "bark", "reed")[nth - 1], 40)[: 40 - len(ends)],
+                    *ends,
+                ],
                 top=80,
             )
 
@@ -315,9 +394,16 @@ def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
     """A filled form had questions without answers: its fields lie beside the text of the page."""
 
     def draw(canvas: Canvas) -> None:
-        lines(canvas, ["Mean iron of the lake in spring:", "Name of the lake:", "Sign here:"], top=100, size=20)
+        lines(
+            canvas,
+            ["Mean iron of the lake in spring:", "Name of the lake:", "Sign here:"],
+            top=100,
+            size=20,
+        )
         form = canvas.acroForm
-        form.textfield(name="iron", value="4.2 mg per litre", x=400, y=HEIGHT - 105, width=150, height=22)
+        form.textfield(
+            name="iron", value="4.2 mg per litre", x=400, y=HEIGHT - 105, width=150, height=22
+        )
         form.textfield(name="lake", value="", x=400, y=HEIGHT - 129, width=150, height=22)
         form.checkbox(name="signed", checked=True, x=400, y=HEIGHT - 153)
 
@@ -328,9 +414,17 @@ def test_what_was_typed_into_a_form_is_text_of_its_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("leader", [". ", ".", ""])
-def test_a_table_of_contents_is_a_table_with_and_without_leaders(tmp_path: Path, leader: str) -> None:
-    """It was one paragraph of titles, dots and numbers, which was found for the words of every section."""
-    entries = [("1 Introduction", "3"), ("2 Iron in lakes", "5"), ("2.1 Water in spring", "6"), ("3 Results", "11")]
+def test_a_table_of_contents_is_a_table_with_and_without_leaders(
+    tmp_path: Path, leader: str
+) -> None:
+    """It was one paragraph of titles, dots and numbers, which was found for the words of every
+    section."""
+    entries = [
+        ("1 Introduction", "3"),
+        ("2 Iron in lakes", "5"),
+        ("2.1 Water in spring", "6"),
+        ("3 Results", "11"),
+    ]
 
     def contents(canvas: Canvas) -> None:
         for nth, (title, page) in enumerate(entries):

@@ -18,7 +18,10 @@ from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 
 
 def parse(path: Path, limits: ParseLimits | None = None) -> Document:
-    return parse_pdf(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))
+    return parse_pdf(
+        RawFile(path.stem, path.name, path.read_bytes()),
+        ParsingSettings(limits=limits or ParseLimits()),
+    )
 
 
 def text_page(canvas: Canvas) -> None:
@@ -45,12 +48,17 @@ def test_a_scan_with_a_stamp_on_every_page_is_a_scan(tmp_path: Path) -> None:
 
     path = write_pdf(tmp_path / "scan.pdf", [stamped] * 5)
 
-    assert "has no text but running headers or page numbers (5 pages of images): run OCR first" in refusal(path)
+    assert (
+        "has no text but running headers or page numbers (5 pages of images): run OCR first"
+        in refusal(path)
+    )
 
 
 def test_pages_without_text_are_named(tmp_path: Path) -> None:
     """A user who misses an answer from page 2 must be able to see why."""
-    path = write_pdf(tmp_path / "mixed.pdf", [text_page, picture, picture, text_page, lambda canvas: None])
+    path = write_pdf(
+        tmp_path / "mixed.pdf", [text_page, picture, picture, text_page, lambda canvas: None]
+    )
 
     document = parse(path)
 
@@ -63,7 +71,9 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
 def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
     """Papers are often locked against printing only: these open without a password."""
     locked = write_pdf(tmp_path / "locked.pdf", [text_page], StandardEncryption("secret", "owner"))
-    printable = write_pdf(tmp_path / "printable.pdf", [text_page], StandardEncryption("", "owner", canPrint=0))
+    printable = write_pdf(
+        tmp_path / "printable.pdf", [text_page], StandardEncryption("", "owner", canPrint=0)
+    )
 
     assert "is encrypted and needs a password; remove it" in refusal(locked)
     assert "word number 5" in parse(printable).text
@@ -73,7 +83,10 @@ def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         (b"<?xml version='1.0'?><TEI/>", "is XML with the name of a PDF. Give it the right name"),
-        (b"<!DOCTYPE html><html></html>", "is a web page with the name of a PDF. Give it the right name"),
+        (
+            b"<!DOCTYPE html><html></html>",
+            "is a web page with the name of a PDF. Give it the right name",
+        ),
         (b"plain words", "is not a PDF: no %PDF- header in the first 1024 bytes."),
         (b"%PDF-1.7\nand then nothing", "is broken: PDFium finds no readable structure in it"),
     ],
@@ -90,7 +103,9 @@ def test_the_number_of_pages_is_checked_before_any_is_read(tmp_path: Path) -> No
     """One huge file must not hold up the whole corpus."""
     path = write_pdf(tmp_path / "long.pdf", [text_page] * 4)
 
-    with pytest.raises(DocumentLimit, match=r"has 4 pages, more than the 3 of parsing\.limits\.max_pages"):
+    with pytest.raises(
+        DocumentLimit, match=r"has 4 pages, more than the 3 of parsing\.limits\.max_pages"
+    ):
         parse(path, ParseLimits(max_pages=3))
 
 
@@ -110,7 +125,9 @@ def test_damaged_files_are_parsed_or_refused_but_never_crash(tmp_path: Path) -> 
 
     for number in range(60):
         path = tmp_path / f"{number}.pdf"
-        content = bytearray(whole[: random.randrange(200, len(whole))] if number % 3 == 0 else whole)
+        content = bytearray(
+            whole[: random.randrange(200, len(whole))] if number % 3 == 0 else whole
+        )
         for _ in range(random.randrange(1, 40)):
             content[random.randrange(len(content))] = random.randrange(256)
         path.write_bytes(content)

@@ -1,4 +1,5 @@
-"""Printed tables: each value with its row, its group and every level of its column, and nothing else called a table."""
+"""Printed tables: each value with its row, its group and every level of its column, and nothing
+else called a table."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ Rule = tuple[float, float, float]
 FIRST_ROW, PITCH = 200.0, 14.0
 
 
-def table_rows(rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = (), *, top: float = FIRST_ROW) -> Draw:
+def table_rows(
+    rows: Sequence[Sequence[Placed]], rules: Sequence[Rule] = (), *, top: float = FIRST_ROW
+) -> Draw:
     """Draws rows of cells, and rules below so many of them."""
 
     def draw(canvas: Canvas) -> None:
@@ -80,7 +83,9 @@ def test_a_name_over_two_columns_names_both(tmp_path: Path, short: list[Rule]) -
     """Without it, "Yield: 73.1" may be that of the other soil."""
     full: list[Rule] = [(60, 500, 0), (60, 500, 2), (60, 500, 4)]
 
-    document = parsed(tmp_path, page((180, ["Table 1: Two measures."]), table_rows(SPANNED, [*full, *short])))
+    document = parsed(
+        tmp_path, page((180, ["Table 1: Two measures."]), table_rows(SPANNED, [*full, *short]))
+    )
 
     assert written(document)[0] == (
         "Kind: Barley | Sandy soil Yield: 76.4 | Sandy soil Protein: 91.5 | Clay soil Yield: 73.1 | "
@@ -99,7 +104,11 @@ def test_a_group_ends_where_the_indentation_returns(tmp_path: Path) -> None:
     ]
 
     document = parsed(
-        tmp_path, page((180, ["Table 1: Values."]), table_rows(rows, [(60, 400, 0), (60, 400, 1), (60, 400, 5)]))
+        tmp_path,
+        page(
+            (180, ["Table 1: Values."]),
+            table_rows(rows, [(60, 400, 0), (60, 400, 1), (60, 400, 5)]),
+        ),
     )
 
     assert [row for row in written(document) if "|" in row] == [
@@ -115,18 +124,27 @@ def test_a_label_over_two_lines_is_one_label(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         lines(canvas, ["Table 1: Means."], top=180)
         for nth, name in enumerate(["Barley", "Oats", "Rye"]):
-            lines(canvas, [f"{name}, with those that", "came from the east"], top=215 + 26 * nth, size=9)
+            lines(
+                canvas,
+                [f"{name}, with those that", "came from the east"],
+                top=215 + 26 * nth,
+                size=9,
+            )
             lines(canvas, [f"{nth}7.8", f"{nth}3.1"][:1], left=250, top=225.8 + 26 * nth, size=9)
         lines(canvas, ["Mean"], left=250, top=200, size=9)
         for y in (190, 205, 290):
             canvas.line(60, HEIGHT - y, 330, HEIGHT - y)
 
-    assert written(parsed(tmp_path, page(draw)))[1] == "Oats, with those that came from the east | Mean: 17.8"
+    assert (
+        written(parsed(tmp_path, page(draw)))[1]
+        == "Oats, with those that came from the east | Mean: 17.8"
+    )
 
 
 @pytest.mark.parametrize("side", ["upright in the middle", "at a right angle"])
 def test_a_label_printed_once_in_a_band_names_all_its_rows(tmp_path: Path, side: str) -> None:
-    """The rows of another place have the same names: without the label, each value has two owners."""
+    """The rows of another place have the same names: without the label, each value has two
+    owners."""
     rows = [[(200, "Yield")], *([(120, kind), (200, value)] for kind, value in _BANDS)]
 
     def labels(canvas: Canvas) -> None:
@@ -149,13 +167,21 @@ def test_a_label_printed_once_in_a_band_names_all_its_rows(tmp_path: Path, side:
     assert ["Clay" in row for row in text] == [False] * 3 + [True] * 3
 
 
-_BANDS = [("Oats", "1.1"), ("Rye", "1.2"), ("Spelt", "1.3"), ("Oats", "2.1"), ("Rye", "2.2"), ("Spelt", "2.3")]
+_BANDS = [
+    ("Oats", "1.1"),
+    ("Rye", "1.2"),
+    ("Spelt", "1.3"),
+    ("Oats", "2.1"),
+    ("Rye", "2.2"),
+    ("Spelt", "2.3"),
+]
 SMALL = [[(60, "Kind"), (160, "2016")], [(60, "Oats"), (160, "7.1")], [(60, "Rye"), (160, "7.2")]]
 FRAME: list[Rule] = [(60, 200, 0), (60, 200, 1), (60, 200, 3)]
 
 
 def test_rules_of_both_directions_bound_the_cells(tmp_path: Path) -> None:
-    """In a full grid a cell belongs to all rows beside it, and no rule has to run over the whole table."""
+    """In a full grid a cell belongs to all rows beside it, and no rule has to run over the whole
+    table."""
     rows = [
         [(60, "Soil"), (160, "Code"), (230, "Kind"), (330, "Sown")],
         [(60, "Sandy soil"), (160, "K1"), (230, "Oats")],
@@ -187,7 +213,9 @@ def test_wrapped_texts_in_all_columns_are_one_row(tmp_path: Path) -> None:
     ]
     rules: list[Rule] = [(55, 420, n) for n in (0, 1, 3, 5)]
 
-    assert written(parsed(tmp_path, page((180, ["Table 1: Fields."]), table_rows(rows, rules)))) == [
+    assert written(
+        parsed(tmp_path, page((180, ["Table 1: Fields."]), table_rows(rows, rules)))
+    ) == [
         "Kind: Winter barley | Sown: In autumn, after the last rain | Aggregates: Large ones (more than half)",
         "Kind: Vendor-Bred oats | Sown: Field-Dependent | Aggregates: Pull Only",
     ]
@@ -259,12 +287,16 @@ def test_the_number_of_an_annex_is_no_caption_of_a_figure(tmp_path: Path) -> Non
 
 
 def test_tables_with_a_rule_below_their_headers_only_are_two(tmp_path: Path) -> None:
-    """The rule of the second header would end the first table, and the second have values of nothing."""
+    """The rule of the second header would end the first table, and the second have values of
+    nothing."""
 
     def draw(canvas: Canvas) -> None:
         for at, year in ((180.0, 2015), (290.0, 2016)):
             rows = [[(240, "Milk"), (340, "Hay"), (440, "Straw")]]
-            rows += [[(60, f"Herd {n}"), (240, f"{n}.1"), (340, f"{n}.2"), (440, f"{year - n}.5")] for n in range(1, 5)]
+            rows += [
+                [(60, f"Herd {n}"), (240, f"{n}.1"), (340, f"{n}.2"), (440, f"{year - n}.5")]
+                for n in range(1, 5)
+            ]
             table_rows(rows, [(55, 480, 1)], top=at)(canvas)
 
     document = parsed(tmp_path, draw)
@@ -274,7 +306,8 @@ def test_tables_with_a_rule_below_their_headers_only_are_two(tmp_path: Path) -> 
 
 
 def test_the_sentence_that_leads_to_a_table_is_its_title(tmp_path: Path) -> None:
-    """The rows of the notes of a report name segments only: what is counted stands in the sentence above."""
+    """The rows of the notes of a report name segments only: what is counted stands in the sentence
+    above."""
     sentence = "Cattle by kind of soil are as follows (in thousands):"
 
     document = parsed(tmp_path, page((175, [sentence]), table_rows(SMALL, FRAME)))
@@ -292,14 +325,21 @@ def _bars(canvas: Canvas) -> None:
 
 def _prompt(canvas: Canvas) -> None:
     lines(
-        canvas, [f"Answer the question number {n} in the words of the text and say where." for n in range(6)], top=220
+        canvas,
+        [
+            f"Answer the question number {n} in the words of the text and say where."
+            for n in range(6)
+        ],
+        top=220,
     )
     canvas.rect(55, HEIGHT - 300, 400, 100)
     canvas.line(55, HEIGHT - 290, 455, HEIGHT - 290)
 
 
 def _names(canvas: Canvas) -> None:
-    for nth, row in enumerate([("Ana Sun", "Bo Moe"), ("Harbour College", "Rope Works"), ("Bergen", "Oslo")]):
+    for nth, row in enumerate(
+        [("Ana Sun", "Bo Moe"), ("Harbour College", "Rope Works"), ("Bergen", "Oslo")]
+    ):
         for at, text in enumerate(row):
             lines(canvas, [text], left=60 + 200 * at, top=200 + 14 * nth)
 
@@ -319,13 +359,16 @@ def _drawing(canvas: Canvas) -> None:
 
 
 @pytest.mark.parametrize("draw", [_bars, _prompt, _names, _formula, _drawing])
-def test_what_only_looks_like_a_table_stays_text(tmp_path: Path, draw: Callable[[Canvas], None]) -> None:
+def test_what_only_looks_like_a_table_stays_text(
+    tmp_path: Path, draw: Callable[[Canvas], None]
+) -> None:
     """Axis labels and lines of prose cut into cells answer questions with nonsense."""
     assert not tables(parsed(tmp_path, page(draw)))
 
 
 def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -> None:
-    """The rule below the head and the first one of the table bound two columns of prose, and the caption is theirs."""
+    """The rule below the head and the first one of the table bound two columns of prose, and the
+    caption is theirs."""
 
     def draw(canvas: Canvas) -> None:
         for left, word in ((60, "rope"), (310, "dome")):
@@ -340,7 +383,8 @@ def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -
 
 
 def test_a_page_that_is_one_drawing_has_its_tables(tmp_path: Path) -> None:
-    """Proceedings put each page into a larger one as a whole: read as figures, all their tables would be lost."""
+    """Proceedings put each page into a larger one as a whole: read as figures, all their tables
+    would be lost."""
 
     def draw(canvas: Canvas) -> None:
         canvas.beginForm("paper")
@@ -361,7 +405,10 @@ def test_words_beside_a_table_stay_prose(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         lines(canvas, words, left=40, top=190, size=8)
         lines(canvas, ["Table 1: Yield."], left=330, top=172)
-        table_rows([[(x + 270, text) for x, text in row] for row in SMALL], [(330, 470, n) for n in (0, 1, 3)])(canvas)
+        table_rows(
+            [[(x + 270, text) for x, text in row] for row in SMALL],
+            [(330, 470, n) for n in (0, 1, 3)],
+        )(canvas)
 
     document = parsed(tmp_path, draw)
 
@@ -377,15 +424,22 @@ def test_a_row_with_a_gap_keeps_its_values_below_their_headers(tmp_path: Path) -
         [(60, "nylon"), (300, "480"), (400, "9")],
     ]
 
-    assert written(parsed(tmp_path, page(table_rows(rows))))[1] == "Rope: nylon | Load: 480 | Price: 9"
+    assert (
+        written(parsed(tmp_path, page(table_rows(rows))))[1] == "Rope: nylon | Load: 480 | Price: 9"
+    )
 
 
 def test_a_table_over_a_page_end_is_one_under_its_header(tmp_path: Path) -> None:
     """Without its header, the second half has values of nothing."""
-    rows = [[(60, "Kind"), (200, "Litres")], *([(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(1, 5))]
+    rows = [
+        [(60, "Kind"), (200, "Litres")],
+        *([(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(1, 5)),
+    ]
     more = [[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in range(5, 9)]
 
-    document = parsed(tmp_path, page((180, ["Table 1: Milk."]), table_rows(rows)), table_rows(more, top=60))
+    document = parsed(
+        tmp_path, page((180, ["Table 1: Milk."]), table_rows(rows)), table_rows(more, top=60)
+    )
 
     assert len(tables(document)) == 1
     assert written(document)[-1] == "Kind: Herd 8 | Litres: 80.5"
@@ -393,12 +447,18 @@ def test_a_table_over_a_page_end_is_one_under_its_header(tmp_path: Path) -> None
 
 
 def test_a_table_that_repeats_caption_and_header_is_one(tmp_path: Path) -> None:
-    """Two tables of one name share the rows out, and a note about the next page would be a group of what follows."""
+    """Two tables of one name share the rows out, and a note about the next page would be a group of
+    what follows."""
     head = [(60, "Kind"), (200, "Litres")]
-    rows, more = ([[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in numbers] for numbers in (range(1, 4), range(4, 7)))
+    rows, more = (
+        [[(60, f"Herd {n}"), (200, f"{n}0.5")] for n in numbers]
+        for numbers in (range(1, 4), range(4, 7))
+    )
     rules: list[Rule] = [(55, 340, n) for n in (0, 1, 5)]
     note = [(60, "Continued on next page")]
-    first = page((180, ["Table 2: Milk."]), table_rows([head, *rows, note], rules), (300, prose("rope", 4)))
+    first = page(
+        (180, ["Table 2: Milk."]), table_rows([head, *rows, note], rules), (300, prose("rope", 4))
+    )
 
     def second(canvas: Canvas) -> None:
         lines(canvas, ["Table 2 (continued)"], top=60)
@@ -419,7 +479,10 @@ def test_tables_of_one_number_and_other_titles_are_two(tmp_path: Path) -> None:
         page((172, ["Table 1: Loss by year."]), table_rows(SMALL, FRAME), (280, prose("rope", 8))),
     )
 
-    assert [table.title for table in tables(document)] == ["Table 1: Yield.", "Table 1: Loss by year."]
+    assert [table.title for table in tables(document)] == [
+        "Table 1: Yield.",
+        "Table 1: Loss by year.",
+    ]
 
 
 def test_an_accent_drawn_apart_joins_its_letter(tmp_path: Path) -> None:
@@ -445,8 +508,11 @@ def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules(tmp_path:
     assert "Oats" in parsed(tmp_path, draw).text
 
 
-def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_header(tmp_path: Path) -> None:
-    """Two tables of weeks and of years had the same columns "2023" and "2022", and a value of one answered for both."""
+def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_header(
+    tmp_path: Path,
+) -> None:
+    """Two tables of weeks and of years had the same columns "2023" and "2022", and a value of one
+    answered for both."""
     body = [(kind, "40%", "41%") for kind in ("Wool", "Milk", "Cheese")]
     rows = [
         [(410, "9 Weeks Ended")],
@@ -457,7 +523,10 @@ def test_names_of_columns_that_are_wider_than_the_line_below_are_part_of_the_hea
 
     text = written(parsed(tmp_path, page(table_rows(rows), (400, prose("sheep", 12)))))
 
-    assert text[0] == "Wool | 9 Weeks Ended January 28, 2023: 40% | 9 Weeks Ended January 29, 2022: 41%"
+    assert (
+        text[0]
+        == "Wool | 9 Weeks Ended January 28, 2023: 40% | 9 Weeks Ended January 29, 2022: 41%"
+    )
 
 
 def sales(*header: Sequence[Placed]) -> list[Sequence[Placed]]:
@@ -493,7 +562,10 @@ def test_a_header_below_values_begins_another_table(
 
     assert written(document)[1:] == [
         "Sales: Rice | 2019: 6.2 | 2018: 3.1 | Change: 9",
-        last.replace("Rice", "Tea").replace("6.2", "4.2").replace("3.1", "5.1").replace(": 9", ": 7"),
+        last.replace("Rice", "Tea")
+        .replace("6.2", "4.2")
+        .replace("3.1", "5.1")
+        .replace(": 9", ": 7"),
         last,
     ]
 
@@ -505,18 +577,29 @@ def test_a_second_banner_ends_the_first(tmp_path: Path) -> None:
 
     document = parsed(
         tmp_path,
-        page((180, ["Table 1: Sales."]), table_rows(rows, [(60, 500, after) for after in (0, 2, 4, 5, 7)])),
+        page(
+            (180, ["Table 1: Sales."]),
+            table_rows(rows, [(60, 500, after) for after in (0, 2, 4, 5, 7)]),
+        ),
     )
 
     assert written(document)[::2] == [
-        f"Year ended {year} / Tea | Reported: 4.2 | Organic: 5.1 | Change: 7" for year in (2019, 2018)
+        f"Year ended {year} / Tea | Reported: 4.2 | Organic: 5.1 | Change: 7"
+        for year in (2019, 2018)
     ]
 
 
 def test_rules_below_the_names_show_the_columns(tmp_path: Path) -> None:
     """The words of a date stood above one column each, and the values of two columns in one."""
-    banner, names = [(255, "May 31, 2018")], [(60, "Unit"), (230, "Sold"), (275, "Part"), (320, "Left")]
-    rows = [banner, names, *([(60, f"Farm {nth}"), (240, f"1{nth}"), (268, "37.2 %"), (318, "0.6")] for nth in (1, 2))]
+    banner, names = (
+        [(255, "May 31, 2018")],
+        [(60, "Unit"), (230, "Sold"), (275, "Part"), (320, "Left")],
+    )
+    rows = [
+        banner,
+        names,
+        *([(60, f"Farm {nth}"), (240, f"1{nth}"), (268, "37.2 %"), (318, "0.6")] for nth in (1, 2)),
+    ]
     short: list[Rule] = [(228, 345, 1), (60, 200, 2), (228, 262, 2), (266, 303, 2), (312, 345, 2)]
 
     document = parsed(tmp_path, page(table_rows(rows, short)))
@@ -532,7 +615,10 @@ def test_a_label_in_the_middle_names_the_rows_beside_it(tmp_path: Path, is_grid:
     depths = ["1 m", "3 m", "5 m", "1 m", "5 m"]
 
     def draw(canvas: Canvas) -> None:
-        rows = [("Site", "Depth", "June", "July"), *(("", one, f"0.{n}1", f"0.{n}2") for n, one in enumerate(depths))]
+        rows = [
+            ("Site", "Depth", "June", "July"),
+            *(("", one, f"0.{n}1", f"0.{n}2") for n, one in enumerate(depths)),
+        ]
         for nth, row in enumerate(rows):
             for left, text in zip((60, 160, 260, 360), row, strict=True):
                 middle = 15 if is_grid and nth == 0 and left >= 260 else 9
@@ -542,7 +628,13 @@ def test_a_label_in_the_middle_names_the_rows_beside_it(tmp_path: Path, is_grid:
         if is_grid:
             lines(canvas, ["Iron"], left=260, top=199)
         short = [(255, 1), (155, 2.5), (155, 3.5), (155, 5.5)] if is_grid else []
-        for left, after in [(55, 0), (55, 1.5), *short, *([(55, 4.5)] if is_grid else []), (55, 6.5)]:
+        for left, after in [
+            (55, 0),
+            (55, 1.5),
+            *short,
+            *([(55, 4.5)] if is_grid else []),
+            (55, 6.5),
+        ]:
             canvas.line(left, HEIGHT - (188 + 18 * after), 420, HEIGHT - (188 + 18 * after))
         for x in (55, 155, 255, 355, 420) if is_grid else ():
             canvas.line(x, HEIGHT - (206 if x == 355 else 188), x, HEIGHT - 305)
@@ -550,7 +642,8 @@ def test_a_label_in_the_middle_names_the_rows_beside_it(tmp_path: Path, is_grid:
     document = parsed(tmp_path, page((165, ["Table 1: Iron."]), draw))
 
     assert [row.split(" | ")[:2] for row in written(document)] == [
-        [f"Site: {site}", f"Depth: {depth}"] for site, depth in zip(["Kolbu"] * 3 + ["Lena"] * 2, depths, strict=True)
+        [f"Site: {site}", f"Depth: {depth}"]
+        for site, depth in zip(["Kolbu"] * 3 + ["Lena"] * 2, depths, strict=True)
     ]
 
 

@@ -17,7 +17,11 @@ from rag_assets_tests.demo_papers import paragraphs, tei_files
 
 def sections(folder: Path, heads: str) -> list[tuple[str, ...]]:
     body = "".join(f"<div>{head}<p>Words.</p></div>" for head in heads.split("\n"))
-    return [block.section_path for block in parsed(folder, tei(body)).blocks if block.kind is BlockKind.HEADING]
+    return [
+        block.section_path
+        for block in parsed(folder, tei(body)).blocks
+        if block.kind is BlockKind.HEADING
+    ]
 
 
 def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
@@ -34,7 +38,11 @@ def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
         ),
     )
 
-    assert (document.title, document.source, document.paper_id) == ("Iron in Winter", Source.TEI, "paper")
+    assert (document.title, document.source, document.paper_id) == (
+        "Iron in Winter",
+        Source.TEI,
+        "paper",
+    )
     assert [(block.zone, block.section_path, block.text) for block in document.blocks] == [
         (Zone.FRONT, ("Abstract",), "Iron falls."),
         (Zone.BODY, ("1 Methods",), "1 Methods"),
@@ -71,7 +79,11 @@ def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
         "Moe, B. Basalt.",
         "Roe, D. Snow.",
     ]
-    assert (references.zone, references.is_indexable, references.page_start) == (Zone.BACK, False, 2)
+    assert (references.zone, references.is_indexable, references.page_start) == (
+        Zone.BACK,
+        False,
+        2,
+    )
 
 
 def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
@@ -88,22 +100,33 @@ def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
 
 
 def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
-    """GROBID repeats the grants of a statement in a list of their own: chunks of three tokens that answer nothing."""
+    """GROBID repeats the grants of a statement in a list of their own: chunks of three tokens that
+    answer nothing."""
     back = (
         "<div type='funding'><div><head>Funding</head><p>Paid by grant FOR 2293.</p></div></div>"
         "<listOrg type='funding'><org><idno type='grant-number'>FOR 2293</idno></org></listOrg>"
     )
 
-    assert texts(parsed(tmp_path, tei("<div><p>c</p></div>", back=back))) == ["c", "Funding", "Paid by grant FOR 2293."]
+    assert texts(parsed(tmp_path, tei("<div><p>c</p></div>", back=back))) == [
+        "c",
+        "Funding",
+        "Paid by grant FOR 2293.",
+    ]
 
 
 def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
     """Annexes may be nested where the body is flat."""
-    back = "<div type='appendix'><head>Annex</head><div><head>Rows</head><p>a</p></div><p>b</p></div>"
+    back = (
+        "<div type='appendix'><head>Annex</head><div><head>Rows</head><p>a</p></div><p>b</p></div>"
+    )
 
     document = parsed(tmp_path, tei("<div><head>Methods</head><p>c</p></div>", back=back))
 
-    assert {block.text: (block.zone, block.section_path) for block in document.blocks if len(block.text) == 1} == {
+    assert {
+        block.text: (block.zone, block.section_path)
+        for block in document.blocks
+        if len(block.text) == 1
+    } == {
         "c": (Zone.BODY, ("Methods",)),
         "a": (Zone.ANNEX, ("Annex", "Rows")),
         "b": (Zone.ANNEX, ("Annex",)),
@@ -113,7 +136,10 @@ def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
 def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
     """Indexed references answer every question with a title."""
     document = parsed(
-        tmp_path, tei("<div><head n='7'>References</head><p>Smith 2020.</p></div><div><p>And so on.</p></div>")
+        tmp_path,
+        tei(
+            "<div><head n='7'>References</head><p>Smith 2020.</p></div><div><p>And so on.</p></div>"
+        ),
     )
 
     assert [block.zone for block in document.blocks] == [Zone.BACK, Zone.BACK, Zone.BODY]
@@ -153,13 +179,16 @@ def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_numbers_of_headings_nest_sections(tmp_path: Path, heads: str, paths: list[tuple[str, ...]]) -> None:
+def test_numbers_of_headings_nest_sections(
+    tmp_path: Path, heads: str, paths: list[tuple[str, ...]]
+) -> None:
     """GROBID writes sections side by side; only the numbers tell which belongs to which."""
     assert sections(tmp_path, heads) == paths
 
 
 def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
-    """TEI written by people has its hierarchy in the tree, and text may go on after an inner section."""
+    """TEI written by people has its hierarchy in the tree, and text may go on after an inner
+    section."""
     document = parsed(
         tmp_path,
         tei(
@@ -168,7 +197,9 @@ def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
         ),
     )
 
-    assert {block.text: block.section_path for block in document.blocks if len(block.text) == 1} == {
+    assert {
+        block.text: block.section_path for block in document.blocks if len(block.text) == 1
+    } == {
         "a": ("Part",),
         "b": ("Part", "Chapter"),
         "c": ("Part",),
@@ -198,9 +229,15 @@ def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
       <figure type="table"><head>Table1</head><figDesc>Rows1.</figDesc><table><row><cell>cell1</cell><cell>c<note>cn1
       </note></cell></row></table><note>tnote1</note></figure></div>"""
 
-    document = parsed(tmp_path, tei(body, front="<titlePage><docTitle>Front1</docTitle></titlePage>"))
+    document = parsed(
+        tmp_path, tei(body, front="<titlePage><docTitle>Front1</docTitle></titlePage>")
+    )
 
-    words = Counter(word.strip(".()") for block in document.blocks for word in f"{block.text} {block.title}".split())
+    words = Counter(
+        word.strip(".()")
+        for block in document.blocks
+        for word in f"{block.text} {block.title}".split()
+    )
     wanted = (
         "loose1 head1 p1 hi1 ref1 tail1 lhead1 lab1 item1 sub1 rest1 tail2 note1 note2 tail3 form1 tail4 quote1 "
         "line1 line2 loose2 speaker1 speech1 inner1 letter1 form2 2 code1 odd1 odd2 right1 last1 cat1 Table1 Rows1 "
@@ -265,7 +302,9 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
 
     assert table.title == "Table 2 Iron by group."
     assert table.text == "Group | Iron\nbefore | after\nA |  | 7\nRagged"
-    assert [(cell.text, cell.row, cell.col, cell.row_span, cell.col_span) for cell in table.cells] == [
+    assert [
+        (cell.text, cell.row, cell.col, cell.row_span, cell.col_span) for cell in table.cells
+    ] == [
         ("Group", 0, 0, 2, 1),
         ("Iron", 0, 1, 1, 2),
         ("before", 1, 1, 1, 1),
@@ -275,7 +314,12 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
         ("7", 2, 2, 1, 1),
         ("Ragged", 3, 0, 1, 1),
     ]
-    assert [cell.text for cell in table.cells if cell.is_header] == ["Group", "Iron", "before", "after"]
+    assert [cell.text for cell in table.cells if cell.is_header] == [
+        "Group",
+        "Iron",
+        "before",
+        "after",
+    ]
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
 
 
@@ -311,7 +355,8 @@ def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> N
 
 
 def test_a_training_file_without_namespace_is_read(tmp_path: Path) -> None:
-    """Root `tei`, ids that are no names, raw text beside the elements: GROBID's own training data."""
+    """Root `tei`, ids that are no names, raw text beside the elements: GROBID's own training
+    data."""
     content = b"""<?xml version="1.0" ?><tei><teiHeader><fileDesc xml:id="0"/></teiHeader><text xml:lang="en">
       <front>A Title <lb/>A. Author <lb/></front><page>12</page><note place="headnote">Running head</note>
       <body>1 Introduction <lb/>Iron falls in win-<lb/>ter. <figure>FIG. 1 <lb/>A cat.</figure></body>
@@ -334,14 +379,20 @@ def test_code_keeps_its_lines(tmp_path: Path) -> None:
     """A chunk may be cut between code lines only."""
     (block,) = parsed(tmp_path, tei('<eg lang="python">\nfor x in y:\n    go(x)   \n</eg>')).blocks
 
-    assert (block.kind, block.text, block.title) == (BlockKind.CODE, "for x in y:\n    go(x)", "python")
+    assert (block.kind, block.text, block.title) == (
+        BlockKind.CODE,
+        "for x in y:\n    go(x)",
+        "python",
+    )
 
 
 def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
     """`teiCorpus` holds several texts; only the first would be a silent loss."""
     one = "<TEI><teiHeader/><text><body><p>{}</p></body></text></TEI>"
 
-    document = parsed(tmp_path, f"<teiCorpus>{one.format('first')}{one.format('second')}</teiCorpus>")
+    document = parsed(
+        tmp_path, f"<teiCorpus>{one.format('first')}{one.format('second')}</teiCorpus>"
+    )
 
     assert texts(document) == ["first", "second"]
 
@@ -377,7 +428,8 @@ def test_the_deepest_nesting_allowed_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path) -> None:
-    """The check on lost text divides by it: a count made from the blocks themselves would never see a loss."""
+    """The check on lost text divides by it: a count made from the blocks themselves would never see
+    a loss."""
     body = f"<div><head>Methods</head><p>{WORDS * 5}</p><p>{WORDS * 3}</p></div>"
     back = "<div type='acknowledgement'><p>Not counted.</p></div><listBibl><bibl>Nor this.</bibl></listBibl>"
 
@@ -389,7 +441,8 @@ def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path
 
 @pytest.mark.parametrize("path", tei_files(), ids=lambda path: path.name)
 def test_whole_papers_lose_no_text(path: Path) -> None:
-    """Files with coordinates, with page breaks, with neither; what the small files above do not think of."""
+    """Files with coordinates, with page breaks, with neither; what the small files above do not
+    think of."""
     document = parse_tei(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
 
     reached = sum(block.n_chars for block in document.blocks if block.zone is not Zone.BACK)
@@ -408,7 +461,11 @@ def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
     """A section path that starts at "A.1 Lemma" does not say that a proof is from the appendix."""
     body = '<div><head n="Appendix A">Proofs</head><p>One.</p></div><div><head n="A.1">Lemma</head><p>Two.</p></div>'
 
-    paths = [block.section_path for block in parsed(tmp_path, tei(body)).blocks if block.kind is BlockKind.PARAGRAPH]
+    paths = [
+        block.section_path
+        for block in parsed(tmp_path, tei(body)).blocks
+        if block.kind is BlockKind.PARAGRAPH
+    ]
 
     assert paths == [("Appendix A Proofs",), ("Appendix A Proofs", "A.1 Lemma")]
 

@@ -26,7 +26,9 @@ GROBID = """<sourceDesc><biblStruct><analytic>
 def tei(header: str, text: str = BODY) -> str:
     title = '<titleStmt><title type="main">Iron in Winter</title></titleStmt>'
     description = f"<fileDesc>{title}{header}</fileDesc>"
-    return f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader>{description}</teiHeader>{text}</TEI>'
+    return (
+        f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader>{description}</teiHeader>{text}</TEI>'
+    )
 
 
 def header(tmp_path: Path, content: str) -> Record:
@@ -34,7 +36,8 @@ def header(tmp_path: Path, content: str) -> Record:
 
 
 def test_the_header_of_grobid_is_the_record(tmp_path: Path) -> None:
-    """GROBID keeps the authors in the header alone: without it the corpus cannot say who wrote a paper."""
+    """GROBID keeps the authors in the header alone: without it the corpus cannot say who wrote a
+    paper."""
     found = header(tmp_path, tei(GROBID))
 
     assert found == Record(
@@ -52,12 +55,12 @@ def test_the_header_of_grobid_is_the_record(tmp_path: Path) -> None:
 
 def test_authors_without_a_name_and_funders_are_nobody(tmp_path: Path) -> None:
     """GROBID writes up to eleven authors without a name, and funders among them."""
-    nobody = (
-        "<author><orgName type='funder'>Winter Fund</orgName></author><author/><author><email>a@b.c</email></author>"
-    )
+    nobody = "<author><orgName type='funder'>Winter Fund</orgName></author><author/><author><email>a@b.c</email></author>"
     collaboration = "<author><orgName type='collaboration'>The Winter Group</orgName></author>"
 
-    found = header(tmp_path, tei(GROBID.replace("</analytic>", f"{nobody}{collaboration}</analytic>")))
+    found = header(
+        tmp_path, tei(GROBID.replace("</analytic>", f"{nobody}{collaboration}</analytic>"))
+    )
 
     assert [person.name for person in found.authors] == ["Ana B Sun", "Li Moon", "The Winter Group"]
 
@@ -72,7 +75,8 @@ def test_authors_of_hand_written_tei_stand_in_the_title_statement(tmp_path: Path
 
 
 def test_a_title_page_does_not_make_an_empty_paper_readable(tmp_path: Path) -> None:
-    """A file with a header and no text is quarantined, so that another file of the paper is read."""
+    """A file with a header and no text is quarantined, so that another file of the paper is
+    read."""
     with pytest.raises(UnreadableDocument, match="without text"):
         parsed(tmp_path, tei(GROBID, "<text><body/></text>"))
 

@@ -28,7 +28,8 @@ def lines(page: int, first_top: float, n: int) -> str:
 
 
 def test_a_break_inside_a_paragraph_splits_it_exactly(tmp_path: Path) -> None:
-    """A chunk that starts behind the break is cited with the page before, if the split is a word off."""
+    """A chunk that starts behind the break is cited with the page before, if the split is a word
+    off."""
     body = f"<p>{WORDS}end of <pb n='iv'/>page one <hi>and<pb n='7'/></hi> more</p><p>last</p>"
 
     document = parsed(tmp_path, tei(body))
@@ -50,7 +51,9 @@ def test_labels_are_never_pages(tmp_path: Path) -> None:
 
 def test_a_title_before_the_first_break_has_no_page(tmp_path: Path) -> None:
     """A heading before the first break may stand before that page or on it."""
-    document = parsed(tmp_path, tei("<div><head>Part</head><pb/><p>a</p></div>", abstract=f"<p>{WORDS}</p>"))
+    document = parsed(
+        tmp_path, tei("<div><head>Part</head><pb/><p>a</p></div>", abstract=f"<p>{WORDS}</p>")
+    )
 
     assert [block.page_start for block in document.blocks] == [None, None, 1]
 
@@ -62,7 +65,9 @@ def test_breaks_count_wherever_they_stand(tmp_path: Path) -> None:
         "<table><row><cell>g<pb/></cell><cell>h</cell></row></table><fw>7<pb/></fw><p>i</p><eg>j<pb/></eg><p>k</p>"
     )
 
-    document = parsed(tmp_path, tei(body, back="<listBibl><bibl><pb/></bibl></listBibl><div><p>l</p></div>"))
+    document = parsed(
+        tmp_path, tei(body, back="<listBibl><bibl><pb/></bibl></listBibl><div><p>l</p></div>")
+    )
 
     assert [pages(block) for block in document.blocks[1:]] == [
         [("a", 1, 1), ("b", 2, 2)],
@@ -78,7 +83,8 @@ def test_breaks_count_wherever_they_stand(tmp_path: Path) -> None:
 
 
 def test_paragraph_areas_prove_page_and_boxes(tmp_path: Path) -> None:
-    """Boxes are fractions of the surface; the references GROBID leaves out of a line are part of it."""
+    """Boxes are fractions of the surface; the references GROBID leaves out of a line are part of
+    it."""
     body = '<p coords="2,60,80,120,8;2,310,80,150,8">It fell in <ref coords="2,182,80,126,8">(Smith)</ref> winter.</p>'
 
     document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
@@ -100,7 +106,9 @@ def test_boxes_count_from_the_corner_of_the_page(tmp_path: Path) -> None:
     """A page whose corner is not 0, 0 would have all boxes shifted."""
     surface = '<surface n="1" ulx="-60" uly="40" lrx="540" lry="840"/>'
 
-    document = parsed(tmp_path, tei('<div><p coords="1,0,120,300,80">It fell.</p></div>', facsimile=surface))
+    document = parsed(
+        tmp_path, tei('<div><p coords="1,0,120,300,80">It fell.</p></div>', facsimile=surface)
+    )
 
     (box,) = document.blocks[0].boxes
     assert (box.left, box.top, box.right, box.bottom) == (0.1, 0.1, 0.6, 0.2)
@@ -114,11 +122,14 @@ def test_without_surfaces_pages_are_known_and_boxes_are_not(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "coords", ["", "x", "1,2", "0,1,1,9,9", "1.5,1,1,9,9", "nan,1,1,9,9", "1,1,1,-9,9", "99,1,1,9,9"]
+    "coords",
+    ["", "x", "1,2", "0,1,1,9,9", "1.5,1,1,9,9", "nan,1,1,9,9", "1,1,1,-9,9", "99,1,1,9,9"],
 )
 def test_coordinates_that_make_no_sense_prove_nothing(tmp_path: Path, coords: str) -> None:
     """A page that the document does not have breaks every link to the PDF."""
-    document = parsed(tmp_path, tei(f'<div><p coords="{coords}">It fell.</p></div>', facsimile=SURFACES))
+    document = parsed(
+        tmp_path, tei(f'<div><p coords="{coords}">It fell.</p></div>', facsimile=SURFACES)
+    )
 
     assert document.blocks[0].page_start is None
 
@@ -137,7 +148,8 @@ def test_references_prove_the_words_between_them(tmp_path: Path) -> None:
 
 
 def test_the_sign_after_a_reference_is_on_its_page(tmp_path: Path) -> None:
-    """A sentence that ends with a reference would be cited with the next page, too, for its full stop."""
+    """A sentence that ends with a reference would be cited with the next page, too, for its full
+    stop."""
     body = f"<p>{WORDS}{ref(1, 300)}. {WORDS}{ref(2, 300)}</p>"
 
     (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
@@ -155,7 +167,11 @@ def test_a_doubt_wider_than_two_pages_is_null(tmp_path: Path) -> None:
 
     document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
 
-    assert [(block.page_start, block.page_end) for block in document.blocks] == [(1, 1), (None, None), (4, 4)]
+    assert [(block.page_start, block.page_end) for block in document.blocks] == [
+        (1, 1),
+        (None, None),
+        (4, 4),
+    ]
 
 
 def test_a_reference_that_contradicts_its_neighbours_proves_nothing(tmp_path: Path) -> None:
@@ -168,17 +184,25 @@ def test_a_reference_that_contradicts_its_neighbours_proves_nothing(tmp_path: Pa
 
 
 def test_a_reference_wrong_by_one_page_makes_no_page_go_back(tmp_path: Path) -> None:
-    """A quote "on pages 3 to 2" cannot be looked up, and the words around the wrong reference are on page 2."""
-    body = f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(3, 90)}{WORDS}</p><p>{ref(2, 500)} {ref(2, 520)}</p>"
+    """A quote "on pages 3 to 2" cannot be looked up, and the words around the wrong reference are
+    on page 2."""
+    body = (
+        f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(3, 90)}{WORDS}</p><p>{ref(2, 500)} {ref(2, 520)}</p>"
+    )
 
     document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
 
-    assert [(block.page_start, block.page_end) for block in document.blocks] == [(2, 2), (None, None), (2, 2)]
+    assert [(block.page_start, block.page_end) for block in document.blocks] == [
+        (2, 2),
+        (None, None),
+        (2, 2),
+    ]
     assert page_at(document.blocks[1], "(Smith") == (None, None)
 
 
 def test_paper_bounds_the_doubt_around_a_turn(tmp_path: Path) -> None:
-    """Two lines above a reference hold no 2,000 characters: those before stand on the page before."""
+    """Two lines above a reference hold no 2,000 characters: those before stand on the page
+    before."""
     above = "".join(f"{WORDS}{ref(1, 100 + 40 * line)} " for line in range(6))
     below = "".join(f"{ref(2, 80 + 12 * line)} " for line in range(6))
     body = f"<p>{above}</p><p>{WORDS * 30}{below}</p>"
@@ -192,7 +216,8 @@ def test_paper_bounds_the_doubt_around_a_turn(tmp_path: Path) -> None:
 
 
 def test_a_turn_inside_a_paragraph_is_found_by_its_lines(tmp_path: Path) -> None:
-    """Ten lines, seven of them on page 1: the turn is near 70 % of the text, and only there is doubt."""
+    """Ten lines, seven of them on page 1: the turn is near 70 % of the text, and only there is
+    doubt."""
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text}</p>'
 
@@ -210,18 +235,21 @@ def test_a_turn_inside_a_paragraph_is_found_by_its_lines(tmp_path: Path) -> None
 def test_references_narrow_the_turn_inside_a_paragraph(tmp_path: Path) -> None:
     """What a reference proves is more than an estimate."""
     text = (WORDS * 10)[:1000].strip()
-    body = (
-        f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:690]} {ref(1, 772)} now {ref(2, 60)} {text[690:]}</p>'
-    )
+    body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:690]} {ref(1, 772)} now {ref(2, 60)} {text[690:]}</p>'
 
     (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
 
-    doubtful = [block.text[span.start : span.end] for span in block.spans if span.page_start != span.page_end]
+    doubtful = [
+        block.text[span.start : span.end]
+        for span in block.spans
+        if span.page_start != span.page_end
+    ]
     assert [text.strip() for text in doubtful] == ["now"]
 
 
 def test_a_reference_overrules_the_lines(tmp_path: Path) -> None:
-    """Where the estimate and a reference disagree, the paragraph holds something else than even lines of text."""
+    """Where the estimate and a reference disagree, the paragraph holds something else than even
+    lines of text."""
     text = (WORDS * 10)[:1000].strip()
     body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:900]} {ref(1, 772)} {text[900:]}</p>'
 
@@ -251,15 +279,22 @@ def test_the_abstract_stands_before_the_first_proof(tmp_path: Path) -> None:
     """Nothing stands before page 1, so what precedes a reference on page 1 is on page 1."""
     document = parsed(
         tmp_path,
-        tei(f"<div><p>{WORDS}{ref(1, 500)}</p></div>", abstract=f"<p>{WORDS}</p>", facsimile=SURFACES),
+        tei(
+            f"<div><p>{WORDS}{ref(1, 500)}</p></div>",
+            abstract=f"<p>{WORDS}</p>",
+            facsimile=SURFACES,
+        ),
     )
 
     assert [(block.page_start, block.page_end) for block in document.blocks] == [(1, 1), (1, 1)]
 
 
 @pytest.mark.parametrize(("heading", "last_page"), [("Conclusion", 2), ("Appendix A", None)])
-def test_the_body_ends_before_its_references(tmp_path: Path, heading: str, last_page: int | None) -> None:
-    """References on page 2 leave no other page for the conclusion, but an appendix may follow them."""
+def test_the_body_ends_before_its_references(
+    tmp_path: Path, heading: str, last_page: int | None
+) -> None:
+    """References on page 2 leave no other page for the conclusion, but an appendix may follow
+    them."""
     body = f"<div><p>{ref(2, 500)}</p></div><div><head>{heading}</head><p>{WORDS}</p></div>"
     back = "<listBibl><biblStruct coords='2,50,700,200,9'><title>Old Work</title></biblStruct></listBibl>"
 
@@ -270,13 +305,16 @@ def test_the_body_ends_before_its_references(tmp_path: Path, heading: str, last_
 
 
 def test_statements_behind_the_body_prove_nothing_for_each_other(tmp_path: Path) -> None:
-    """GROBID gathers them from anywhere: thanks may stand on the first page and an appendix on the last."""
+    """GROBID gathers them from anywhere: thanks may stand on the first page and an appendix on the
+    last."""
     back = (
         f"<div type='acknowledgement'><p>We thank {ref(4, 100)}.</p></div><div type='funding'><p>Paid by all.</p></div>"
         f"<div type='annex'><div><p>Rows {ref(3, 100)}</p></div></div>"
     )
 
-    document = parsed(tmp_path, tei(f"<div><p>{ref(1, 100)}</p></div>", back=back, facsimile=SURFACES))
+    document = parsed(
+        tmp_path, tei(f"<div><p>{ref(1, 100)}</p></div>", back=back, facsimile=SURFACES)
+    )
 
     thanks, funding, annex = document.blocks[1:]
     assert page_at(thanks, "(Smith") == (4, 4)
@@ -295,7 +333,8 @@ def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:
     document = parsed(tmp_path, tei(body, facsimile=SURFACES))
 
     assert [
-        (block.kind.value, block.section_path[0], block.page_start, block.page_end) for block in document.blocks
+        (block.kind.value, block.section_path[0], block.page_start, block.page_end)
+        for block in document.blocks
     ] == [
         ("heading", "1 Methods", 1, 1),
         ("paragraph", "1 Methods", 1, 1),
@@ -310,7 +349,8 @@ def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:
 
 
 def test_a_picture_alone_proves_no_page_of_the_text(tmp_path: Path) -> None:
-    """A document that counts as paged is not aligned with its PDF, and its text would stay without pages."""
+    """A document that counts as paged is not aligned with its PDF, and its text would stay without
+    pages."""
     figure = '<figure><head>Figure 1</head><graphic coords="3,50,80,400,150"/></figure>'
 
     document = parsed(tmp_path, tei(f"<div><p>{WORDS}</p></div>{figure}"))
@@ -326,7 +366,9 @@ def test_a_float_is_placed_by_column(tmp_path: Path) -> None:
     note = '<note place="foot" coords="1,60,650,200,8">Left foot.</note>'
     figure = '<figure coords="1,320,250,200,40"><head>Figure 1</head></figure>'
 
-    document = parsed(tmp_path, tei(f"<div>{''.join(left + right)}</div>{figure}{note}", facsimile=SURFACES))
+    document = parsed(
+        tmp_path, tei(f"<div>{''.join(left + right)}</div>{figure}{note}", facsimile=SURFACES)
+    )
 
     order = [" ".join(block.text.split()[:2]) for block in document.blocks]
     assert order.index("Left foot.") == order.index("Left 5.") + 1
@@ -338,7 +380,8 @@ def folded_letters(text: str) -> str:
 
 
 def test_the_pages_of_a_whole_paper_hold_its_words(tmp_path: Path) -> None:
-    """The promise of a cited page: the first and last words of every sentence are on it, in the PDF."""
+    """The promise of a cited page: the first and last words of every sentence are on it, in the
+    PDF."""
     tei_path, pdf_path = draw_paper(
         tmp_path, [part for text in texts().values() for part in text.split("\n\n")], "paragraphs"
     )
@@ -353,7 +396,9 @@ def test_the_pages_of_a_whole_paper_hold_its_words(tmp_path: Path) -> None:
             for at, some in ((start, words[:6]), (end - 1, words[-3:])):
                 quote = folded_letters(" ".join(some))
                 first, last = next(
-                    (span.page_start, span.page_end) for span in block.spans if span.start <= at < span.end
+                    (span.page_start, span.page_end)
+                    for span in block.spans
+                    if span.start <= at < span.end
                 )
                 if len(quote) < 14 or not any(quote in page for page in on_paper):
                     continue

@@ -55,7 +55,10 @@ The pastures are listed by height.
 def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None) -> Document:
     path = folder / "sheep.txt"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return parse_text(RawFile("sheep", "sheep.txt", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))
+    return parse_text(
+        RawFile("sheep", "sheep.txt", path.read_bytes()),
+        ParsingSettings(limits=limits or ParseLimits()),
+    )
 
 
 def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back(tmp_path: Path) -> None:
@@ -73,7 +76,11 @@ def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back(tmp_path: P
         ("References",),
         ("Appendix",),
     ]
-    zone_of = {block.text.split()[0]: block.zone for block in document.blocks if block.kind is BlockKind.PARAGRAPH}
+    zone_of = {
+        block.text.split()[0]: block.zone
+        for block in document.blocks
+        if block.kind is BlockKind.PARAGRAPH
+    }
     assert zone_of["We"] is Zone.FRONT
     assert zone_of["Iron"] is Zone.BODY
     assert zone_of["1."] is Zone.BACK
@@ -93,14 +100,20 @@ def test_a_word_cut_at_a_line_end_is_one_word_again(tmp_path: Path) -> None:
 
 def test_a_hyphen_that_the_paper_writes_elsewhere_is_kept(tmp_path: Path) -> None:
     """No search is for "wellknown"."""
-    text = parsed(tmp_path, "The pastures are well-\nknown to all. They were well-known before.\n").text
+    text = parsed(
+        tmp_path, "The pastures are well-\nknown to all. They were well-known before.\n"
+    ).text
 
     assert text == "The pastures are well-known to all. They were well-known before."
 
 
 def test_one_paragraph_a_line_stays_one_paragraph_a_line(tmp_path: Path) -> None:
-    """Joined paragraphs make one block of a whole paper, without a section or a sentence to cite."""
-    lines = [f"Paragraph {n} says that " + "iron is scarce at altitude and " * 12 + "so on." for n in range(4)]
+    """Joined paragraphs make one block of a whole paper, without a section or a sentence to
+    cite."""
+    lines = [
+        f"Paragraph {n} says that " + "iron is scarce at altitude and " * 12 + "so on."
+        for n in range(4)
+    ]
 
     document = parsed(tmp_path, "\n".join(lines))
 
@@ -123,15 +136,22 @@ def test_form_feeds_are_pages_and_a_paragraph_over_their_turn_has_both(tmp_path:
     first = document.blocks[0]
     assert first.text == "Iron is scarce at altitude and ferritin follows it down to the valley."
     assert (first.page_start, first.page_end) == (1, 2)
-    assert [first.text[span.start : span.end].strip() for span in first.spans][1] == "down to the valley."
+    assert [first.text[span.start : span.end].strip() for span in first.spans][
+        1
+    ] == "down to the valley."
     assert [block.page_start for block in document.blocks[1:]] == [2, 3]
 
 
 def test_a_references_line_before_the_body_does_not_hide_the_body(tmp_path: Path) -> None:
-    """In text taken from two columns the list may come first; a body in the back zone is lost for every question."""
-    prose = "Ferritin fell in all groups when the snow came and the flock had gone to the valley. " * 6
+    """In text taken from two columns the list may come first; a body in the back zone is lost for
+    every question."""
+    prose = (
+        "Ferritin fell in all groups when the snow came and the flock had gone to the valley. " * 6
+    )
 
-    document = parsed(tmp_path, f"Ferritin\n\nReferences\n\n1. Lund A. Sheep. 2001.\n\n{prose}\n\n{prose}\n")
+    document = parsed(
+        tmp_path, f"Ferritin\n\nReferences\n\n1. Lund A. Sheep. 2001.\n\n{prose}\n\n{prose}\n"
+    )
 
     assert [block.zone for block in document.blocks[2:]] == [Zone.BACK, Zone.BODY, Zone.BODY]
 
@@ -143,10 +163,15 @@ def test_a_references_line_before_the_body_does_not_hide_the_body(tmp_path: Path
         ("utf-16", "Die Größe der Schafe – ein Überblick"),
         ("utf-16-le", "Die Größe der Schafe – ein Überblick"),
         ("cp1252", "Die Größe der Schafe – ein “Überblick”"),
-        ("koi8-r", "Железо и овцы в горах: содержание ферритина в крови сорока овец зимой и летом. " * 5),
+        (
+            "koi8-r",
+            "Железо и овцы в горах: содержание ферритина в крови сорока овец зимой и летом. " * 5,
+        ),
     ],
 )
-def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding: str, text: str) -> None:
+def test_text_is_read_in_the_encoding_it_was_written_in(
+    tmp_path: Path, encoding: str, text: str
+) -> None:
     """A wrong encoding makes every quote with an umlaut unfindable, without a visible reason."""
     document = parsed(tmp_path, text.encode(encoding))
 
@@ -154,7 +179,8 @@ def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding
 
 
 def test_one_broken_byte_does_not_turn_a_utf8_paper_into_another_encoding(tmp_path: Path) -> None:
-    """One bad byte is one bad character; read as Windows-1252 every accent would be two wrong ones."""
+    """One bad byte is one bad character; read as Windows-1252 every accent would be two wrong
+    ones."""
     document = parsed(tmp_path, "Größe und Höhe der Schafe. ".encode() * 20 + b"\xff end")
 
     assert document.text.count("Größe") == 20
@@ -169,23 +195,26 @@ def test_binary_content_is_refused(tmp_path: Path) -> None:
 
 def test_too_many_pages_are_refused(tmp_path: Path) -> None:
     """The limit protects memory; its name must be in the message, so that a user can raise it."""
-    with pytest.raises(DocumentLimit, match=r"has 3 pages, more than the 2 of parsing\.limits\.max_pages"):
+    with pytest.raises(
+        DocumentLimit, match=r"has 3 pages, more than the 2 of parsing\.limits\.max_pages"
+    ):
         parsed(tmp_path, "a\fb\fc", ParseLimits(max_pages=2))
 
 
 @pytest.mark.parametrize("name", texts())
 def test_no_sentence_of_a_whole_paper_is_lost(name: str, tmp_path: Path) -> None:
-    """What parsing loses, no retrieval finds: every sentence must stand in the text, outside the back matter."""
+    """What parsing loses, no retrieval finds: every sentence must stand in the text, outside the
+    back matter."""
     parts = texts()[name].split("\n\n")
     wrapped = "\n\n".join(fill(part, 80, break_on_hyphens=False) for part in parts)
-    paper = (
-        f"A Paper of the Demo\n\n1 Introduction\n\n{wrapped}\n\nReferences\n\n[1] Lund, A. (2020) Iron. Sheep 3, 4.\n"
-    )
+    paper = f"A Paper of the Demo\n\n1 Introduction\n\n{wrapped}\n\nReferences\n\n[1] Lund, A. (2020) Iron. Sheep 3, 4.\n"
 
     document = parsed(tmp_path, paper)
 
     assert without_breaks(document.text) == without_breaks(paper)
-    readable = Folded.of("\n".join(block.text for block in document.blocks if block.zone is not Zone.BACK)).text
+    readable = Folded.of(
+        "\n".join(block.text for block in document.blocks if block.zone is not Zone.BACK)
+    ).text
     sentences = [part[start:end] for part in parts for start, end in sentence_spans(part)]
     assert [sentence for sentence in sentences if Folded.of(sentence).text not in readable] == []
     assert "Sheep 3, 4" not in readable
@@ -197,7 +226,8 @@ def without_breaks(text: str) -> str:
 
 
 def test_rows_of_a_table_in_latex_are_paragraphs_on_their_page(tmp_path: Path) -> None:
-    """As prose they are sentences full of backslashes, which no question finds and nobody can read."""
+    """As prose they are sentences full of backslashes, which no question finds and nobody can
+    read."""
     rows = "Group & Ferritin \\\\\n\\hline\nA & 12 \\\\\nB & 9 \\\\"
     table = f"\\caption{{Table 1}}\n\\begin{{tabular}}{{lr}}\n{rows}\n\\end{{tabular}}"
     content = f"Ferritin in Mountain Sheep\n\nFerritin fell in all groups of sheep.\f{table}\nIt rose again."
@@ -205,7 +235,13 @@ def test_rows_of_a_table_in_latex_are_paragraphs_on_their_page(tmp_path: Path) -
     document = parsed(tmp_path, content)
 
     shown = document.blocks[-5:]
-    assert [row.text for row in shown] == ["Table 1", "Group | Ferritin", "A | 12", "B | 9", "It rose again."]
+    assert [row.text for row in shown] == [
+        "Table 1",
+        "Group | Ferritin",
+        "A | 12",
+        "B | 9",
+        "It rose again.",
+    ]
     assert {(row.kind, row.page_start) for row in shown} == {(BlockKind.PARAGRAPH, 2)}
 
 
@@ -231,7 +267,10 @@ Rams             9         28.0
 )
 def test_rows_that_are_aligned_by_blanks_are_a_table(tmp_path: Path, table: str) -> None:
     """Read as a paragraph, no value is under its name, and "31.5" is anybody's."""
-    document = parsed(tmp_path, f"{PAPER}\fIron in sheep\n\nThe flock was seen twice.\n\n{table}\nFerritin fell.\n")
+    document = parsed(
+        tmp_path,
+        f"{PAPER}\fIron in sheep\n\nThe flock was seen twice.\n\n{table}\nFerritin fell.\n",
+    )
 
     (found,) = (block for block in document.blocks if block.kind is BlockKind.TABLE)
     assert found.title == "Table 1. Ferritin by group."
@@ -254,7 +293,8 @@ x = a + 1        (1)
 
 
 def test_words_that_are_aligned_are_no_table(tmp_path: Path) -> None:
-    """Names above places of work, or two columns of prose, cut into cells are sentences that nobody wrote."""
+    """Names above places of work, or two columns of prose, cut into cells are sentences that nobody
+    wrote."""
     document = parsed(tmp_path, PAPER + ASIDE)
 
     assert BlockKind.TABLE not in {block.kind for block in document.blocks}

@@ -27,9 +27,14 @@ def test_an_external_entity_brings_no_word_of_the_other_file(tmp_path: Path) -> 
 
 
 def test_a_parameter_entity_and_an_external_dtd_are_not_loaded(tmp_path: Path) -> None:
-    """An external DTD is a way out to the network, and its defaults would add text that is not in the file."""
-    (tmp_path / "outer.dtd").write_text('<!ENTITY greeting "from outside"><!ATTLIST a b CDATA "from outside">')
-    content = b'<!DOCTYPE a SYSTEM "outer.dtd" [<!ENTITY % p SYSTEM "outer.dtd"> %p;]><a>&greeting;</a>'
+    """An external DTD is a way out to the network, and its defaults would add text that is not in
+    the file."""
+    (tmp_path / "outer.dtd").write_text(
+        '<!ENTITY greeting "from outside"><!ATTLIST a b CDATA "from outside">'
+    )
+    content = (
+        b'<!DOCTYPE a SYSTEM "outer.dtd" [<!ENTITY % p SYSTEM "outer.dtd"> %p;]><a>&greeting;</a>'
+    )
 
     root = read_xml(content, LIMITS).root
 
@@ -58,7 +63,8 @@ def test_an_entity_bomb_costs_neither_time_nor_memory(tmp_path: Path, element: s
 
 
 def test_too_deep_a_nesting_is_refused(tmp_path: Path) -> None:
-    """The walk over the tree is recursive; without the limit a hostile file would end the process."""
+    """The walk over the tree is recursive; without the limit a hostile file would end the
+    process."""
     limits = ParseLimits(max_depth=50)
 
     with pytest.raises(DocumentLimit, match="max_depth = 50"):
@@ -88,7 +94,8 @@ def test_what_holds_no_tree_is_refused(content: bytes) -> None:
 
 
 def test_a_slip_in_the_markup_is_repaired_and_noted(tmp_path: Path) -> None:
-    """One in four of GROBID's training files is not well-formed; a silent repair could hide lost text."""
+    """One in four of GROBID's training files is not well-formed; a silent repair could hide lost
+    text."""
     tree = read_xml(b'<a xml:id="0"><b>one</b> two caf\xc3\xa9 <c>three</a>', LIMITS)
 
     assert "".join(str(part) for part in tree.root.itertext()) == "one two café three"
@@ -117,7 +124,8 @@ def n_chars_or_refusal(content: bytes) -> int | str:
 
 
 def damaged(content: bytes, random: Random) -> bytes:
-    """The content cut off, with bytes changed, a stretch removed or repeated, or in another encoding than it says."""
+    """The content cut off, with bytes changed, a stretch removed or repeated, or in another
+    encoding than it says."""
     start, end = sorted(random.randrange(len(content)) for _ in range(2))
     match random.randrange(6):
         case 0:
