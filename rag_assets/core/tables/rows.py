@@ -150,6 +150,5 @@ def _reader(kind: type[T]) -> TypeAdapter[list[T]]:
 
 def _values(kind: type[T], table: pa.Table) -> list[T]:
     """A value for each row, from the columns that have the names of its fields."""
-    return _reader(kind).validate_python(
-        table.select([field.name for field in fields(kind)]).to_pylist()
-    )  # type: ignore[arg-type]
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return _reader(kind).validate_python(table.select(names).to_pylist())
