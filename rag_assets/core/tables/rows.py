@@ -151,4 +151,5 @@ def _reader(kind: type[T]) -> TypeAdapter[list[T]]:
 def _values(kind: type[T], table: pa.Table) -> list[T]:
     """A value for each row, from the columns that have the names of its fields."""
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    return _reader(kind).validate_python(table.select(names).to_pylist())
+    rows = table.select(names).to_pylist()
+    return _reader(kind).validate_python(rows)  # type: ignore[arg-type]
