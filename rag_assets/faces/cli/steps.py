@@ -153,15 +153,18 @@ def _materialize(
     from rag_assets.pipeline.runs.other_questions import answer_other_file, demand_answerable
     from rag_assets.questions.files import configured_set
 
-    questions = demand_answerable(settings, other) if other else []
+    started_by = f"rag-assets {command}"
     try:
-        report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
+        report = materialize(
+            select,
+            overrides_of(data, values),
+            started_by=started_by,
+            demand=lambda: demand_answerable(settings, other) if other else None,
+        )
     except InvalidSelection as error:
         raise typer.BadParameter(str(error), param_hint="--select") from error
     if other and report.is_success:
-        report = answer_other_file(
-            settings, other, questions, report, started_by=f"rag-assets {command}"
-        )
+        report = answer_other_file(settings, other, report, started_by=started_by)
     if json_:
         answers = _answers(report, configured_set(settings)) if with_answers else None
         shown = {} if answers is None else {"answers": [asdict(one) for one in answers]}

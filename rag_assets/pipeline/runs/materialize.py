@@ -4,7 +4,7 @@ as the UI."""
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,18 +13,22 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.core.errors import InvalidSelection
+from rag_assets.core.errors import InvalidSelection, RagAssetsError
 from rag_assets.core.full_disk import demand_room, disk_full, full_disk_told, tells_full_disk
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
 from rag_assets.pipeline.assets.publishing import NOTICE
-from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG, launchpad_values
+from rag_assets.pipeline.assets.resources import (
+    DATA_DIR_TAG,
+    STARTED_BY_TAG,
+    demand_inputs,
+    launchpad_values,
+)
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance, recorded_as_alive
 from rag_assets.pipeline.runs.interrupts import Interruption, interruptible
-from rag_assets.questions.files import configured_questions
 
 _REPORTED_OTHERWISE = {
     "DagsterAssetCheckFailedError",
@@ -84,20 +88,23 @@ def materialize(
     *,
     started_by: str = "python",
     run_id: str | None = None,
+    demand: Callable[[], object] = lambda: None,
 ) -> RunReport:
     """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this
     process.
 
     settings: values that win over file and environment; texts are read as the types of their
-    settings. started_by: the command, for the run's tags. run_id: default a new one. Waits while
-    another run writes the data folder. Raises InvalidSelection when the selection names no asset,
-    ReadOnlyFolder when the history of the data folder cannot be written, DiskFull, BusyDataFolder
-    after six hours, and what is wrong with a question file that will be read.
+    settings. started_by: the command, for the run's tags. run_id: default a new one. demand: raises
+    what else must hold before any work. Waits while another run writes the data folder.
+
+    Raises InvalidSelection when the selection names no asset, ReadOnlyFolder when the history of
+    the data folder cannot be written, DiskFull, BusyDataFolder after six hours; and, after
+    recording a failed run, what is wrong with questions, models and keys that will be needed.
     """
     run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
     with full_disk_told(loaded.data_dir):
-        return _materialized(selection, settings, loaded, started_by, run_id)
+        return _materialized(selection, settings, loaded, started_by, run_id, demand)
 
 
 def _materialized(
@@ -106,13 +113,17 @@ def _materialized(
     loaded: Settings,
     started_by: str,
     run_id: str,
+    demand: Callable[[], object],
 ) -> RunReport:
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
-    if keys is None or {"qa", "smoke_eval"} & {key.to_user_string() for key in keys}:
-        configured_questions(loaded)
     demand_writable(loaded.paths)
     demand_room(loaded.data_dir)
+
+    def demand_all() -> None:
+        demand()
+        demand_inputs(loaded, [key.to_user_string() for key in keys] if keys else None)
+
     result, signal = executed(
         definitions.resolve_job_def(EVERYTHING),
         loaded,
@@ -120,6 +131,7 @@ def _materialized(
         started_by=started_by,
         asset_selection=keys,
         resources={"settings": {"config": launchpad_values(settings, loaded)}},
+        demand=demand_all,
     )
     if result is None:
         return RunReport("", False, (), (), (), signal=signal, left=_left(definitions, keys, []))
@@ -144,18 +156,36 @@ def executed(
     started_by: str,
     asset_selection: Sequence[dg.AssetKey] | None = None,
     resources: Mapping[str, Any] | None = None,
+    demand: Callable[[], object] = lambda: None,
 ) -> tuple[dg.ExecuteInProcessResult | None, int | None]:
     """Execute a job in this process, as a run in the history of the data folder, while no other run
     writes the folder.
 
     Returns its result, None for one that did not begin, and the signal that ended it early, if one
-    did.
+    did. What `demand` raises is raised again, and is the message of a failed run.
     """
+    tags = {DATA_DIR_TAG: str(settings.data_dir.absolute()), STARTED_BY_TAG: started_by}
+    config = {
+        "resources": dict(resources or {}),
+        "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+    }
     with (
         opened_instance(dagster_home(settings.paths)) as instance,
         interruptible() as interruption,
         ExitStack() as held,
     ):
+        try:
+            demand()
+        except RagAssetsError as error:
+            run = instance.create_run_for_job(
+                job,
+                run_id=run_id,
+                run_config=config,
+                tags=tags,
+                asset_selection=frozenset(asset_selection or ()) or None,
+            )
+            instance.report_run_failed(run, str(error))
+            raise
         held.enter_context(recorded_as_alive(instance, run_id))
         try:
             held.enter_context(only_writer(settings.data_dir, patience_s=PATIENCE_S))
@@ -167,12 +197,9 @@ def executed(
             instance=instance,
             run_id=run_id,
             asset_selection=asset_selection,
-            tags={DATA_DIR_TAG: str(settings.data_dir.absolute()), STARTED_BY_TAG: started_by},
+            tags=tags,
             raise_on_error=False,
-            run_config={
-                "resources": dict(resources or {}),
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            },
+            run_config=config,
         )
         if not interruption.numbers or result.success:
             return result, None

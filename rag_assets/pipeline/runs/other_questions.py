@@ -22,28 +22,26 @@ from rag_assets.pipeline.runs.materialize import (
     errors_of,
     executed,
 )
-from rag_assets.questions import Question, load_questions
+from rag_assets.questions import load_questions
 from rag_assets.questions.files import QuestionSet
 from rag_assets.search.retrieval.queries import require_query_model
 
 
-def demand_answerable(settings: Settings, asked: QuestionSet) -> list[Question]:
-    """The questions of a file. Raises before any work what is wrong with the file, the models or
-    their keys."""
+def demand_answerable(settings: Settings, asked: QuestionSet) -> None:
+    """Raise what is wrong with the file, the models or their keys."""
     require_models(settings)
     require_query_model(settings)
-    return load_questions(asked.file)
+    load_questions(asked.file)
 
 
 def answer_other_file(
     settings: Settings,
     asked: QuestionSet,
-    questions: list[Question],
     run: RunReport,
     *,
     started_by: str,
 ) -> RunReport:
-    """Publish the answers to `questions` beside the others, unless they break a blocking promise;
+    """Publish the answers to the file's questions beside the others, unless they break a blocking promise;
     in Dagster's history that is a run, which fails with them.
 
     run: the run that has brought the indexes up to date; it is returned with what became of the
@@ -56,6 +54,7 @@ def answer_other_file(
     def answer(context: dg.OpExecutionContext) -> None:
         with Connections(settings.model_access) as models, open_engine(settings, models) as engine:
             report = progress(asked.label, "questions")
+            questions = load_questions(asked.file)
             file = answer_file(
                 engine, settings, asked, questions, run_id=context.run_id, report=report
             )

@@ -518,6 +518,9 @@ def test_a_question_file_is_looked_at_before_any_work(
 
     assert_our_error(result, problem)
     assert not (empty.data / "cache").exists()
+    with dg.DagsterInstance.from_config(str(empty.root / "home")) as instance:
+        (run,) = instance.get_runs()
+    assert (run.status.value, run.tags["rag_assets/started_by"]) == ("FAILURE", "rag-assets qa")
 
 
 def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: CommandLine) -> None:

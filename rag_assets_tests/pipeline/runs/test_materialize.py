@@ -1,5 +1,6 @@
 """Runs from Python: which assets a selection means, what a report says."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.core.errors import InvalidSettings, MissingInput
+from rag_assets.core.errors import InvalidSettings, MissingInput, RagAssetsError
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.materialize import materialize
@@ -97,18 +98,32 @@ def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
     assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
 
 
-def test_what_stopped_a_run_before_its_first_step_is_in_its_report(
-    data: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"answering": {"model": "openai:gpt-5-mini"}}, "Models of openai need a key."),
+        ({"questions": "typo.jsonl"}, "typo.jsonl, line 1: question: Field required"),
+    ],
+    ids=["a missing key", "a wrong question file"],
+)
+def test_a_command_that_is_refused_is_a_failed_run_with_its_reason(
+    data: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], reason: str
 ) -> None:
-    """Without the reason in the report, the user has to search the event log."""
+    """Dagster's list showed no run, so who looks there in the morning thought that nothing was
+    started."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    (data / "typo.jsonl").write_text('{"id": "m1"}')
+    monkeypatch.chdir(data)
 
-    report = materialize("qa", {"data_dir": str(data), "answering": {"model": "openai:gpt-5-mini"}})
+    with pytest.raises(RagAssetsError, match=re.escape(reason)):
+        materialize("qa", {"data_dir": str(data), **settings})
 
-    (message,) = report.errors
-    assert message.startswith("run: ")
-    assert "Models of openai need a key." in message
+    with dg.DagsterInstance.from_config(str(data.parent / "home")) as instance:
+        (run,) = instance.get_runs()
+        (failure,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    assert run.status is dg.DagsterRunStatus.FAILURE
+    assert reason in failure.message.splitlines()[0]
 
 
 def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
