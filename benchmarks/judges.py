@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftClaim
 from rag_assets.answering.model.judges import ClaimJudge
-from rag_assets.answering.model.second_look import open_judge as open_second_look
+from rag_assets.answering.model.judges import open_judge as open_second_look
 from rag_assets.answering.models import NO_JUDGE, SAME_MODEL
 from rag_assets.answering.verify.objections import checked_claim
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -28,8 +28,8 @@ from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain.answers import FULL_SUPPORT_FROM
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.evaluation.comparison import Estimate, estimate
 from rag_assets.evaluation.judge import open_judge
-from rag_assets.evaluation.statistics import Estimate, estimate
 from rag_assets.faces.cli.options import overrides_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions.files import NonEmpty

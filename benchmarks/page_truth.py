@@ -24,7 +24,7 @@ from rag_assets.core.domain.spans import spans_between
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
-from rag_assets.evaluation.source_files import letters, pdf_pages
+from rag_assets.evaluation.cases import letters, pdf_pages
 from rag_assets.library.reading.papers import Papers
 from rag_assets.library.reading.pdfs import PdfFiles, PdfWorkers
 

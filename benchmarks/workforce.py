@@ -43,7 +43,7 @@ from rag_assets.core.text.tokens import packaged_model_folder, token_counter
 from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.seam import demanded
-from rag_assets.corpus.chunking.work import (
+from rag_assets.corpus.chunking.updates import (
     Cut,
     PaperToCut,
     ReadingWindow,

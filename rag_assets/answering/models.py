@@ -49,7 +49,7 @@ def open_scorer(
     named = _judge(settings)
     if named is None:
         return scorer
-    from rag_assets.answering.model.second_look import JudgedSupport, open_judge
+    from rag_assets.answering.model.judges import JudgedSupport, open_judge
 
     return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
 
@@ -61,7 +61,7 @@ def require_models(settings: Settings) -> None:
     """
     asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
     if judge := _judge(settings):
-        from rag_assets.answering.model.second_look import judge_files, judge_name
+        from rag_assets.answering.model.judges import judge_files, judge_name
 
         if judge_files(judge, settings.paths.models) is None:
             asked.append(judge_name(judge))

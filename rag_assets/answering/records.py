@@ -1,31 +1,228 @@
-"""qa.jsonl and qa_audit.csv: rows of results and of how they came about, made of their traces.
+"""Bringing qa.jsonl and qa_audit.csv up to date: which questions must be answered, and the rows of
+their results.
 
-The first eight columns of the audit are those of ADR 0004, in its order; the rest follow. Each line
-of the audit has a checksum: a damaged line is kept aside, and costs none of the others.
+What the published answers were made from is kept beside them (`qa_meta.json`): the index, the
+questions, the settings and the answerer. While it is the same and the file is as it was written, no
+index or model is opened. The first eight columns of the audit are those of ADR 0004, in its order;
+the rest follow. Each line of the audit has a checksum: a damaged line is kept aside, and costs none
+of the others.
 """
 
 import csv
+import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.core.domain import QAResult
 from rag_assets.core.incremental import (
+    UpdatePlan,
     file_sha256,
     fingerprint,
     keep_aside,
     log_lines,
+    plan_update,
+    read_sealed,
+    sealed_json,
     write_atomically,
 )
+from rag_assets.core.promises import Promise
 from rag_assets.core.text.display import csv_bytes, no_formula
+from rag_assets.hosted.connections import ask_each
+from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)
+_TO_DO = {"n_left": 0, "n_unjudged": 0}
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class DeferredQuestion:
+    """A question that was not answered this time, and why; the next run asks it again."""
+
+    question: Question
+    reason: str
+
+
+@dataclass(frozen=True)
+class AnswerUpdate:
+    """All rows as they should be published, and what came about in making them."""
+
+    results: tuple[QAResult, ...]
+    """One per question, in the order of the question file."""
+    traces: tuple[AnswerTrace, ...]
+    """How each row came about; empty when nothing had to be done."""
+    plan: UpdatePlan
+    left: tuple[DeferredQuestion, ...] = ()
+    """Questions without an answer to what is asked now."""
+
+    @property
+    def news(self) -> list[AnswerTrace]:
+        """The answers whose row is not the published one; these go into the audit."""
+        changed = set(self.plan.to_build)
+        return [trace for trace in self.traces if trace.result.question_id in changed]
+
+    @property
+    def replies(self) -> set[str]:
+        """Fingerprints of the drafts in use."""
+        return {attempt.fingerprint for trace in self.traces for attempt in trace.attempts}
+
+    @property
+    def unjudged(self) -> list[AnswerTrace]:
+        """Answers that the judge could not check; the next run asks it again."""
+        return [trace for trace in self.traces if trace.unjudged]
+
+
+def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
+    """Everything answers follow from: the questions, and the fingerprints of index, settings and
+    answerer."""
+    return fingerprint(
+        [question.model_dump(mode="json") for question in questions], list(made_with)
+    )
+
+
+def unanswered_rows(update: AnswerUpdate) -> list[dict[str, str]]:
+    """The questions that were left, with the reason."""
+    return [
+        {"question_id": left.question.id, "question": left.question.question, "why": left.reason}
+        for left in update.left
+    ]
+
+
+def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
+    """Answers that the judge could not check, with the reason."""
+    return [
+        {
+            "question_id": trace.result.question_id,
+            "question": trace.result.question,
+            "why": trace.unjudged,
+        }
+        for trace in update.unjudged
+    ]
+
+
+def is_current(qa: Path, meta: Path, inputs: str) -> bool:
+    """Whether the published answers were made from `inputs` and are still as they were written."""
+    if not qa.exists():
+        return False
+    known = read_sealed(meta) or {}
+    made_of = {"inputs": inputs, "sha256": file_sha256(qa), **_TO_DO}
+    return all(known.get(name) == value for name, value in made_of.items())
+
+
+def meta_of(
+    qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str, text: bytes = b""
+) -> bytes:
+    """The record that `is_current` compares with, for the answers in the file `qa`; never equal
+    while work is left.
+
+    text: the report that is published with the answers, if there is one.
+    """
+    to_do = {"n_left": len(update.left), "n_unjudged": len(update.unjudged)}
+    sums = {"sha256": file_sha256(qa), "text_sha256": hashlib.sha256(text).hexdigest()}
+    meta = {"inputs": inputs, "question_file": question_file, **sums, **to_do}
+    return sealed_json(meta)
+
+
+def kept(published: Sequence[QAResult]) -> AnswerUpdate:
+    """The update of answers that are current."""
+    fingerprints = row_fingerprints(published)
+    return AnswerUpdate(tuple(published), (), plan_update(fingerprints, fingerprints))
+
+
+def answered(
+    questions: Sequence[Question],
+    published: Sequence[QAResult],
+    answer: Callable[[Question], AnswerTrace],
+    *,
+    still_holds: Callable[[QAResult], bool],
+    n_at_once: int,
+    report: Callable[[int, int], None],
+) -> AnswerUpdate:
+    """Answer every question, `n_at_once` side by side; replies that are cached cost nothing.
+
+    report: called with (done, total). A question whose request fails for good is left and the
+    others go on; when the budget is spent, access denied or nothing answers any more, all that
+    remain are left. A left question keeps its published answer while it asks the same, of the same
+    papers, and `still_holds` says so. Raises what stopped the run, else the first fault, when no
+    question at all was answered.
+    """
+    asked = ((question.id, question) for question in questions)
+    made, faults = ask_each(asked, answer, n_at_once, lambda n_done: report(n_done, len(questions)))
+    if faults and not made:
+        reasons = list(faults.values())
+        raise max(
+            reasons, key=reasons.count
+        )  # the one that ended the asking counts for all that were not asked
+    traces = tuple(made[question.id] for question in questions if question.id in made)
+    rows = {trace.result.question_id: trace.result for trace in traces}
+    left = tuple(
+        DeferredQuestion(each, str(faults[each.id])) for each in questions if each.id in faults
+    )
+    _warn_of(left, len(questions))
+    asked_before = {(result.question_id, result.question): result for result in published}
+    for item in left:
+        earlier = asked_before.get((item.question.id, item.question.question))
+        if earlier and _is_of_asked_papers(earlier, item.question) and still_holds(earlier):
+            rows[item.question.id] = earlier
+    results = tuple(rows[question.id] for question in questions if question.id in rows)
+    plan = plan_update(row_fingerprints(published), row_fingerprints(results))
+    return AnswerUpdate(results, traces, plan, left)
+
+
+def _warn_of(left: Sequence[DeferredQuestion], n_questions: int) -> None:
+    for reason in dict.fromkeys(item.reason for item in left):
+        ids = [item.question.id for item in left if item.reason == reason]
+        shown = ", ".join(ids[:_MOST_SHOWN]) + (
+            f" and {len(ids) - _MOST_SHOWN} more" if len(ids) > _MOST_SHOWN else ""
+        )
+        logger.warning(
+            "%d of %d questions are left for the next run (%s): %s",
+            len(ids),
+            n_questions,
+            shown,
+            reason,
+        )
+
+
+def _is_of_asked_papers(result: QAResult, question: Question) -> bool:
+    """Whether an earlier answer says something, of papers that the question allows now."""
+    if not result.claims or question.where is not None:
+        return False
+    return question.paper_ids is None or set(result.sources_used) <= set(question.paper_ids)
+
+
+def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:
+    """question_id -> fingerprint of the whole row."""
+    return {result.question_id: result_fingerprint(result) for result in results}
+
+
+def result_fingerprint(result: QAResult) -> str:
+    """Changes with anything in a row of qa.jsonl."""
+    return fingerprint(asdict(result))
+
+
+UPDATE_PROMISES: list[Promise[AnswerUpdate]] = [
+    Promise(
+        "all_answered",
+        "Every question was answered this time. What was left is asked by the next run, and only that.",
+        unanswered_rows,
+        "warning",
+    ),
+    Promise(
+        "all_judged",
+        "The judge, where there is one (answering.judge.model), was heard on every answer. Else the reason says why.",
+        unjudged_rows,
+        "warning",
+    ),
+]
+
+
 CHECKSUM_COLUMN = "row_checksum"
 """The last column of the audit: of the values before it."""
 AUDIT_COLUMNS = (

@@ -29,10 +29,8 @@ from rag_assets.core.errors import (
 from rag_assets.core.incremental import fingerprint, sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
-from rag_assets.evaluation.cases import Case, Judge, case_of
-from rag_assets.evaluation.metrics import METRICS_VERSION, values_of
-from rag_assets.evaluation.source_files import SourceFiles
-from rag_assets.evaluation.verdicts import problem_of
+from rag_assets.evaluation.cases import Case, Judge, SourceFiles, case_of
+from rag_assets.evaluation.metrics import METRICS_VERSION, problem_of, values_of
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from rag_assets.core.incremental import (
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
-from rag_assets.evaluation.cases import Case, Judge, case_of, hits_of
+from rag_assets.evaluation.cases import Case, Judge, SourceFiles, case_of, hits_of
 from rag_assets.evaluation.history import (
     EvaluatedRun,
     append_history,
@@ -31,9 +31,15 @@ from rag_assets.evaluation.history import (
     read_history,
     set_damaged_aside,
 )
-from rag_assets.evaluation.metrics import METRICS_VERSION, gains, means, slices, values_of
-from rag_assets.evaluation.source_files import SourceFiles
-from rag_assets.evaluation.verdicts import judgeable, question_rows
+from rag_assets.evaluation.metrics import (
+    METRICS_VERSION,
+    gains,
+    judgeable,
+    means,
+    question_rows,
+    slices,
+    values_of,
+)
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)

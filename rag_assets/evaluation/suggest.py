@@ -20,7 +20,7 @@ from rag_assets.core.errors import RequestRejected
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.evaluation.source_files import letters
+from rag_assets.evaluation.cases import letters
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt, sources_block

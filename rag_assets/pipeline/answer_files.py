@@ -10,22 +10,20 @@ from typing import Any
 from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
-    AuditedRun,
-    append_audit,
-    audit_row,
-    keep_raw_replies,
-    left_row,
-    read_results,
-    write_results,
-)
-from rag_assets.answering.update import (
     UPDATE_PROMISES,
     AnswerUpdate,
+    AuditedRun,
     answered,
+    append_audit,
+    audit_row,
     inputs_fingerprint,
     is_current,
+    keep_raw_replies,
     kept,
+    left_row,
     meta_of,
+    read_results,
+    write_results,
 )
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import read_sealed, staging

@@ -5,9 +5,15 @@ A template says what is asked (`templates`, `plan`), answers come from the engin
 question, and a report is a view of both (`report`, `markdown`, `spreadsheet`).
 """
 
-from rag_assets.reports.plan import PlannedQuestion, ReportPlan, plan_report
 from rag_assets.reports.report import Report, assembled
-from rag_assets.reports.templates import Template, load_template, template_files
+from rag_assets.reports.templates import (
+    PlannedQuestion,
+    ReportPlan,
+    Template,
+    load_template,
+    plan_report,
+    template_files,
+)
 
 __all__ = [
     "PlannedQuestion",

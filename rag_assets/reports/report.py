@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.wording import claim_note, told_beside
 from rag_assets.core.domain import Citation, Claim, QAResult
-from rag_assets.reports.plan import PlannedQuestion, ReportPlan
-from rag_assets.reports.templates import Section, Template
+from rag_assets.reports.templates import PlannedQuestion, ReportPlan, Section, Template
 
 NOTHING_HOLDS = INSUFFICIENT
 """Shown where no claim holds."""

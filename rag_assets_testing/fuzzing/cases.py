@@ -23,8 +23,7 @@ from rag_assets.core.settings import (
 )
 from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.corpus.chunking import promises
-from rag_assets.corpus.chunking.updates import update_chunks, update_passages
-from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob, read_files
 from rag_assets.parsing.discovery import Paper, PaperFile

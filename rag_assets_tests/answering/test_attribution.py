@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.attribution import attributed
-from rag_assets.answering.verify.verification import named
+from rag_assets.answering.verify.verification import attributed, named
 from rag_assets.answering.wording import claim_note, worded
 from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report
 from rag_assets_testing.citations import cited

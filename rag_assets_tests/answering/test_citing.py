@@ -4,8 +4,7 @@ below."""
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from rag_assets.answering.citing import CitationStyle, papers_cited
-from rag_assets.answering.wording import place_of, worded
+from rag_assets.answering.wording import CitationStyle, papers_cited, place_of, worded
 from rag_assets.core.domain import Claim, Person, QAResult, Record
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table

@@ -12,6 +12,7 @@ import pytest
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim, Reading
 from rag_assets.answering.records import (
     AuditedRun,
+    DeferredQuestion,
     append_audit,
     audit_row,
     left_row,
@@ -19,7 +20,6 @@ from rag_assets.answering.records import (
     write_results,
 )
 from rag_assets.answering.trace import AnswerTrace, Attempt
-from rag_assets.answering.update import DeferredQuestion
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
 from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Support, Usage

@@ -8,8 +8,8 @@ from threading import Event
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.records import AnswerUpdate, answered
 from rag_assets.answering.trace import AnswerTrace, Attempt
-from rag_assets.answering.update import AnswerUpdate, answered
 from rag_assets.answering.verify.verification import Scoring, VerifiedClaims
 from rag_assets.core.domain import Claim, Filter, QAResult
 from rag_assets.core.errors import (

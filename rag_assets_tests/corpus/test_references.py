@@ -10,8 +10,7 @@ from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.references.entries import Reference, references_of
-from rag_assets.corpus.references.mentions import mentions_in
+from rag_assets.corpus.references.mentions import Reference, mentions_in, references_of
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
     ReferencesCandidate,

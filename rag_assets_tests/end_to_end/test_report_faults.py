@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from rag_assets.reports import update
-from rag_assets.reports.plan import ReportPlan
 from rag_assets.reports.report import Answered, Report, WrittenSection
+from rag_assets.reports.templates import ReportPlan
 from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from rag_assets.engine.kept_vectors import KeptVectors
+from rag_assets.engine.engine import KeptVectors
 from rag_assets.search.embedding.base import Vectors
 from rag_assets_tests.search.retrieval.corpus import HashedWords
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rag_assets.evaluation.verdicts import judgeable
+from rag_assets.evaluation.metrics import judgeable
 from rag_assets.questions import Question
 
 

@@ -9,8 +9,8 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.settings import load_settings
-from rag_assets.evaluation import source_files
-from rag_assets.evaluation.source_files import SourceFiles
+from rag_assets.evaluation import cases
+from rag_assets.evaluation.cases import SourceFiles
 
 SENTENCE = "The customary constant k is sixty, chosen in a pilot study of four runs."
 
@@ -68,7 +68,7 @@ def test_a_file_that_ends_its_reader_says_nothing(
 ) -> None:
     """PDFium is C code that reads what anybody wrote: the evaluation must outlive it."""
     name = written(papers, "md")
-    monkeypatch.setattr(source_files, "letters_of_file", ends_its_process)
+    monkeypatch.setattr(cases, "letters_of_file", ends_its_process)
 
     assert held(papers, [(name, SENTENCE)]) == ()
 

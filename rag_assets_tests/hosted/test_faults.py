@@ -15,7 +15,7 @@ from rag_assets.core.errors import (
     RequestRejected,
 )
 from rag_assets.hosted.access import PROVIDERS, Access
-from rag_assets.hosted.faults import ReplyTooLarge, answered
+from rag_assets.hosted.connection import ReplyTooLarge, answered
 
 ACCESS = Access("openai", SecretStr("sk-very-secret"), "https://api.example.org/v1")
 EXPECTED: dict[type[theirs.ModelAPIError], type[ModelFault]] = {

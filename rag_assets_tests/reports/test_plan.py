@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from rag_assets.reports.plan import PlannedQuestion, plan_report
-from rag_assets.reports.templates import parse_template
+from rag_assets.reports.templates import PlannedQuestion, parse_template, plan_report
 
 
 def planned(text: str) -> list[PlannedQuestion]:

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.update import kept
+from rag_assets.answering.records import kept
 from rag_assets.core.domain import Claim, QAResult
-from rag_assets.reports.plan import plan_report
-from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate, is_sound
 from rag_assets.reports.report import Report, assembled
-from rag_assets.reports.templates import parse_template
-from rag_assets.reports.update import ReportFiles, ReportUpdate
+from rag_assets.reports.templates import parse_template, plan_report
+from rag_assets.reports.update import (
+    REPORT_PROMISES,
+    ReportFiles,
+    ReportsCandidate,
+    ReportUpdate,
+    is_sound,
+)
 from rag_assets_tests.reports.test_renderings import answer, citation
 
 TEMPLATE = """# Iron

@@ -12,11 +12,9 @@ from markdown_it import MarkdownIt
 from openpyxl import load_workbook
 
 from rag_assets.core.domain import Citation, Claim, QAResult
-from rag_assets.reports.markdown import as_markdown, as_web_page
-from rag_assets.reports.plan import plan_report
+from rag_assets.reports.renderings import as_csv, as_markdown, as_web_page, as_xlsx
 from rag_assets.reports.report import Report, assembled
-from rag_assets.reports.spreadsheet import as_csv, as_xlsx
-from rag_assets.reports.templates import parse_template
+from rag_assets.reports.templates import parse_template, plan_report
 from rag_assets_testing.citations import cited
 
 TEMPLATE = """# Iron

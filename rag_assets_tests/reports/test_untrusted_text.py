@@ -10,10 +10,9 @@ from markdown_it import MarkdownIt
 
 from rag_assets.core.domain import Claim
 from rag_assets.core.errors import InvalidTemplate
-from rag_assets.reports.markdown import as_markdown, as_web_page
-from rag_assets.reports.plan import plan_report
+from rag_assets.reports.renderings import as_markdown, as_web_page
 from rag_assets.reports.report import Report, assembled
-from rag_assets.reports.templates import MAX_ITEMS, MAX_TEMPLATE_CHARS, parse_template
+from rag_assets.reports.templates import MAX_ITEMS, MAX_TEMPLATE_CHARS, parse_template, plan_report
 from rag_assets.reports.update import ReportFiles
 from rag_assets_tests.reports.test_renderings import answer, citation
 

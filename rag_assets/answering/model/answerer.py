@@ -19,13 +19,13 @@ from rag_assets.answering.drafts import (
     Reading,
     Unmet,
 )
-from rag_assets.answering.model.malformed_replies import read_tolerantly
 from rag_assets.answering.model.replies import (
     MendedReply,
     ModelReply,
     claim_text,
     is_insufficient,
     missing_parts,
+    read_tolerantly,
 )
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import ContextTooLong, UnreadableReply

@@ -1,23 +1,38 @@
-"""Judges tell how far the quotes of a claim support it: their interface, the texts they read, and
-models behind an API.
+"""A second look at the claims of an answer: judges tell how far the quotes of a claim support it.
 
-The judge that runs here is in `cross_encoder_judge`; which one is opened, and when it is asked,
-decides `second_look`.
+A judge sees each claim and its quotes only. What it finds unsupported is not published, what it
+finds half supported is marked. Numbers, names and opposites need no model: see
+`verify.objections`. Judges are models behind an API, or one for natural language inference that
+runs here with ONNX; nothing is loaded before the first claim.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.verification import Outcome
+from rag_assets.answering.verify.verification import Outcome, Scoring, SupportScorer, VerifiedClaims
 from rag_assets.core.domain import Usage, summed
+from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.connections import Connections, FaultPause, LazyModel
 from rag_assets.hosted.prompts import load_prompt
+from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderFiles, HubFiles
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MAX_QUOTE_CHARS, MAX_FRAME_CHARS = 800, 200
 """Limits of what a judge reads of one quote: some 300 tokens for a claim."""
@@ -193,3 +208,216 @@ class YesOrNoJudge:
             summed([reply.usage for reply in replies]),
             sum(reply.seconds for reply in replies),
         )
+
+
+_CROSS_ENCODER_VERSION = 1
+"""Raise it when pairs are put together, or outputs read, in another way."""
+_SUPPORTING = frozenset({"entailment", "supported"})
+
+
+class CrossEncoderJudge:
+    """See `ClaimJudge`. It gives no reasons; its support is a probability, so 0.5 need not mean
+    half support."""
+
+    def __init__(self, name: str, files: CrossEncoderFiles, n_threads: int) -> None:
+        """name: the value of the setting."""
+        self._name = name
+        self._files = files
+        self._n_threads = n_threads
+        self._loading = Lock()
+        self._loaded: _Classifier | None = None
+
+    @property
+    def identity(self) -> str:
+        """Names the content of the model's files; answers made while they are missing are made
+        again afterwards."""
+        try:
+            content = self._files.content[:12]
+        except MissingModel:
+            content = "missing"
+        return f"{self._name} {content} cross-encoder-{_CROSS_ENCODER_VERSION}"
+
+    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+        model = self._model()
+        started = time.monotonic()
+        supports = tuple(
+            model.support(document_of(one), on_one_line(one.proposed.text)) for one in outcomes
+        )
+        return ClaimVerdicts(
+            supports, ("",) * len(outcomes), Usage(), round(time.monotonic() - started, 3)
+        )
+
+    def _model(self) -> "_Classifier":
+        with self._loading:
+            if self._loaded is None:
+                folder = self._files.folder
+                try:
+                    self._loaded = _Classifier(
+                        folder, folder / self._files.model_file, self._n_threads
+                    )
+                except Exception as error:  # onnxruntime's and the tokenizer's loading errors share no narrower base
+                    raise MissingModel(
+                        f"The judge in {folder} cannot be loaded ({type(error).__name__}: {error}). It needs an ONNX "
+                        "sequence classifier, tokenizer.json, tokenizer_config.json and config.json."
+                    ) from error
+            return self._loaded
+
+
+class _Classifier:
+    """One loaded model."""
+
+    def __init__(self, folder: Path, model_file: Path, n_threads: int) -> None:
+        from fastembed.common.preprocessor_utils import load_tokenizer
+        from onnxruntime import InferenceSession, SessionOptions
+
+        options = SessionOptions()
+        options.intra_op_num_threads = n_threads
+        self._labels: Mapping[str, str] = json.loads(
+            (folder / "config.json").read_text("utf-8")
+        ).get("id2label", {})
+        self._tokenizer: Tokenizer = load_tokenizer(folder)[0]
+        self._session = InferenceSession(model_file, options, providers=["CPUExecutionProvider"])
+        self._inputs = [one.name for one in self._session.get_inputs()]
+
+    def support(self, premise: str, hypothesis: str) -> float:
+        """Probability of support for one pair; in a batch, quantised models would see the
+        padding."""
+        encoding = self._tokenizer.encode(premise, hypothesis)
+        given: dict[str, Any] = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        try:
+            outputs = self._session.run(
+                None, {name: np.array([given[name]], np.int64) for name in self._inputs}
+            )
+            logits = np.asarray(outputs[0], np.float64)[0]
+        except Exception as error:  # a graph with other inputs fails when it is run
+            raise MissingModel(
+                f"The judge is not a sequence classifier ({type(error).__name__}: {error})."
+            ) from error
+        if logits.ndim != 1 or not np.isfinite(logits).all():
+            raise MissingModel(
+                "The judge is not a sequence classifier: its scores are not numbers."
+            )
+        return _probability(logits, self._labels)
+
+
+def _probability(logits: NDArray[np.float64], labels: Mapping[str, str]) -> float:
+    if len(logits) == 1:
+        logits, nth = (
+            np.array([0.0, logits[0]]),
+            1,
+        )  # the softmax of these two is the sigmoid of the one
+    else:
+        named = [int(key) for key, label in labels.items() if label.casefold() in _SUPPORTING]
+        if not named and len(logits) != 2:
+            raise MissingModel(
+                f"No label of the judge is {' or '.join(sorted(_SUPPORTING))}: {list(labels.values())}."
+            )
+        nth = named[0] if named else 1
+    exponents = np.exp(logits - logits.max())
+    return float(exponents[nth] / exponents.sum())
+
+
+logger = logging.getLogger(__name__)
+SETTING = "answering.judge.model"
+_INSTEAD = f"name a folder that has it (folder:PATH), or set {SETTING} to none."
+
+
+class JudgedSupport:
+    """The figures of another scorer, with the verdicts of a judge."""
+
+    def __init__(
+        self,
+        judge: ClaimJudge,
+        scorer: SupportScorer,
+        kept: KeptFile,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """kept: keeps the verdicts, so that nothing is judged twice."""
+        self._judge = judge
+        self._scorer = scorer
+        self._kept = kept.replies("verdicts", ClaimVerdicts)
+        self._pause = FaultPause(clock)
+
+    @property
+    def identity(self) -> str:
+        return self._judge.identity
+
+    def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
+        """Judges every claim that is not simply a quote. If the judge cannot be asked, the rules
+        alone decide, and `unjudged` has the reason; see `FaultPause` for when it is asked again."""
+        scoring = self._scorer.scores(verified, question)
+        held = verified.candidates
+        judged = [
+            nth for nth, one in enumerate(held) if one.claim is not None and not one.claim.is_quote
+        ]
+        if not judged:
+            return scoring
+        try:
+            kept, is_cached = self._verdicts([held[nth] for nth in judged])
+        except (ModelFault, BudgetExhausted, MissingModel) as fault:
+            if self._pause.failed(fault):
+                logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
+            return replace(scoring, unjudged=str(fault))
+        supports, whys = list(scoring.supports), [""] * len(held)
+        for nth, support, why in zip(judged, kept.supports, kept.whys, strict=True):
+            supports[nth], whys[nth] = replace(supports[nth], judged=support), why
+        is_silent = all(support is None for support in kept.supports)
+        return replace(
+            scoring,
+            supports=tuple(supports),
+            whys=tuple(whys),
+            usage=kept.usage,
+            is_cached=is_cached,
+            seconds=0.0 if is_cached else kept.seconds,
+            unjudged=f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again."
+            if is_silent
+            else "",
+        )
+
+    def _verdicts(self, outcomes: Sequence[Outcome]) -> tuple[ClaimVerdicts, bool]:
+        claims = [
+            (one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes])
+            for one in outcomes
+        ]
+        key = fingerprint(claims, self._judge.identity)
+
+        def judged() -> ClaimVerdicts:
+            self._pause.check()
+            return self._judge.verdicts(outcomes)
+
+        return self._kept.once(key, judged)
+
+
+def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
+    """The files of a judge that runs here, folder:PATH or fastembed:REPOSITORY; None for any other
+    judge."""
+    kind, _, place = named.partition(":")
+    if kind == "folder" and place:
+        return FolderFiles(Path(place), SETTING)
+    return HubFiles(place, models_folder, _INSTEAD) if kind == "fastembed" and place else None
+
+
+def judge_name(named: str) -> ModelName:
+    """The name of a judge behind an API. Raises InvalidSettings."""
+    return ModelName.parse(
+        named, setting=SETTING, instead="same, none, folder:PATH, fastembed:REPOSITORY"
+    )
+
+
+def open_judge(named: str, settings: Settings, connections: Connections) -> ClaimJudge:
+    """The judge that `named` means; nothing is loaded or sent. Raises InvalidSettings,
+    MissingKey."""
+    files = judge_files(named, settings.paths.models)
+    if files is not None:
+        return CrossEncoderJudge(named, files, settings.execution.n_workers)
+    name = judge_name(named)
+    return (
+        YesOrNoJudge(name, connections)
+        if answers_yes_or_no(name)
+        else HostedJudge(name, connections)
+    )

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.misplaced_numbers import misplaced_numbers
+from rag_assets.answering.verify.claim_numbers import check_numbers, misplaced_numbers
 from rag_assets.answering.verify.names import NameKind, names_in, names_missing_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText

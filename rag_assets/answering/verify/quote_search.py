@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rag_assets.answering.verify.fuzzy_match import (
+    MAY_BE_LEFT_OUT,
     changes_meaning,
     fuzzy_match,
     without_interruptions,
@@ -25,7 +26,6 @@ from rag_assets.answering.verify.normalized_text import (
     normalized,
 )
 from rag_assets.answering.verify.quoted_text import SEPARATOR, QuotedText
-from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
 from rag_assets.core.domain import Verification
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans

@@ -18,12 +18,12 @@ from itertools import groupby, takewhile
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ChunkingSettings
-from rag_assets.corpus.chunking.table_rows import row_units
 from rag_assets.corpus.chunking.units import (
     PlacedBlock,
     Unit,
     figure_units,
     line_units,
+    row_units,
     sentence_units,
     whole_unit,
 )

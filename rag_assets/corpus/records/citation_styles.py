@@ -1,15 +1,166 @@
-"""Papers as a text cites them, and their list of references: by authors and year, or numbered.
-
-Any other style is the work of a reference manager, which `reference_files` writes for.
+"""Papers as a text cites them, and their list of references: by authors and year, numbered, or as a
+file of a reference manager (BibTeX, RIS, CSL-JSON), which writes any other style.
 """
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rag_assets.core.domain import Record
+from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import InvalidSelection
 from rag_assets.core.settings import AUTHOR_YEAR, NUMERIC
-from rag_assets.corpus.records.reference_files import FORMATS, Records
+from rag_assets.parsing.bibliographies import OF_BIBTEX, OF_RIS
+
+_BIBTEX_TYPES, _RIS_TYPES = (
+    {csl: own for own, csl in reversed(types.items())} for types in (OF_BIBTEX, OF_RIS)
+)
+"""The first of those that are read as a type of CSL."""
+_VENUE_FIELDS = {
+    "article": "journal",
+    "techreport": "institution",
+    "phdthesis": "school",
+    "book": "publisher",
+}
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": "",
+    "}": "",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+"""How characters are written in BibTeX; some of its readers fail on braces, which say nothing but
+the case of words."""
+_LATEX |= {sign: f"\\{sign}" for sign in "&%$#_"}
+_ENDS_A_FIELD = str.maketrans(dict.fromkeys("{}\\"))
+"""Left out of ids, which are written without LaTeX: with a brace one would go on as another
+field."""
+_PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
+"""What ends a name, or a part of one, in BibTeX, unless braces are around it."""
+_PUBLISHED_BY = ("report", "book", "thesis")
+"""Types whose venue is who published them."""
+Records = Mapping[str, Record]
+
+
+def _csl_json(records: Records) -> str:
+    items = [csl_item(paper, record) for paper, record in records.items()]
+    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
+
+
+def csl_item(paper_id: str, record: Record) -> dict[str, Any]:
+    """The record as an item of CSL-JSON:
+    https://docs.citationstyles.org/en/stable/specification.html."""
+    stated = {
+        "title": record.title or paper_id,
+        "author": [_csl_name(one) for one in record.authors],
+        "issued": {"date-parts": [[record.year]]} if record.year else None,
+        "publisher" if record.type in _PUBLISHED_BY else "container-title": record.venue,
+        "volume": record.volume,
+        "issue": record.issue,
+        "page": record.pages,
+        "DOI": record.doi,
+        "PMID": record.pmid,
+        "number": f"arXiv:{record.arxiv}" if record.arxiv else None,
+        "URL": f"https://arxiv.org/abs/{record.arxiv}" if record.arxiv and not record.doi else None,
+        "language": record.language,
+    }
+    kind = (
+        "article-journal" if record.venue else "article" if record.arxiv else "document"
+    )  # article: a preprint
+    return {"id": paper_id, "type": record.type or kind} | {
+        name: value for name, value in stated.items() if value
+    }
+
+
+def _csl_name(person: Person) -> dict[str, str]:
+    return (
+        {"family": person.family, "given": person.given}
+        if person.given
+        else {"literal": person.family}
+    )
+
+
+def _bibtex(records: Records) -> str:
+    keys = _unique_keys(records)
+    return "\n".join(_bibtex_entry(keys[paper], record) for paper, record in records.items())
+
+
+def _unique_keys(records: Records) -> dict[str, str]:
+    """Keys in the characters that every reader of BibTeX takes."""
+    keys: dict[str, str] = {}
+    for paper in records:
+        bare = re.sub(r"[^A-Za-z0-9:_.+-]", "_", paper) or "paper"
+        taken = sum(key == bare or key.startswith(f"{bare}__") for key in keys.values())
+        keys[paper] = f"{bare}__{taken + 1}" if taken else bare
+    return keys
+
+
+def _bibtex_entry(key: str, record: Record) -> str:
+    kind = _BIBTEX_TYPES.get(record.type or "", "article" if record.venue else "misc")
+    stated = {
+        "title": f"{{{_latex(record.title or key)}}}",
+        "author": " and ".join(_bibtex_name(one) for one in record.authors),
+        "year": str(record.year or ""),
+        _VENUE_FIELDS.get(kind, "booktitle"): _latex(record.venue or ""),
+        "volume": _latex(record.volume or ""),
+        "number": _latex(record.issue or ""),
+        "pages": _latex(record.pages or "").replace("-", "--"),
+        "doi": (record.doi or "").translate(_ENDS_A_FIELD),
+        "eprint": (record.arxiv or "").translate(_ENDS_A_FIELD),
+        "archiveprefix": "arXiv" if record.arxiv else "",
+    }
+    fields = "".join(f",\n  {name} = {{{value}}}" for name, value in stated.items() if value)
+    return f"@{kind}{{{key}{fields}\n}}\n"
+
+
+def _bibtex_name(person: Person) -> str:
+    if not person.given:
+        return f"{{{_latex(person.family)}}}"
+    parts = (person.family, person.given)
+    return ", ".join(
+        f"{{{_latex(part)}}}" if _PARTS_NAMES.search(part) else _latex(part) for part in parts
+    )
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _ris(records: Records) -> str:
+    return "\n".join(
+        "\n".join(_ris_lines(paper, record)) + "\n" for paper, record in records.items()
+    )
+
+
+def _ris_lines(paper_id: str, record: Record) -> Sequence[str]:
+    first, _, last = (record.pages or "").partition("-")
+    stated = [
+        ("TY", _RIS_TYPES.get(record.type or "", "JOUR" if record.venue else "GEN")),
+        ("ID", paper_id),
+        ("TI", record.title or paper_id),
+        *(
+            ("AU", f"{one.family}, {one.given}" if one.given else one.family)
+            for one in record.authors
+        ),
+        ("PY", str(record.year or "")),
+        ("T2", record.venue or ""),
+        ("VL", record.volume or ""),
+        ("IS", record.issue or ""),
+        ("SP", first),
+        ("EP", last),
+        ("DO", record.doi or ""),
+    ]
+    return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in stated if value), "ER  - "]
+
+
+FORMATS: Mapping[str, Callable[[Records], str]] = {
+    "bibtex": _bibtex,
+    "ris": _ris,
+    "csl-json": _csl_json,
+}
+"""What writes a file, by the name of its format."""
+
 
 _MOST_AUTHORS = 6
 

@@ -20,8 +20,7 @@ from rag_assets.core.tables import (
 )
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.corpus.records.libraries import Libraries
-from rag_assets.corpus.records.matching import Matcher, PaperNames, completed, filled
+from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp
 from rag_assets.parsing.bibliographies import Entry

@@ -18,8 +18,7 @@ from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.references.entries import references_of
-from rag_assets.corpus.references.mentions import mentions_in
+from rag_assets.corpus.references.mentions import mentions_in, references_of
 from rag_assets.corpus.references.voice import sentences_with_mentions
 
 REFERENCES_VERSION = 5

@@ -14,7 +14,7 @@ from rag_assets.core.paper_tables import quarantined_by
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PAPERS, PARSED_INDEX, PASSAGES
-from rag_assets.corpus.records.retractions import retraction_lists
+from rag_assets.corpus.records.libraries import retraction_lists
 from rag_assets.evaluation.history import read_history
 from rag_assets.library.reading.papers import Papers, in_order
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from rag_assets.answering.citing import Shown
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import Shown, claim_note, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.core.text.display import legible
 from rag_assets.faces.cli.rendering import out, print_heading, print_indented

@@ -120,8 +120,8 @@ def cite(
 
 
 def _papers_cited(answers: str | None, settings: "Settings") -> Sequence[str]:
-    from rag_assets.answering.citing import papers_cited
     from rag_assets.answering.records import read_results
+    from rag_assets.answering.wording import papers_cited
 
     read = settings.paths.qa if answers is None else Path(answers)
     if read.is_file() and read.suffix == ".jsonl":
@@ -177,15 +177,15 @@ def _rendering(out: Path | None) -> "Callable[[Report], bytes]":
     """What turns a report into the bytes of the file."""
     kind = ".md" if out is None else out.suffix.lower()
     if kind in (".csv", ".xlsx"):
-        from rag_assets.reports.spreadsheet import as_csv, as_xlsx
+        from rag_assets.reports.renderings import as_csv, as_xlsx
 
         return as_csv if kind == ".csv" else as_xlsx
     if kind == ".md":
-        from rag_assets.reports.markdown import as_markdown
+        from rag_assets.reports.renderings import as_markdown
 
         return lambda report: as_markdown(report).encode()
     if kind == ".html":
-        from rag_assets.reports.markdown import as_web_page
+        from rag_assets.reports.renderings import as_web_page
 
         return lambda report: as_web_page(report).encode()
     raise typer.BadParameter(

@@ -185,7 +185,7 @@ def _answers(report: "RunReport", asked: "QuestionSet") -> "list[QAResult]":
 
 
 def _print_answers(settings: "Settings", report: "RunReport", asked: "QuestionSet") -> None:
-    from rag_assets.answering.citing import CitationStyle
+    from rag_assets.answering.wording import CitationStyle
     from rag_assets.corpus.records.published import titles_of
     from rag_assets.faces.cli.printed_answers import print_answers
 

@@ -25,7 +25,7 @@ from rag_assets.faces.mcp.results import (
     section_reply,
     verdict_reply,
 )
-from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS, Verdict
 from rag_assets.library.reading.reader import DEFAULT_WIDTH, QuoteVerdict, Reader
 from rag_assets.questions import MAX_QUESTION_CHARS

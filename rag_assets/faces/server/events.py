@@ -12,8 +12,7 @@ from typing import Any
 
 from fastapi.sse import format_sse_event
 
-from rag_assets.answering.citing import CitationStyle
-from rag_assets.answering.wording import told_beside
+from rag_assets.answering.wording import CitationStyle, told_beside
 from rag_assets.core.domain import Claim, Evidence
 from rag_assets.engine import (
     ClaimDropped,

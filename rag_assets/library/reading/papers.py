@@ -1,14 +1,16 @@
 """The papers of a data folder with their state (ready, quarantined, waiting), their titles,
-abstracts and sections."""
+abstracts and sections.
+"""
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyarrow.compute as pc
 
@@ -21,10 +23,41 @@ from rag_assets.core.tables import PAPERS, records_from
 from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.library.reading.kept_until_changed import KeptUntilChanged
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources
+
+Value = TypeVar("Value")
+_Stamp = tuple[int, int, int] | None
+
+
+class KeptUntilChanged(Generic[Value]):
+    """A value read from a file, and read again when the file changes; may be used by several
+    threads."""
+
+    def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
+        self._path = path
+        self._read = read
+        self._lock = threading.Lock()
+        self._kept: tuple[_Stamp, Value] | None = None
+
+    def get(self) -> Value:
+        """Raises what `read` raises."""
+        with self._lock:
+            stamp = stamp_of(self._path)
+            if self._kept is None or self._kept[0] != stamp:
+                self._kept = stamp, self._read(self._path)
+            return self._kept[1]
+
+
+def stamp_of(path: Path) -> _Stamp:
+    """Changes when the file is written or replaced; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")

@@ -1,6 +1,6 @@
 """The PDFs of papers: looked up and hashed, their pages drawn as images, and quotes placed on them.
 
-Drawing a page is in `page_rendering`, finding a quote on it in `page_search`; both run in a worker.
+Drawing a page and finding a quote on it are in `pages`, which runs in a worker.
 A worker is kept ready between two requests: starting one takes half a second, drawing a page a
 tenth of that.
 """
@@ -25,16 +25,16 @@ from rag_assets.core.kept import Kept, kept_file
 from rag_assets.core.settings import ParseLimits, Settings
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.library.reading.kept_until_changed import stamp_of
-from rag_assets.library.reading.page_rendering import (
+from rag_assets.library.reading.pages import (
     RENDERING_VERSION,
     FractionBox,
     PageImageJob,
     PdfFile,
+    QuoteSearch,
+    find_on_pages,
     page_png,
 )
-from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
-from rag_assets.library.reading.papers import Papers
+from rag_assets.library.reading.papers import Papers, stamp_of
 from rag_assets.parsing.discovery import file_problem
 
 _HASHES_KEPT = 10_000

@@ -13,7 +13,7 @@ from rag_assets.core.domain import Chunk, Filter
 from rag_assets.core.errors import MissingInput, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
-from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.papers import PaperDetails, Papers, PaperSummary, SectionSummary
 from rag_assets.library.reading.pdfs import PageImages, PagePlace, PdfFiles, PdfWorkers, Places
 from rag_assets.library.reading.quotes import (

@@ -38,11 +38,17 @@ from rag_assets.corpus.chunking.promises import (
     PASSAGE_PROMISES,
     ChunksCandidate,
     PassagesCandidate,
+    chunk_stats,
+    paper_stats,
     reading_as_references,
+    text_accounts,
 )
-from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
-from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
-from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets.corpus.chunking.updates import (
+    AddedText,
+    ReadingWindow,
+    update_chunks,
+    update_passages,
+)
 from rag_assets.corpus.profiles import (
     PROFILE_PROMISES,
     PROFILER_VERSION,

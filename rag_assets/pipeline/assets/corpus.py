@@ -14,7 +14,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, required_table
 from rag_assets.core.tables import BLOCKS, PAPERS, PARSED_INDEX, fingerprints_by
 from rag_assets.core.workforce.seam import Workforce, within
-from rag_assets.corpus.records.title_page import title_pages
+from rag_assets.corpus.records.published import title_pages
 from rag_assets.library.paper_uploads import PaperTrash
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob

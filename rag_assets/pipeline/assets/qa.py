@@ -11,8 +11,7 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.records import read_results
-from rag_assets.answering.update import AnswerUpdate, row_fingerprints
+from rag_assets.answering.records import AnswerUpdate, read_results, row_fingerprints
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
 from rag_assets.core.domain import Claim, QAResult, Usage
 from rag_assets.core.incremental import data_version

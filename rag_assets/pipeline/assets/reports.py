@@ -19,14 +19,16 @@ from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, now, progress, specs
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
-from rag_assets.reports.markdown import as_markdown
-from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate, is_sound
+from rag_assets.reports.renderings import as_markdown
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import (
+    REPORT_PROMISES,
     REPORTS_VERSION,
     ReportFiles,
+    ReportsCandidate,
     ReportUpdate,
     ReportWriter,
+    is_sound,
     section_fingerprints,
 )
 

@@ -11,9 +11,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.model.cross_encoder_judge import CrossEncoderJudge
-from rag_assets.answering.model.judges import ClaimJudge
-from rag_assets.answering.model.second_look import JudgedSupport, open_judge
+from rag_assets.answering.model.judges import (
+    ClaimJudge,
+    CrossEncoderJudge,
+    JudgedSupport,
+    open_judge,
+)
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, VerifiedClaims
 from rag_assets.core.domain import Claim

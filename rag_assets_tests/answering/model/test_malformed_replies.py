@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.model.malformed_replies import MAX_CHARS, NO_SOURCE, read_tolerantly
-from rag_assets.answering.model.replies import ModelReply
+from rag_assets.answering.model.replies import MAX_CHARS, NO_SOURCE, ModelReply, read_tolerantly
 from rag_assets_tests.cpu_limit import ends_in_time
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"

@@ -9,8 +9,7 @@ import pytest
 
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.model import judges as judge_module
-from rag_assets.answering.model.judges import HostedJudge
-from rag_assets.answering.model.second_look import JudgedSupport
+from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
     EmbeddedSupport,

@@ -3,8 +3,8 @@
 import pytest
 
 from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.number_agreement import MAX_COMPARED
 from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.table_numbers import MAX_COMPARED
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

@@ -5,6 +5,7 @@ from rag_assets.core.domain import Block, Zone
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
 from rag_assets.core.text.tokens import ResolvedTokenizer
 from rag_assets.corpus.chunking.promises import (
+    chunk_stats,
     from_back_matter,
     longer_than_model_reads,
     outside_token_bounds,
@@ -13,7 +14,6 @@ from rag_assets.corpus.chunking.promises import (
     with_half_a_page_range,
     without_page,
 )
-from rag_assets.corpus.chunking.stats import chunk_stats
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated

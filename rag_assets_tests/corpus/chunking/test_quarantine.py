@@ -10,8 +10,7 @@ from rag_assets.core.errors import GuardrailBroken, MissingModel
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.chunking.updates import update_chunks, update_passages
-from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import (

@@ -12,8 +12,12 @@ import pyarrow.compute as pc
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, chunk_row, to_table
-from rag_assets.corpus.chunking.promises import CHUNK_PROMISES
-from rag_assets.corpus.chunking.stats import lost_text, paper_stats, text_accounts
+from rag_assets.corpus.chunking.promises import (
+    CHUNK_PROMISES,
+    lost_text,
+    paper_stats,
+    text_accounts,
+)
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, updated

@@ -6,8 +6,12 @@ from rag_assets.core.domain import Block
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.corpus.chunking.updates import AddedText, update_chunks, update_passages
-from rag_assets.corpus.chunking.work import ReadingWindow
+from rag_assets.corpus.chunking.updates import (
+    AddedText,
+    ReadingWindow,
+    update_chunks,
+    update_passages,
+)
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import (

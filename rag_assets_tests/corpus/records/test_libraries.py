@@ -8,8 +8,7 @@ import pytest
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.records.libraries import Libraries
-from rag_assets.corpus.records.retractions import read_retractions
+from rag_assets.corpus.records.libraries import Libraries, read_retractions
 from rag_assets.parsing.bibliographies import Entry, entries_in
 from rag_assets_testing.in_place import in_place
 

@@ -13,8 +13,8 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.promises import check_all
 from rag_assets.corpus.records import registries as module
 from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.published import title_page
 from rag_assets.corpus.records.registries import Registries
-from rag_assets.corpus.records.title_page import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
 from rag_assets_testing.in_place import in_place
 from rag_assets_tests.corpus.records.conftest import RECORDS, Corpus

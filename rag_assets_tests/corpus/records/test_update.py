@@ -8,7 +8,7 @@ from rag_assets.core.domain import Document, Person, Record, Source
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.promises import check_all
 from rag_assets.corpus.records.libraries import Libraries
-from rag_assets.corpus.records.title_page import title_page
+from rag_assets.corpus.records.published import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
 from rag_assets.parsing.store import packed_document
 from rag_assets_testing.in_place import in_place

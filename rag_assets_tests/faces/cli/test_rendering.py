@@ -5,9 +5,8 @@ import logging
 import pytest
 from rich.logging import RichHandler
 
-from rag_assets.answering.citing import Shown
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
-from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
+from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, Shown
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.printed_answers import print_answer, print_answers

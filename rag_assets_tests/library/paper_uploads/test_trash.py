@@ -7,8 +7,7 @@ import pytest
 
 from rag_assets.core.errors import CorpusConflict, NotFound
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads import PaperTrash, PaperUploads
-from rag_assets.library.paper_uploads.trash import present_papers
+from rag_assets.library.paper_uploads import PaperTrash, PaperUploads, present_papers
 from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
 
 

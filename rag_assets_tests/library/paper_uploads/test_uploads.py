@@ -12,8 +12,7 @@ import pytest
 
 from rag_assets.core.errors import CorpusConflict, MissingInput, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads import PaperUploads, UploadedPaper
-from rag_assets.library.paper_uploads.trash import present_papers
+from rag_assets.library.paper_uploads import PaperUploads, UploadedPaper, present_papers
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
 

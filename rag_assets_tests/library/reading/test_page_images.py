@@ -10,7 +10,7 @@ from rag_assets.core.errors import NotFound, RagAssetsError, UnreadableDocument
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.settings import Settings
 from rag_assets.library.reading import pdfs
-from rag_assets.library.reading.page_rendering import MAX_PIXELS, PdfFile
+from rag_assets.library.reading.pages import MAX_PIXELS, PdfFile
 from rag_assets.library.reading.pdfs import MAX_WIDTH, PageImages, PdfWorkers
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.papers.pdf import page_of, write_pdf

@@ -8,8 +8,7 @@ from pypdfium2 import PdfDocument
 
 from rag_assets.core.domain import Box, Source, Span, UnitKind
 from rag_assets.core.incremental import file_sha256
-from rag_assets.library.reading.page_rendering import PdfFile
-from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
+from rag_assets.library.reading.pages import PdfFile, QuoteSearch, find_on_pages
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, picture, write_pdf
 from rag_assets_testing.reading_back import letters, words_under

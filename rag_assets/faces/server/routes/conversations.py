@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.answering.citing import CitationStyle
+from rag_assets.answering.wording import CitationStyle
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.questions.conversations import NumberedTurn
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.domain import PaperOrder, Place
 from rag_assets.faces.server.dependencies import SharedDep
-from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.papers import PaperState, SectionSummary, in_order
 from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH, PagePlace
 from rag_assets.library.reading.reader import DEFAULT_WIDTH, SectionText

@@ -15,9 +15,8 @@ from rag_assets.faces.server.events import as_json, sse, sse_error
 from rag_assets.faces.server.problems import invalid_request
 from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import MAX_QUESTION_CHARS
-from rag_assets.reports.markdown import as_markdown, counts_sentence
+from rag_assets.reports.renderings import as_csv, as_markdown, as_xlsx, counts_sentence, reasons_of
 from rag_assets.reports.report import CitedClaim, Report
-from rag_assets.reports.spreadsheet import as_csv, as_xlsx, reasons_of
 from rag_assets.reports.templates import Template, columns_of, template_of_table
 from rag_assets.reports.update import ReportWriter
 

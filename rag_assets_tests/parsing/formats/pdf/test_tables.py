@@ -11,8 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.domain import Block, BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.corpus.chunking.table_rows import row_units
-from rag_assets.corpus.chunking.units import PlacedBlock
+from rag_assets.corpus.chunking.units import PlacedBlock, row_units
 from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
