@@ -44,12 +44,11 @@ from rag_assets.core.workforce.cluster import DaskCluster
 from rag_assets.core.workforce.processes import LocalProcesses
 from rag_assets.core.workforce.seam import demanded
 from rag_assets.corpus.chunking.updates import (
-    Cut,
-    PaperToCut,
     ReadingWindow,
     cut_chunks,
     cut_passages_of,
 )
+from rag_assets.corpus.each_paper import Outcome, PaperJob
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, parse_files
@@ -100,16 +99,14 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     made = parse_files(
         FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings()
     )
-    blocks = PaperToCut(
+    blocks = PaperJob(
         paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f"
     )
     chunks = _made(cut_chunks(blocks, ChunkingSettings(), token_counter("wordpiece")))
-    return _made(
-        cut_passages_of(PaperToCut(paper_id, name, chunks, "f"), PassageSettings(), window)
-    )
+    return _made(cut_passages_of(PaperJob(paper_id, name, chunks, "f"), PassageSettings(), window))
 
 
-def _made(cut: Cut) -> bytes:
+def _made(cut: Outcome) -> bytes:
     if isinstance(cut, QuarantinedPaper):
         raise ValueError(cut.error)
     return cut

@@ -10,10 +10,10 @@ from rag_assets.core.paper_tables import PapersUpdate, PaperTable
 from rag_assets.core.promises import Promise, check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES, REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, update_profiles
+from rag_assets.corpus.each_paper import EachPaperCandidate
+from rag_assets.corpus.profiles import PROFILE_PROMISES, update_profiles
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
-    ReferencesCandidate,
     update_references,
 )
 from rag_assets_testing.in_place import in_place
@@ -27,7 +27,7 @@ def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple
     """The worker of paper b is lost."""
     for paper in papers:
         lost = Failure("crashed.", is_worker_lost=True)
-        yield next(in_place(work, [paper])) if paper[0] != "b" else (paper, lost)
+        yield next(in_place(work, [paper])) if paper.paper_id != "b" else (paper, lost)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple
             lambda published: update_profiles(published, BLOCKS, {}, deadly),
             PROFILES,
             PROFILE_PROMISES,
-            lambda papers, lost: ProfilesCandidate(papers, BLOCKS.papers, lost),
+            lambda papers, lost: EachPaperCandidate(papers, BLOCKS.papers, lost),
         ),
         (
             lambda published: update_references(published, BLOCKS, deadly),
             REFERENCES,
             REFERENCE_PROMISES,
-            lambda papers, lost: ReferencesCandidate(papers, BLOCKS.papers, lost),
+            lambda papers, lost: EachPaperCandidate(papers, BLOCKS.papers, lost),
         ),
     ],
     ids=["profiles", "references"],

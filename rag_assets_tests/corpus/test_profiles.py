@@ -6,9 +6,9 @@ from rag_assets.core.domain import Block, BlockKind, Span
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES
+from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.profiles import (
     PROFILE_PROMISES,
-    ProfilesCandidate,
     profile_of,
     update_profiles,
 )
@@ -103,11 +103,11 @@ def test_an_unchanged_corpus_reads_no_block() -> None:
 
 def test_a_missing_or_surplus_profile_withholds_the_table() -> None:
     """A paper without a profile is found by no name, and nothing would say so."""
-    checked, _ = check_all(PROFILE_PROMISES, ProfilesCandidate(["a", "b", "b"], ["b", "c"]))
+    checked, _ = check_all(PROFILE_PROMISES, EachPaperCandidate(["a", "b", "b"], ["b", "c"]))
 
     assert not nothing_withholds([checked])
     assert checked.offenders == [
-        {"paper_id": "a", "n_profiles": 1, "has_text": False},
-        {"paper_id": "b", "n_profiles": 2, "has_text": True},
-        {"paper_id": "c", "n_profiles": 0, "has_text": True},
+        {"paper_id": "a", "n_rows": 1, "has_text": False},
+        {"paper_id": "b", "n_rows": 2, "has_text": True},
+        {"paper_id": "c", "n_rows": 0, "has_text": True},
     ]

@@ -10,10 +10,10 @@ from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.references.mentions import Reference, mentions_in, references_of
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
-    ReferencesCandidate,
     reference_rows,
     update_references,
 )
@@ -231,7 +231,10 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
 
     def limited(work: Any, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         for item, rows in in_place(work, items):
-            yield item, Failure("took too long", is_worker_lost=True) if item[0] == "bad" else rows
+            yield (
+                item,
+                Failure("took too long", is_worker_lost=True) if item.paper_id == "bad" else rows,
+            )
 
     first = updated(
         lambda published: update_references(published, InMemory(blocks), limited), REFERENCES
@@ -247,7 +250,7 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
     assert (again.plan.is_noop, again.quarantined) == (True, first.quarantined), (
         "it is tried again when it changes"
     )
-    candidate = ReferencesCandidate({"good"}, {"bad", "good"}, first.quarantined)
+    candidate = EachPaperCandidate({"good"}, {"bad", "good"}, first.quarantined)
     checked = check_all(REFERENCE_PROMISES, candidate)
     assert {one.promise.name: len(one.offenders) for one in checked} == {
         "all_looked_at": 0,

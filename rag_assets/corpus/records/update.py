@@ -20,6 +20,7 @@ from rag_assets.core.tables import (
 )
 from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
 from rag_assets.corpus.records.registries import LookUp
@@ -146,14 +147,6 @@ class PapersCandidate:
     libraries: Libraries
 
 
-def _not_one_each(candidate: PapersCandidate) -> Offenders:
-    found = candidate.papers["paper_id"].to_pylist()
-    wanted = sorted(candidate.paper_ids)
-    return (
-        [{"paper_id": paper} for paper in sorted({*found} ^ {*wanted})] if found != wanted else []
-    )
-
-
 def _incomplete(candidate: PapersCandidate) -> Offenders:
     rows = candidate.papers.select(["paper_id", "title", "authors", "year"]).to_pylist()
     missing = (
@@ -177,7 +170,9 @@ PAPERS_PROMISES: list[Promise[PapersCandidate]] = [
     Promise(
         "one_per_paper",
         "Every paper that was read has one record, and no other has one.",
-        _not_one_each,
+        lambda candidate: not_one_each(
+            candidate.papers["paper_id"].to_pylist(), candidate.paper_ids
+        ),
     ),
     Promise(
         "records_complete",

@@ -1,23 +1,14 @@
 """Bringing the table of cited works up to date with the papers that have blocks."""
 
-from collections.abc import Collection, Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block
-from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.core.paper_tables import (
-    Made,
-    PapersUpdate,
-    QuarantinedPaper,
-    RowsByPaper,
-    none_quarantined,
-)
-from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, none_quarantined
+from rag_assets.core.promises import Promise
 from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.workforce.seam import Spread
-from rag_assets.core.workforce.worker_process import Failure
+from rag_assets.corpus.each_paper import PaperJob, update_each
 from rag_assets.corpus.references.mentions import mentions_in, references_of
 from rag_assets.corpus.references.voice import sentences_with_mentions
 
@@ -64,65 +55,23 @@ def reference_rows(paper_id: str, blocks: Sequence[Block]) -> list[dict[str, Any
 
 
 def update_references(published: RowsByPaper, blocks: RowsByPaper, spread: Spread) -> PapersUpdate:
-    """Bring the table up to date with the papers that have blocks.
+    """Bring the table up to date with the papers that have blocks; see `update_each`.
 
-    `published`: schema REFERENCES. `blocks`: schema BLOCKS, a paper's rows in order. `spread`: does
-    the work on papers.
+    `published`: schema REFERENCES. `blocks`: schema BLOCKS.
     """
-    wanted = {
-        paper: fingerprint(made_of, REFERENCES_VERSION) for paper, made_of in blocks.papers.items()
-    }
-    plan = plan_update(published.known, wanted)
-
-    def made() -> Generator[tuple[str, Made]]:
-        papers = (
-            (paper, own["file_path"][0].as_py(), packed(own))
-            for paper, own in blocks.rows(plan.to_build)
-        )
-        with closing(spread(_rows_of_packed, papers)) as results:
-            for (paper, file_path, _), rows in results:
-                if isinstance(rows, Failure):
-                    yield paper, QuarantinedPaper.lost(paper, file_path, rows, wanted[paper])
-                else:
-                    yield (
-                        paper,
-                        to_table(
-                            [row | {"fingerprint": wanted[paper]} for row in rows], REFERENCES
-                        ),
-                    )
-
-    return PapersUpdate(plan, wanted, made())
+    return update_each(published, blocks, lambda _: [REFERENCES_VERSION], _packed_rows, spread)
 
 
-def _rows_of_packed(paper: tuple[str, str, bytes]) -> list[dict[str, Any]]:
-    """paper: its id, its file, and the packed rows of its blocks."""
-    paper_id, _, blocks = paper
-    return reference_rows(paper_id, blocks_from(unpacked(blocks)))
-
-
-@dataclass(frozen=True)
-class ReferencesCandidate:
-    """Papers of cited works before publication."""
-
-    references: Collection[str]
-    """paper_id of each paper with rows."""
-    papers: Collection[str]
-    """paper_id of each paper with blocks."""
-    quarantined: Sequence[QuarantinedPaper] = ()
-
-
-def _papers_without_rows(candidate: ReferencesCandidate) -> Offenders:
-    """Papers with blocks and no row, and the other way round."""
-    lost = {paper.paper_id for paper in candidate.quarantined}
-    found, wanted = set(candidate.references), {*candidate.papers} - lost
-    return [{"paper_id": paper, "has_rows": paper in found} for paper in sorted(found ^ wanted)]
+def _packed_rows(job: PaperJob) -> bytes:
+    rows = reference_rows(job.paper_id, blocks_from(unpacked(job.packed)))
+    return packed(to_table([row | {"fingerprint": job.fingerprint} for row in rows], REFERENCES))
 
 
 REFERENCE_PROMISES: list[Promise[Any]] = [
     Promise(
         "all_looked_at",
         "Every paper with text was looked at, and no other has rows.",
-        _papers_without_rows,
+        lambda candidate: candidate.not_one_each,
     ),
     none_quarantined(
         "Every paper can be looked at. Each that cannot is listed with the reason; the others go on."

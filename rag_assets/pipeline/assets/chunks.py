@@ -49,10 +49,10 @@ from rag_assets.corpus.chunking.updates import (
     update_chunks,
     update_passages,
 )
+from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.profiles import (
     PROFILE_PROMISES,
     PROFILER_VERSION,
-    ProfilesCandidate,
     update_profiles,
 )
 from rag_assets.pipeline.assets import corpus
@@ -300,7 +300,7 @@ def profiles(
             .slice(0, N_PROFILES_SHOWN)
             .to_pylist()
         )
-        candidate = ProfilesCandidate(
+        candidate = EachPaperCandidate(
             draft.columns(["paper_id"])["paper_id"].to_pylist(),
             blocks.papers,
             draft.manifest.quarantined,

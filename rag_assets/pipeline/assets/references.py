@@ -8,10 +8,10 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.tables import BLOCKS, REFERENCES
 from rag_assets.core.workforce.seam import Workforce, within
+from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
     REFERENCES_VERSION,
-    ReferencesCandidate,
     update_references,
 )
 from rag_assets.pipeline.assets import corpus
@@ -55,7 +55,7 @@ def references(
         return TableAudit(
             check_all(
                 REFERENCE_PROMISES,
-                ReferencesCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
+                EachPaperCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
             ),
             facts,
             {"entries": markdown_table(first, n_shown=N_SHOWN)},
