@@ -44,7 +44,7 @@ INSUFFICIENT = "[INSUFFICIENT DATA]"
 replaced by anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DraftCitation:
     """A quote and the context that it is said to come from."""
 
@@ -52,7 +52,7 @@ class DraftCitation:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DraftClaim:
     """A statement with the citations that are said to carry it."""
 
@@ -66,7 +66,7 @@ class DraftClaim:
     further claim."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ObjectedClaim:
     """A claim of a first draft that was objected to."""
 
@@ -75,7 +75,7 @@ class ObjectedClaim:
     """The objection in words for the model: "15.9 stands in none of its quotes"."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unmet:
     """The request for a second draft: claims to mend, other papers to cite, and parts to answer."""
 
@@ -97,7 +97,7 @@ class Reading(StrEnum):
     """The reply stayed malformed; its readable part was used."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DraftAnswer:
     """An answerer's proposal; without claims it is a refusal."""
 
@@ -205,7 +205,7 @@ class SentenceReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Readers:
     """The models that compare texts with a question and find those that answer it."""
 
@@ -213,7 +213,7 @@ class Readers:
     sentences: SentenceReader
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Background:
     """The larger text that an answer will be part of. A model that writes reads it; it is not used
     in the search."""
@@ -225,7 +225,7 @@ class Background:
     draft."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Manner:
     """How one question is answered, where that differs from the settings; None: as set."""
 

@@ -84,10 +84,10 @@ class SecondRequest:
 def passages_for(found: Evidence, read: Sequence[Context]) -> tuple[Context, ...]:
     """The best contexts of a search for a missing part that may answer it and were not read
     before."""
-    relevance = _relevance_by_chunk(found)
+    may_answer = _may_answer(found)
     known = {(context.chunk_id, context.text) for context in read}
     new = (context for context in found.contexts if (context.chunk_id, context.text) not in known)
-    return tuple(context for context in new if _may_answer(context, relevance))[:_MOST_OF_A_PART]
+    return tuple(one for one in new if one.chunk_id in may_answer)[:_MOST_OF_A_PART]
 
 
 def second_request(
@@ -98,11 +98,24 @@ def second_request(
     passage that may answer."""
     objected = tuple(first.verified.objected)
     cited = sources_of(first.verified.claims)
-    others = _of_others(evidence, cited, first.named_papers) if wants_papers else []
+    # of papers that the question names, else of any with a passage that may answer
+    may_answer, named = _may_answer(evidence), first.named_papers
+    others = [
+        context
+        for context in evidence.contexts
+        if wants_papers
+        and context.paper_id not in cited
+        and (context.paper_id in named if named else context.chunk_id in may_answer)
+    ][:_MOST_OF_OTHERS]
     if not objected and not others and not found:
         return None
     of_parts = (context for one in found.values() for context in one.contexts)
-    contexts = dict.fromkeys([*_read_for(objected, first.contexts), *others, *of_parts])
+    # the contexts that the objected claims cite, or the best ones where they cite none of these
+    quoted = {citation.chunk_id for one in objected for citation in one.proposed.citations}
+    read = [context for context in first.contexts if context.chunk_id in quoted]
+    if objected and not read:
+        read = list(first.contexts[:_UNCITED_SOURCES])
+    contexts = dict.fromkeys([*read, *others, *of_parts])
     claims = tuple(
         ObjectedClaim(one.proposed, one.objection.why) for one in objected if one.objection
     )
@@ -151,33 +164,13 @@ def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
     )
 
 
-def _read_for(objected: Sequence[Outcome], contexts: Sequence[Context]) -> Iterator[Context]:
-    named = {citation.chunk_id for one in objected for citation in one.proposed.citations}
-    found = [context for context in contexts if context.chunk_id in named]
-    yield from found if found or not objected else contexts[:_UNCITED_SOURCES]
-
-
-def _of_others(evidence: Evidence, cited: Sequence[str], named: Sequence[str]) -> list[Context]:
-    """Contexts of papers that the question names, else of any with a passage that may answer."""
-    relevance = _relevance_by_chunk(evidence)
-    others = [
-        context
-        for context in evidence.contexts
-        if context.paper_id not in cited
-        and (context.paper_id in named if named else _may_answer(context, relevance))
-    ]
-    return others[:_MOST_OF_OTHERS]
-
-
-def _relevance_by_chunk(evidence: Evidence) -> dict[str, float | None]:
-    return {hit.chunk.chunk_id: hit.relevance for hit in evidence.hits}
-
-
-def _may_answer(context: Context, relevance: dict[str, float | None]) -> bool:
-    if context.chunk_id not in relevance:
-        return False
-    rated = relevance[context.chunk_id]
-    return rated is None or rated >= PARTIAL_FROM
+def _may_answer(evidence: Evidence) -> set[str]:
+    """Ids of the chunks that are relevant enough, or whose relevance is not rated."""
+    return {
+        hit.chunk.chunk_id
+        for hit in evidence.hits
+        if hit.relevance is None or hit.relevance >= PARTIAL_FROM
+    }
 
 
 PIPELINE_VERSION = 15
@@ -192,9 +185,9 @@ Retrieve = Callable[[Question, int], Evidence]
 any)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """The contents of an answer."""
+@dataclass(frozen=True)
+class AnswerContents:
+    """The fields of a `QAResult` that its attempts decide."""
 
     claims: tuple[Claim, ...]
     """Verified, with their support; none for a refusal."""
@@ -231,12 +224,22 @@ class AnswerPipeline:
         min_sources: fewer cited papers than this start a second search; None:
         `answering.min_sources`. Raises what the answerer raises; drafts made until then are kept.
         """
-        first = yield from self._first(question, retrieve)
+        in_first: dict[str, float] = {}
+        with _timed("retrieve", in_first):
+            evidence = retrieve(question, self.settings.k)
+        yield Retrieved(evidence)
+        first = self._attempt(question, self.settings.k, evidence, in_first)
         yield from _checked(first)
         wanted = self.settings.min_sources if min_sources is None else min_sources
         lacks_papers = _lacks_papers(first, wanted)
         attempts, final, retry_k = [first], first, None
-        found = self._of_missing_parts(question, retrieve, first)
+        # what a search by each missing part itself finds; no model is asked
+        found: dict[str, Evidence] = {}
+        for part in first.draft.missing[:_MOST_SEARCHED_AGAIN]:
+            if isinstance(self.answerer, MendingAnswerer) and has_words(part):
+                evidence = retrieve(question.model_copy(update={"question": part}), self.settings.k)
+                if contexts := passages_for(evidence, first.contexts):
+                    found[part] = replace(evidence, contexts=contexts)
         if (
             lacks_papers
             or found
@@ -257,26 +260,6 @@ class AnswerPipeline:
             )
         )
 
-    def _first(self, question: Question, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
-        seconds: dict[str, float] = {}
-        with _timed("retrieve", seconds):
-            evidence = retrieve(question, self.settings.k)
-        yield Retrieved(evidence)
-        return self._attempt(question, self.settings.k, evidence, seconds)
-
-    def _of_missing_parts(
-        self, question: Question, retrieve: Retrieve, first: Attempt
-    ) -> dict[str, Evidence]:
-        """What a search by each missing part itself found that may answer it and was not read; no
-        model is asked."""
-        found: dict[str, Evidence] = {}
-        for part in first.draft.missing[:_MOST_SEARCHED_AGAIN]:
-            if isinstance(self.answerer, MendingAnswerer) and has_words(part):
-                evidence = retrieve(question.model_copy(update={"question": part}), self.settings.k)
-                if contexts := passages_for(evidence, first.contexts):
-                    found[part] = replace(evidence, contexts=contexts)
-        return found
-
     def _second(
         self,
         question: Question,
@@ -294,12 +277,16 @@ class AnswerPipeline:
             evidence = retrieve(question, k)
         try:
             if isinstance(self.answerer, MendingAnswerer):
-                wants_papers = retry_k is not None
-                return (
-                    yield from self._mended(
-                        question, first, evidence, found, seconds, wants_papers=wants_papers
-                    )
-                )
+                request = second_request(first, evidence, found, wants_papers=retry_k is not None)
+                if request is None:
+                    return None
+                every = (*found.values(), evidence)
+                chunks = {id_: chunk for one in every for id_, chunk in one.chunks.items()}
+                reports = {id_: works for one in every for id_, works in one.reports.items()}
+                read = replace(evidence, contexts=request.contexts, chunks=chunks, reports=reports)
+                yield Retrieved(read)
+                second = self._attempt(question, first.k, read, seconds, request.unmet)
+                return second, merged(first, second, request)
             yield Retrieved(evidence)
             again = self._attempt(question, k, evidence, seconds)
         except (RequestRejected, QuestionBudgetExhausted):
@@ -310,27 +297,6 @@ class AnswerPipeline:
             return None
         return again, again if again.n_sources > first.n_sources else first
 
-    def _mended(
-        self,
-        question: Question,
-        first: Attempt,
-        evidence: Evidence,
-        found: Mapping[str, Evidence],
-        seconds: dict[str, float],
-        *,
-        wants_papers: bool,
-    ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
-        request = second_request(first, evidence, found, wants_papers=wants_papers)
-        if request is None:
-            return None
-        every = (*found.values(), evidence)
-        chunks = {id_: chunk for one in every for id_, chunk in one.chunks.items()}
-        reports = {id_: told for one in every for id_, told in one.reports.items()}
-        read = replace(evidence, contexts=request.contexts, chunks=chunks, reports=reports)
-        yield Retrieved(read)
-        second = self._attempt(question, first.k, read, seconds, request.unmet)
-        return second, merged(first, second, request)
-
     def _attempt(
         self,
         question: Question,
@@ -340,8 +306,24 @@ class AnswerPipeline:
         unmet: Unmet | None = None,
     ) -> Attempt:
         """unmet: what the model is asked to mend; None for a draft from the start."""
+
+        def asked() -> DraftAnswer:
+            if not has_words(question.question):
+                return DraftAnswer(unanswered=(NO_WORDS,))
+            if unmet is None:
+                return self.answerer.draft(question.question, evidence.contexts)
+            assert isinstance(self.answerer, MendingAnswerer)
+            return self.answerer.mended(question.question, evidence.contexts, unmet)
+
         with _timed("draft", seconds):
-            key, draft, is_cached = self._drafted(question.question, evidence.contexts, unmet)
+            key = fingerprint(
+                question.question,
+                [asdict(self.answerer.read(context)) for context in evidence.contexts],
+                self.answerer.identity,
+                self.settings.fingerprint(),
+                *([asdict(unmet)] if unmet else []),
+            )
+            draft, is_cached = self.drafts.once(key, asked)
             if not draft.claims:
                 notes = (*only_cited_notes(evidence.only_cited), *evidence.absent)
                 draft = replace(draft, unanswered=(*draft.unanswered, *notes))
@@ -376,35 +358,13 @@ class AnswerPipeline:
             tuple(sorted(question.filter.papers or evidence.named_papers)),
         )
 
-    def _drafted(
-        self, question: str, contexts: Sequence[Context], unmet: Unmet | None
-    ) -> tuple[str, DraftAnswer, bool]:
-        key = fingerprint(
-            question,
-            [asdict(self.answerer.read(context)) for context in contexts],
-            self.answerer.identity,
-            self.settings.fingerprint(),
-            *([asdict(unmet)] if unmet else []),
-        )
-        return key, *self.drafts.once(key, lambda: self._asked(question, contexts, unmet))
-
-    def _asked(
-        self, question: str, contexts: Sequence[Context], unmet: Unmet | None
-    ) -> DraftAnswer:
-        if not has_words(question):
-            return DraftAnswer(unanswered=(NO_WORDS,))
-        if unmet is None:
-            return self.answerer.draft(question, contexts)
-        assert isinstance(self.answerer, MendingAnswerer)
-        return self.answerer.mended(question, contexts, unmet)
-
     def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt]) -> QAResult:
         missing_names = tuple(
             name
             for name in final.draft.missing_names
             if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
-        said = Said(
+        contents = AnswerContents(
             final.verified.claims,
             (*final.draft.unanswered, *not_found_notes(final.draft.missing, len(final.contexts))),
             missing_names,
@@ -415,32 +375,27 @@ class AnswerPipeline:
         cost = [
             usage for attempt in attempts for usage in (attempt.draft.usage, attempt.scoring.usage)
         ]
-        return self.result(question, said, final, cost)
+        return self.result(question, contents, final, cost)
 
     def result(
-        self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]
+        self, question: Question, contents: AnswerContents, final: Attempt, cost: Sequence[Usage]
     ) -> QAResult:
         """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft and second
         look it needed."""
-        sources = sources_of(said.claims)
+        claims = contents.claims
         result = QAResult(
             question_id=question.id,
             question=question.question,
             answer=NOT_READ if final.draft.is_unread else "",
-            claims=said.claims,
-            refused=not said.claims,
-            single_source=bool(said.claims) and n_works(said.claims) < self.settings.min_sources,
-            sources_used=sources,
-            unanswered=said.unanswered,
+            refused=not claims,
+            single_source=bool(claims) and n_works(claims) < self.settings.min_sources,
+            sources_used=sources_of(claims),
             model=self.answerer.identity,
             contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
             fingerprint=final.fingerprint,
             usage=summed(cost),
-            missing_names=said.missing_names,
             named_papers=final.named_papers,
-            left_out=said.left_out,
-            unjudged=said.unjudged,
-            nearest=said.nearest,
+            **vars(contents),
         )
         return replace(result, answer=answer_of(result))
 

@@ -6,7 +6,7 @@ the published chunks, and claims are compared with them by the same rules, in th
 the quotes, as in verification. Promises about the run are in `update`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,24 +65,19 @@ def promised(result: QAResult, asked: str, published: Published) -> QAResult:
 
 def broken(claim: Claim, asked: str, published: Published) -> LeftOut | None:
     """The first promise that a claim breaks, as a reader is told of it."""
-    for name, objection in _OBJECTIONS.items():
-        if why := objection(claim, asked, published):
-            quote = next((one.quote for one in claim.citations), "")
-            return LeftOut(claim.text, why, quote, name)
+    for name, why in _breaches(claim, asked, published):
+        quote = next((one.quote for one in claim.citations), "")
+        return LeftOut(claim.text, why, quote, name)
     return None
 
 
-def _uncited(claim: Claim, _asked: str, _published: Published) -> str:
-    return "" if claim.citations else "it has no quote"
-
-
-def _misquoted(claim: Claim, _asked: str, published: Published) -> str:
-    """Whether a chunk does not exist, belongs to another paper, or does not hold the quote where it
-    is said to.
-
-    Whatever a model wrote, the quote published is the source's own words: this holds for
-    approximate quotes too.
-    """
+def _breaches(claim: Claim, asked: str, published: Published) -> Iterator[tuple[str, str]]:
+    """The names of broken promises, and why. What follows a breach relies on the promise that was
+    broken, so only the first one counts."""
+    if not claim.citations:
+        yield "claims_cited", "it has no quote"
+    # Whatever a model wrote, the published quote is the source's own words: this holds for
+    # approximate quotes too.
     for citation in claim.citations:
         chunk = published.chunks.get(citation.chunk_id)
         if (
@@ -91,27 +86,21 @@ def _misquoted(claim: Claim, _asked: str, published: Published) -> str:
             or citation.quote != chunk.text[citation.start : citation.end]
             or not is_evidence(citation.quote, chunk.text)
         ):
-            return f'"{citation.quote[:_MAX_QUOTE_CHARS]}" does not stand in the text that it cites'
-    return ""
-
-
-def _on_other_pages(claim: Claim, _asked: str, published: Published) -> str:
+            quote = citation.quote[:_MAX_QUOTE_CHARS]
+            yield "quotes_in_source", f'"{quote}" does not stand in the text that it cites'
     for citation in claim.citations:
         chunk = published.chunks[citation.chunk_id]
         if _pages(citation) != _pages(Place.within(chunk, citation.start, citation.end)):
-            return f"it names page {citation.page_start} to {citation.page_end}, which its quote does not stand on"
-    return ""
-
-
-def _unsupported(claim: Claim, asked: str, published: Published) -> str:
-    """What verification objects to, apart from doubts, which a model that looked at the claim may
-    have overruled."""
+            pages = f"page {citation.page_start} to {citation.page_end}"
+            yield "pages_hold_quotes", f"it names {pages}, which its quote does not stand on"
+    # A doubt may have been overruled by a model that looked at the claim.
     quotes = [
         quoted_text(published.chunks[one.chunk_id], one.start, one.end, published.titles)
         for one in claim.citations
     ]
     objection = checked_claim(claim.text, quotes, asked).objection
-    return objection.why if objection and not objection.is_doubt else ""
+    if objection and not objection.is_doubt:
+        yield "numbers_agree", objection.why
 
 
 def _pages(place: Place) -> tuple[int | None, int | None, str | None]:
@@ -128,14 +117,6 @@ def _against_source_rule(result: QAResult, min_sources: int) -> str:
     return f"it does not say that {n_sources} papers support it"
 
 
-_OBJECTIONS: Mapping[str, Callable[[Claim, str, Published], str]] = {
-    "claims_cited": _uncited,
-    "quotes_in_source": _misquoted,
-    "pages_hold_quotes": _on_other_pages,
-    "numbers_agree": _unsupported,
-}
-"""Why a claim breaks the promise of that name, or an empty text; each is asked of claims that keep
-those before."""
 _ENOUGH_SOURCES = "enough_sources"
 
 

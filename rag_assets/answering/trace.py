@@ -12,7 +12,7 @@ from rag_assets.answering.verify.verification import Scoring, VerifiedClaims, n_
 from rag_assets.core.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundChunk:
     """A hit, without the text of its chunk."""
 
@@ -77,7 +77,7 @@ class Attempt:
         return n_works(self.verified.claims)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One step of an answer that takes several."""
 
@@ -156,14 +156,14 @@ class AnswerTrace:
         return next((one.scoring.unjudged for one in self.attempts if one.scoring.unjudged), "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planned:
     """The parts that a thorough answer searches for; the question itself if it asks one thing."""
 
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartBegun:
     """A part is searched, by a thorough answer."""
 
@@ -175,21 +175,21 @@ class PartBegun:
     """The text searched for in place of the part; empty the first time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Retrieved:
     """The evidence of an attempt; its draft is written next."""
 
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClaimVerified:
     """A claim that holds. No claim of a draft is shown before it is verified."""
 
     claim: Claim
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClaimDropped:
     """A claim that did not hold."""
 
@@ -198,7 +198,7 @@ class ClaimDropped:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Retrying:
     """The model is asked once more: claims that did not hold go back to it, or too few papers are
     cited and more chunks are read. Claims that follow replace those before; if none follow, those
@@ -209,7 +209,7 @@ class Retrying:
     """Claims that go back."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finished:
     """The last event."""
 

@@ -223,7 +223,7 @@ _AS_STORED = Sources({}, ())
 _RESULT = TypeAdapter(QAResult)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """Answers in the words of a style."""
 

@@ -25,7 +25,7 @@ _MOST_BLOCKS = 200
 """A first page has fewer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Profile:
     """What names a paper."""
 

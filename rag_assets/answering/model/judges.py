@@ -79,11 +79,11 @@ def quote_in_place(one: QuotedText) -> str:
 def document_of(outcome: Outcome) -> str:
     """The quotes of a claim as one text, for models trained on a document and a claim: places
     first, as headings."""
-    parts = [
-        (" > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS])
-        for one in outcome.quotes
-    ]
-    return " ".join(on_one_line(f"{place}: {quote}" if place else quote) for place, quote in parts)
+    parts = []
+    for one in outcome.quotes:
+        place, quote = " > ".join(one.place)[:MAX_FRAME_CHARS], one.quote[:MAX_QUOTE_CHARS]
+        parts.append(on_one_line(f"{place}: {quote}" if place else quote))
+    return " ".join(parts)
 
 
 def on_one_line(text: str) -> str:
@@ -143,9 +143,15 @@ class HostedJudge:
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
-        reply = self._model.ask(
-            "\n".join(_judged_claim(nth, one) for nth, one in enumerate(outcomes, start=1))
-        )
+        claims = [
+            _JUDGED_CLAIM.filled(
+                number=number,
+                claim=on_one_line(one.proposed.text),
+                quotes="\n".join(f"- {quote_in_place(quote)}" for quote in one.quotes),
+            )
+            for number, one in enumerate(outcomes, start=1)
+        ]
+        reply = self._model.ask("\n".join(claims))
         if reply.output is None and reply.fault is not None:
             raise reply.fault
         found = {one.statement: one for one in reply.output.verdicts} if reply.output else {}
@@ -156,13 +162,6 @@ class HostedJudge:
             reply.usage,
             reply.seconds,
         )
-
-
-def _judged_claim(number: int, outcome: Outcome) -> str:
-    quotes = "\n".join(f"- {quote_in_place(one)}" for one in outcome.quotes)
-    return _JUDGED_CLAIM.filled(
-        number=number, claim=on_one_line(outcome.proposed.text), quotes=quotes
-    )
 
 
 def answers_yes_or_no(name: ModelName) -> bool:
@@ -305,18 +304,14 @@ class _Classifier:
 
 
 def _probability(logits: NDArray[np.float64], labels: Mapping[str, str]) -> float:
-    if len(logits) == 1:
-        logits, nth = (
-            np.array([0.0, logits[0]]),
-            1,
-        )  # the softmax of these two is the sigmoid of the one
-    else:
-        named = [int(key) for key, label in labels.items() if label.casefold() in _SUPPORTING]
-        if not named and len(logits) != 2:
-            raise MissingModel(
-                f"No label of the judge is {' or '.join(sorted(_SUPPORTING))}: {list(labels.values())}."
-            )
-        nth = named[0] if named else 1
+    named = [int(key) for key, label in labels.items() if label.casefold() in _SUPPORTING]
+    if len(logits) == 1:  # the softmax of these two is the sigmoid of the one
+        logits, named = np.array([0.0, logits[0]]), [1]
+    if not named and len(logits) != 2:
+        raise MissingModel(
+            f"No label of the judge is {' or '.join(sorted(_SUPPORTING))}: {list(labels.values())}."
+        )
+    nth = named[0] if named else 1
     exponents = np.exp(logits - logits.max())
     return float(exponents[nth] / exponents.sum())
 
@@ -384,13 +379,12 @@ class JudgedSupport:
             (one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes])
             for one in outcomes
         ]
-        key = fingerprint(claims, self._judge.identity)
 
         def judged() -> ClaimVerdicts:
             self._pause.check()
             return self._judge.verdicts(outcomes)
 
-        return self._kept.once(key, judged)
+        return self._kept.once(fingerprint(claims, self._judge.identity), judged)
 
 
 def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
@@ -416,8 +410,5 @@ def open_judge(named: str, settings: Settings, connections: Connections) -> Clai
     if files is not None:
         return CrossEncoderJudge(named, files, settings.execution.n_workers)
     name = judge_name(named)
-    return (
-        YesOrNoJudge(name, connections)
-        if answers_yes_or_no(name)
-        else HostedJudge(name, connections)
-    )
+    judge = YesOrNoJudge if answers_yes_or_no(name) else HostedJudge
+    return judge(name, connections)

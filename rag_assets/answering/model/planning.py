@@ -33,7 +33,7 @@ _STEM_CHARS = 5
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannedPart:
     """One thing that a question asks."""
 
@@ -96,7 +96,14 @@ class RulePlanner:
         return f"rules-v{PLANNER_VERSION}"
 
     def plan(self, question: str) -> Plan:
-        parts = _parts_by_rules(question)
+        first, *others = read(question).parts
+        before = first.text.rstrip(" ?")
+        # a part that means nothing without the rest is joined to the first
+        texts = [first.text] + [
+            f"{before}, and {part.text}" if part.searched == question else part.searched
+            for part in others
+        ]
+        parts = list(dict.fromkeys(f"{text[:1].upper()}{text[1:]}" for text in texts))
         fits = len(parts) <= self._settings.max_parts
         return Plan(tuple(map(PlannedPart, parts if fits else [question])))
 
@@ -116,7 +123,8 @@ class RulePlanner:
 def is_about(part: str, question: str) -> bool:
     """Whether a part shares the beginning of a word that carries meaning with the question."""
     of_part, of_question = (
-        {word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question)
+        {word[:_STEM_CHARS] for word in _WORD.findall(text.lower()) if word not in QUESTION_WORDS}
+        for text in (part, question)
     )
     return not of_part.isdisjoint(of_question)
 
@@ -124,22 +132,6 @@ def is_about(part: str, question: str) -> bool:
 def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
     """The queries that are not empty and were not tried before, each once."""
     return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
-
-
-def _parts_by_rules(question: str) -> list[str]:
-    """The parts as they are read; one that means nothing without the rest is joined to the
-    first."""
-    first, *others = read(question).parts
-    before = first.text.rstrip(" ?")
-    whole = [
-        f"{before}, and {part.text}" if part.searched == question else part.searched
-        for part in others
-    ]
-    return list(dict.fromkeys(f"{part[:1].upper()}{part[1:]}" for part in [first.text, *whole]))
-
-
-def _meaningful(text: str) -> list[str]:
-    return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
 
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
@@ -194,10 +186,9 @@ class ModelPlanner:
             instructions=_OTHER_WORDS.filled(max_queries=MAX_QUERIES),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
-        self._plans = KeptReplies(
-            plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[])
-        )
+        kept_plans = kept.replies("plans/plans", PlanReply)
         kept_words = kept.replies("plans/other_words", OtherWordsReply)
+        self._plans = KeptReplies(plans, kept_plans, PlanReply(parts=[]))
         self._words = KeptReplies(words, kept_words, OtherWordsReply(queries=[]))
         prompts = fingerprint(plans.instructions, words.instructions, PLANNER_VERSION)
         self.identity = f"{plans.model_id} plan-{prompts[:8]}"

@@ -122,25 +122,19 @@ def missing_parts(reply: ModelReply, question: str) -> tuple[str, ...]:
     part of the question that shares most words with it, else by an empty text.
     """
     said = [*reply.missing, *(claim.text for claim in reply.claims if is_insufficient(claim.text))]
-    return tuple(
-        dict.fromkeys(_named(text, question) for text in list(_lines(said))[:_MAX_MISSING])
-    )
-
-
-def _lines(texts: list[str]) -> Iterator[str]:
-    for text in texts:
-        line = " ".join(_MARKER.sub(" ", _visible(text)).translate(_ROUND).split()).rstrip(".?!:; ")
-        if line and len(line) <= _MAX_MISSING_CHARS:
-            yield line
-
-
-def _named(part: str, question: str) -> str:
-    named = terms_of(part)
-    if named and named <= terms_of(question):
-        return part
-    shared = {one.text: len(named & terms_of(one.text)) for one in read(question).parts}
-    nearest = max(shared, key=lambda text: shared[text], default="")
-    return nearest if shared.get(nearest) else ""
+    lines = [
+        " ".join(_MARKER.sub(" ", _visible(text)).translate(_ROUND).split()).rstrip(".?!:; ")
+        for text in said
+    ]
+    parts = []
+    for line in [line for line in lines if 0 < len(line) <= _MAX_MISSING_CHARS][:_MAX_MISSING]:
+        terms = terms_of(line)
+        if not terms or not terms <= terms_of(question):
+            shared = {one.text: len(terms & terms_of(one.text)) for one in read(question).parts}
+            line = max(shared, key=lambda text: shared[text], default="")
+            line = line if shared.get(line) else ""
+        parts.append(line)
+    return tuple(dict.fromkeys(parts))
 
 
 def _visible(text: str) -> str:
@@ -213,13 +207,11 @@ def read_tolerantly(text: str) -> ModelReply | None:
     said = text.rpartition(_REASONING_ENDS)[2].encode("utf-8", "replace").decode("utf-8")
     if is_refusal(said):
         return ModelReply(claims=[])
-    readings = [
-        read for written in (_unescaped(said), _mended(said)) if (read := _read_json(written))
-    ]
-    if readings:
-        return max(
-            readings, key=lambda read: len(read.claims)
-        )  # the first if equal, as it was written
+    # commas before a closing bracket removed, quotation marks inside strings escaped
+    mended = _TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', said))
+    readings = [read for text in (said, mended) if (read := _read_json(_unescaped(text)))]
+    if readings:  # the first if equal, as it was written
+        return max(readings, key=lambda read: len(read.claims))
     claims = [] if _LOOKS_LIKE_JSON.search(said) else list(_prose_claims(said))[:_MAX_CLAIMS]
     return ModelReply(claims=claims) if claims else None
 
@@ -228,7 +220,17 @@ def _read_json(text: str) -> ModelReply | None:
     objects = [item for value in _json_values(text) for item in _objects(value)]
     with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
     replies = with_claims or [item for item in objects if isinstance(item.get("answer"), str)]
-    return (_reply(replies[-1]) if replies else None) or _loose_claims(objects)
+    if replies and (reply := _reply(replies[-1])):
+        return reply
+    # claims that stand alone: the whole ones of a reply that was cut off
+    claims = [
+        claim
+        for item in objects
+        if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None
+        and (claim := _claim(item))
+        and claim.citations
+    ][:_MAX_CLAIMS]
+    return ModelReply(claims=claims) if claims else None
 
 
 def _json_values(text: str) -> Iterator[Any]:
@@ -247,12 +249,6 @@ def _json_values(text: str) -> Iterator[Any]:
 
 def _unescaped(text: str) -> str:
     return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\", text)
-
-
-def _mended(text: str) -> str:
-    """The JSON with commas before a closing bracket removed and quotation marks inside strings
-    escaped."""
-    return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', text)))
 
 
 def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
@@ -282,17 +278,6 @@ def _reply(item: Mapping[str, Any]) -> ModelReply | None:
     return ModelReply(claims=claims, missing=_quotes(_first(item, _MISSING_KEYS)))
 
 
-def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
-    claims = [
-        claim
-        for item in objects
-        if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None
-        and (claim := _claim(item))
-        and claim.citations
-    ][:_MAX_CLAIMS]
-    return ModelReply(claims=claims) if claims else None
-
-
 def _listed_claims(listed: list[Any]) -> list[ReplyClaim]:
     plain = (next(_objects(item)) if isinstance(item, dict) else item for item in listed)
     claims = (
@@ -307,15 +292,11 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
     text = text_of(_first(item, _TEXT_KEYS))
     if not text:
         return None
-    own_quotes, own_sources = (
-        _quotes(_first(item, _QUOTE_KEYS)),
-        _numbers(_first(item, _CLAIM_SOURCE_KEYS)),
-    )
+    own_sources = _numbers(_first(item, _CLAIM_SOURCE_KEYS))
     proposed = _first(item, _CITATIONS_KEYS)
     listed = proposed if isinstance(proposed, list) else [] if proposed is None else [proposed]
-    if not listed and own_sources:
-        listed = list(own_sources)
-    quotes = own_quotes or _quoted_or_whole(text)
+    listed = listed or own_sources
+    quotes = _quotes(_first(item, _QUOTE_KEYS)) or _quoted_or_whole(text)
     citations = [
         citation for entry in listed for citation in _citations(entry, quotes, own_sources)
     ]

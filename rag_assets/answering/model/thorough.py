@@ -13,7 +13,7 @@ from time import monotonic
 
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.model.planning import PlannedPart, Planner
-from rag_assets.answering.pipeline import AnswerPipeline, Retrieve, Said
+from rag_assets.answering.pipeline import AnswerContents, AnswerPipeline, Retrieve
 from rag_assets.answering.trace import (
     PLANNER_STEPS,
     AnswerTrace,
@@ -27,7 +27,7 @@ from rag_assets.answering.trace import (
     Step,
 )
 from rag_assets.answering.verify.verification import VerifiedClaims
-from rag_assets.core.domain import Claim, Evidence, QAResult
+from rag_assets.core.domain import Claim, Evidence
 from rag_assets.core.errors import ModelFault, QuestionBudgetExhausted, RequestRejected
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ThoroughSettings
@@ -72,58 +72,43 @@ def united(
     """The trace of the whole answer. parts: all parts of the question; asked: at least one of
     them."""
     traces = [trace for one in asked for trace in one.traces]
-    used = [one.trace for one in asked]
-    claims = [claim for trace in used for claim in trace.result.claims]
-    keys = [(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims]
-    claims = _first_of_each(keys, claims)
-    final = _merged([trace.final for trace in used])
+    results = [one.trace.result for one in asked]
+    claims: dict[tuple[str, object], Claim] = {}
+    for claim in (claim for result in results for claim in result.claims):
+        claims.setdefault((" ".join(claim.text.casefold().split()), _place(claim)), claim)
+    claimed = {place for _, place in claims}
+    nearest: dict[object, Claim] = {}
+    for claim in (
+        claim
+        for result in sorted(results, key=lambda result: not result.refused)
+        for claim in result.nearest
+    ):
+        if _place(claim) not in claimed:
+            nearest.setdefault(_place(claim), claim)
+    answered = {one.part for one in asked if one.is_answered}
+    open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
+    open_parts += [part for result in results for part in result.unanswered]
+    contents = AnswerContents(
+        tuple(claims.values()),
+        tuple(dict.fromkeys(open_parts)),
+        tuple(dict.fromkeys(name for result in results for name in result.missing_names)),
+        tuple(nearest.values())[:MOST_NEAREST],
+        tuple(dict.fromkeys(one for result in results for one in result.left_out)),
+        next((result.unjudged for result in results if result.unjudged), ""),
+    )
+    final = _merged([one.trace.final for one in asked])
     cost = [trace.result.usage for trace in traces] + [
         step.usage for step in steps if step.kind in PLANNER_STEPS
     ]
-    result = pipeline.result(question, _said(parts, asked, tuple(claims)), final, cost)
+    result = pipeline.result(question, contents, final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
     retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
     return AnswerTrace(result, attempts, final, retry_k, seconds, steps=steps)
 
 
-def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
-    return list(dict(reversed(list(zip(keys, claims, strict=True)))).values())[::-1]
-
-
 def _place(claim: Claim) -> tuple[object, ...]:
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
-
-
-def _said(
-    parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]
-) -> Said:
-    results = [one.trace.result for one in asked]
-    answered = {one.part for one in asked if one.is_answered}
-    open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
-    open_parts += [part for result in results for part in result.unanswered]
-    missing_names = (name for result in results for name in result.missing_names)
-    return Said(
-        claims,
-        tuple(dict.fromkeys(open_parts)),
-        tuple(dict.fromkeys(missing_names)),
-        _nearest(results, claims),
-        tuple(dict.fromkeys(one for result in results for one in result.left_out)),
-        next((result.unjudged for result in results if result.unjudged), ""),
-    )
-
-
-def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    said = {_place(claim) for claim in claims}
-    near = [
-        claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest
-    ]
-    new = [
-        one
-        for one in _first_of_each([_place(claim) for claim in near], near)
-        if _place(one) not in said
-    ]
-    return tuple(new[:MOST_NEAREST])
 
 
 def _merged(attempts: Sequence[Attempt]) -> Attempt:
@@ -166,6 +151,7 @@ class _Work:
 
     question: Question
     retrieve: Retrieve
+    budget: Budget
     parts: tuple[PlannedPart, ...] = ()
     asked: list[TriedPart] = field(default_factory=list)
     """Parts that went through the pipeline, in order."""
@@ -206,21 +192,20 @@ class ThoroughPipeline:
             yield from self.pipeline.answer(question, retrieve)
             return
         budget = question_budget(self.settings, self.clock)
-        events = self._events(_Work(question, retrieve), budget)
+        events = self._events(_Work(question, retrieve, budget))
         while True:
-            with (
-                budget.in_force()
-            ):  # not while the caller looks at an event: its thread may do other work
+            # not while the caller looks at an event: its thread may do other work
+            with budget.in_force():
                 event = next(events, None)
             if event is None:
                 return
             yield event
 
-    def _events(self, work: _Work, budget: Budget) -> Iterator[Event]:
+    def _events(self, work: _Work) -> Iterator[Event]:
         try:
-            yield from self._ask_parts(work, budget)
-            yield from self._close_gaps(work, budget)
-            yield from self._ask_whole(work, budget)
+            yield from self._ask_parts(work)
+            yield from self._close_gaps(work)
+            yield from self._ask_whole(work)
         except QuestionBudgetExhausted as limit:
             work.steps.append(Step("stop", str(limit)))
             work.hindrance = work.hindrance or limit
@@ -230,14 +215,14 @@ class ThoroughPipeline:
             united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline)
         )
 
-    def _ask_parts(self, work: _Work, budget: Budget) -> Iterator[Event]:
+    def _ask_parts(self, work: _Work) -> Iterator[Event]:
         plan = self.planner.plan(work.question.question)
         work.parts = plan.parts
         described = tuple(part.described for part in plan.parts)
         work.steps.append(Step("plan", work.question.question, described, plan.usage))
         yield Planned(tuple(part.question for part in plan.parts))
         for number, part in enumerate(plan.parts, start=1):
-            budget.check()
+            work.budget.check()
             yield PartBegun(number, len(plan.parts), part.question)
             try:
                 enough = _ANY_SOURCE if len(plan.parts) > 1 else None
@@ -248,11 +233,11 @@ class ThoroughPipeline:
                 work.steps.append(_step(part, trace))
                 work.asked.append(TriedPart(part, trace, [trace]))
 
-    def _close_gaps(self, work: _Work, budget: Budget) -> Iterator[Event]:
+    def _close_gaps(self, work: _Work) -> Iterator[Event]:
         tried: set[str] = set()
         for _iteration in range(self.settings.max_iterations):
             for one in (one for one in work.asked if not one.is_answered):
-                budget.check()
+                work.budget.check()
                 words = self.planner.other_words(
                     one.part, one.traces[-1].final.contexts, one.searched
                 )
@@ -260,7 +245,7 @@ class ThoroughPipeline:
                     Step("other words", one.part.question, words.queries, words.usage)
                 )
                 for query in (query for query in words.queries if query not in tried):
-                    budget.check()
+                    work.budget.check()
                     tried.add(query)
                     yield from self._ask_again(work, one, query)
                     if one.is_answered:
@@ -286,11 +271,11 @@ class ThoroughPipeline:
         if not trace.result.refused:
             one.trace = trace
 
-    def _ask_whole(self, work: _Work, budget: Budget) -> Iterator[Event]:
+    def _ask_whole(self, work: _Work) -> Iterator[Event]:
         if len(work.parts) == 1 or work.is_answered or not work.asked:
             return
         whole = PlannedPart(work.question.question)
-        budget.check()
+        work.budget.check()
         yield PartBegun(1, 1, whole.question)
         trace = yield from self._asked(work, whole, work.retrieve, None)
         work.steps.append(_step(whole, trace))
@@ -307,9 +292,8 @@ class ThoroughPipeline:
             if isinstance(event, Finished):
                 yield from (ClaimVerified(claim) for claim in event.trace.result.claims)
                 return event.trace
-            if not isinstance(
-                event, (ClaimVerified, Retrying)
-            ):  # a retry would take back the claims of other parts
+            # a retry would take back the claims of other parts
+            if not isinstance(event, (ClaimVerified, Retrying)):
                 yield event
         raise TypeError("the pipeline ended without a result")
 

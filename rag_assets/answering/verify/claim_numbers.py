@@ -48,7 +48,7 @@ _UNCERTAIN = Decimal("0.1")
 """ "about half" and "about twice" are true up to a tenth."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberCheck:
     """The numbers of a claim that its quotes do not have."""
 

@@ -75,7 +75,7 @@ class NameKind(StrEnum):
     NUMBER = "number"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Name:
     """A name in a question."""
 
@@ -171,7 +171,7 @@ _MIN_MISSPELT_CHARS = 8
 """Shorter names that differ in one letter are different names: "Ireland" and "Iceland"."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MissingName:
     """A name that was not found."""
 

@@ -63,7 +63,7 @@ _DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Rea
 supported overrules them. Numbers are computed, and are not overruled."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Objection:
     """A reason not to publish a claim."""
 
@@ -77,7 +77,7 @@ class Objection:
         return self.reason in _DOUBTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckedClaim:
     """The result of the rules for one claim."""
 

@@ -75,7 +75,7 @@ _UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuotePlace:
     """The place of a quote, or of one part of it: `text[start:end]`."""
 

@@ -129,7 +129,7 @@ _PER_CENT, _YEARS = "%", "years"
 _MAX_UNIT_CHARS = 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GivenNumber:
     """A number that a claim may repeat; a number of a cell may be given in several units."""
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
+from rag_assets.answering.drafts import DraftAnswer, DraftClaim, SentenceEncoder
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
 from rag_assets.answering.verify.quote_search import QuotePlace, find_quote
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -23,6 +23,7 @@ from rag_assets.core.domain import (
     HALF_SUPPORT_FROM,
     Chunk,
     Citation,
+    CitedWork,
     Claim,
     LeftOut,
     PaperFacts,
@@ -36,7 +37,7 @@ _NO_CITATION = Objection(Reason.NO_CITATION, "no quote of it stands in the paper
 _NO_TEXT = Objection(Reason.NO_TEXT, "it says nothing")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LostCitation:
     """A citation of a draft that did not hold."""
 
@@ -44,7 +45,7 @@ class LostCitation:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """The result of verification for one claim of a draft."""
 
@@ -70,7 +71,7 @@ class Outcome:
         return LeftOut(self.proposed.text, self.objection.why, quote)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerifiedClaims:
     """The outcomes of the claims of a draft, in its order."""
 
@@ -100,13 +101,6 @@ class VerifiedClaims:
     @property
     def n_dropped_citations(self) -> int:
         return sum(len(one.lost) for one in self.outcomes)
-
-    def with_candidates(self, candidates: Sequence[Outcome]) -> "VerifiedClaims":
-        """The same with other outcomes for the candidates, in order."""
-        new = iter(candidates)
-        return VerifiedClaims(
-            tuple(one if one.claim is None else next(new) for one in self.outcomes)
-        )
 
     def with_claims(self, claims: Sequence[Claim]) -> "VerifiedClaims":
         """The same with other claims for those that hold, in order."""
@@ -140,11 +134,13 @@ def _outcome(
     quotes: dict[tuple[Chunk, QuotePlace], None] = {}
     lost: list[LostCitation] = []
     for citation in proposed.citations:
-        found = _found(citation, given)
-        if isinstance(found, Reason):
-            lost.append(LostCitation(found, citation.quote))
+        chunk = given.get(citation.chunk_id)
+        places = find_quote(citation.quote, chunk.text) if chunk else []
+        if chunk and places:
+            quotes |= dict.fromkeys((chunk, place) for place in places)
         else:
-            quotes |= dict.fromkeys(found)
+            reason = Reason.QUOTE_NOT_FOUND if chunk else Reason.SOURCE_NOT_GIVEN
+            lost.append(LostCitation(reason, citation.quote))
     if not text or not quotes:
         return Outcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
     quoted = tuple(quoted_text(chunk, place.start, place.end, titles) for chunk, place in quotes)
@@ -175,19 +171,16 @@ def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -
 
 def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Claim, ...]:
     """The claims with the names and works of the papers that they cite. papers: by id."""
-    return tuple(
-        replace(
-            claim, citations=tuple(_named(one, papers.get(one.paper_id)) for one in claim.citations)
+
+    def of_paper(citation: Citation) -> Citation:
+        if (paper := papers.get(citation.paper_id)) is None:
+            return citation
+        return replace(
+            citation, cited_as=paper.cited_as, work=paper.work, is_retracted=paper.is_retracted
         )
-        for claim in claims
-    )
 
-
-def _named(citation: Citation, paper: PaperFacts | None) -> Citation:
-    if paper is None:
-        return citation
-    return replace(
-        citation, cited_as=paper.cited_as, work=paper.work, is_retracted=paper.is_retracted
+    return tuple(
+        replace(claim, citations=tuple(map(of_paper, claim.citations))) for claim in claims
     )
 
 
@@ -201,18 +194,6 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations)
     )
-
-
-def _found(
-    proposed: DraftCitation, given: Mapping[str, Chunk]
-) -> list[tuple[Chunk, QuotePlace]] | Reason:
-    chunk = given.get(proposed.chunk_id)
-    if chunk is None:
-        return Reason.SOURCE_NOT_GIVEN
-    found = find_quote(proposed.quote, chunk.text)
-    if not found:
-        return Reason.QUOTE_NOT_FOUND
-    return [(chunk, place) for place in found]
 
 
 _N_DECIMALS = 4
@@ -255,18 +236,20 @@ def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
     """The claims with their support. A claim that the second look finds unsupported is objected to;
     one that it finds supported is published, even if the rules doubt it."""
     whys = scoring.whys or ("",) * len(scoring.supports)
-    looked = (
-        _looked_at(*one) for one in zip(verified.candidates, scoring.supports, whys, strict=True)
-    )
-    return verified.with_candidates(list(looked))
-
-
-def _looked_at(outcome: Outcome, support: Support, why: str) -> Outcome:
-    if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
-        return replace(outcome, objection=Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED))
-    is_overruled = support.judged is not None and support.judged >= FULL_SUPPORT_FROM
-    claim = outcome.claim and replace(outcome.claim, support=support)
-    return replace(outcome, claim=claim, objection=None if is_overruled else outcome.objection)
+    verdicts = zip(scoring.supports, whys, strict=True)
+    outcomes: list[Outcome] = []
+    for outcome in verified.outcomes:
+        if outcome.claim is not None:
+            support, why = next(verdicts)
+            if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
+                objection = Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED)
+                outcome = replace(outcome, objection=objection)
+            else:
+                outcome = replace(outcome, claim=replace(outcome.claim, support=support))
+            if support.judged is not None and support.judged >= FULL_SUPPORT_FROM:
+                outcome = replace(outcome, objection=None)
+        outcomes.append(outcome)
+    return VerifiedClaims(tuple(outcomes))
 
 
 class EmbeddedSupport:
@@ -288,7 +271,11 @@ class EmbeddedSupport:
         )
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
-        texts = [[claim.text, *_pieces(claim)] for claim in claims]
+        texts = []
+        for claim in claims:
+            quotes = [citation.quote for citation in claim.citations]
+            sentences = [quote[a:b] for quote in quotes for a, b in sentence_spans(quote)]
+            texts.append([claim.text, *quotes, *sentences])
         every = list(dict.fromkeys(text for some in texts for text in some))
         if not every:
             return []
@@ -300,14 +287,6 @@ class EmbeddedSupport:
             )
             for claim, *pieces in texts
         ]
-
-
-def _pieces(claim: Claim) -> list[str]:
-    quotes = [citation.quote for citation in claim.citations]
-    return [
-        *quotes,
-        *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote)),
-    ]
 
 
 _REPORTED_FROM = 0.5
@@ -322,23 +301,18 @@ def attributed(
 
     reports: by chunk id.
     """
-    return tuple(_attributed(claim, reports) for claim in claims)
 
+    def with_works(claim: Claim) -> Claim:
+        works: list[CitedWork] = []
+        for citation in claim.citations:
+            n_reported = 0
+            for report in reports.get(citation.chunk_id, ()):
+                n_chars = min(report.end, citation.end) - max(report.start, citation.start)
+                if n_chars > 0:
+                    n_reported += n_chars
+                    works += report.works
+            if n_reported <= _REPORTED_FROM * (citation.end - citation.start):
+                return replace(claim, reported=())
+        return replace(claim, reported=tuple(dict.fromkeys(works)))
 
-def _attributed(claim: Claim, reports: Mapping[str, Sequence[Report]]) -> Claim:
-    of_quotes = [
-        _reported(citation, reports.get(citation.chunk_id, ())) for citation in claim.citations
-    ]
-    works = [work for reported in of_quotes for one in reported for work in one.works]
-    return replace(claim, reported=tuple(dict.fromkeys(works)) if all(of_quotes) else ())
-
-
-def _reported(citation: Citation, reports: Sequence[Report]) -> list[Report]:
-    """The reporting sentences in a quote; none unless they are most of it."""
-    inside = {one: min(one.end, citation.end) - max(one.start, citation.start) for one in reports}
-    inside = {one: n_chars for one, n_chars in inside.items() if n_chars > 0}
-    return (
-        list(inside)
-        if sum(inside.values()) > _REPORTED_FROM * (citation.end - citation.start)
-        else []
-    )
+    return tuple(map(with_works, claims))

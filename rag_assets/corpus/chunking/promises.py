@@ -36,13 +36,8 @@ def chunk_stats(
     `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, says which papers were read from a
     fallback. Shares are of chunks, 0 to 1; null where there are no chunks.
     """
-    fell_back = dict(
-        zip(
-            parsed_index["paper_id"].to_pylist(),
-            parsed_index["used_fallback"].to_pylist(),
-            strict=True,
-        )
-    )
+    papers = parsed_index.select(["paper_id", "used_fallback"]).to_pylist()
+    fell_back = {row["paper_id"]: row["used_fallback"] for row in papers}
     columns = chunks.select(
         ["paper_id", "section_title", "source", "n_tokens", "page_start"]
     ).to_pylist()
@@ -130,9 +125,7 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
     """
     in_blocks = _block_counts(blocks)
     summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
-    in_chunks = dict(
-        zip(summed["paper_id"].to_pylist(), summed["n_own_chars_sum"].to_pylist(), strict=True)
-    )
+    in_chunks = {row["paper_id"]: row["n_own_chars_sum"] for row in summed.to_pylist()}
     parsed = index.filter(pc.equal(index["status"], "parsed")).select(
         ["paper_id", "n_source_chars", "n_dropped_running"]
     )
@@ -143,11 +136,8 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
         n_chunked = in_chunks.get(paper_id, 0)
         n_before = n_source - (counts["n_in_blocks"] + counts["n_heading"] - counts["n_title_page"])
         n_lost = max(n_before, 0) + max(counts["n_in_blocks"] - n_chunked, 0)
-        account = {
-            "n_running": paper["n_dropped_running"],
-            "n_in_chunks": n_chunked,
-            "n_lost": n_lost,
-        }
+        n_running = paper["n_dropped_running"]
+        account = {"n_running": n_running, "n_in_chunks": n_chunked, "n_lost": n_lost}
         rows.append({"paper_id": paper_id, "n_source": n_source, **counts, **account})
     return sorted(rows, key=lambda row: (-share_lost(row), row["paper_id"]))
 
@@ -174,9 +164,8 @@ def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
         name = "n_back_matter" if row["zone"] == Zone.BACK else kind
         own = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
         own[name] += row["n_chars_sum"]
-        own["n_title_page"] += (
-            row["n_chars_sum"] if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks" else 0
-        )
+        if row["zone"] == Zone.TITLE_PAGE and name == "n_in_blocks":
+            own["n_title_page"] += row["n_chars_sum"]
     return counts
 
 
@@ -227,21 +216,15 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
     """Chunks whose range in the document shares a character with a block of the back matter."""
     back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))
     ranges: dict[str, list[tuple[int, int]]] = {}
-    for paper, start, text in zip(
-        back["paper_id"].to_pylist(),
-        back["char_start"].to_pylist(),
-        back["text"].to_pylist(),
-        strict=True,
-    ):
-        ranges.setdefault(paper, []).append((start, start + len(text)))
+    for row in back.select(["paper_id", "char_start", "text"]).to_pylist():
+        start = row["char_start"]
+        ranges.setdefault(row["paper_id"], []).append((start, start + len(row["text"])))
     overlaps = [
-        any(start < back_end and back_start < end for back_start, back_end in ranges.get(paper, ()))
-        for paper, start, end in zip(
-            chunks["paper_id"].to_pylist(),
-            chunks["char_start"].to_pylist(),
-            chunks["char_end"].to_pylist(),
-            strict=True,
+        any(
+            row["char_start"] < end and start < row["char_end"]
+            for start, end in ranges.get(row["paper_id"], ())
         )
+        for row in chunks.select(["paper_id", "char_start", "char_end"]).to_pylist()
     ]
     return chunks.filter(pa.array(overlaps, pa.bool_()))
 
@@ -280,23 +263,24 @@ def broken_by_chunks(
     name."""
     if not len(chunks) and pc.any(blocks["is_indexable"]).as_py():
         yield "has text but no chunk"
-    if (n := len(outside_token_bounds(chunks, settings))) > 0:
-        yield f"has {n} chunks without a token or with more than {settings.max_tokens} (token_bounds)"
-    if (n := len(repeated_ids(chunks, "chunk_id"))) > 0:
-        yield f"has {n} chunks with the same id as another (ids_unique)"
-    if (n := len(from_back_matter(chunks, blocks))) > 0:
-        yield f"has {n} chunks that reach into its reference list (no_back_matter)"
-    if (n := len(with_half_a_page_range(chunks))) > 0:
-        yield f"has {n} chunks with only one end of their page range (pages_whole)"
+    unbounded = f"without a token or with more than {settings.max_tokens} (token_bounds)"
+    for rows, problem in (
+        (outside_token_bounds(chunks, settings), unbounded),
+        (repeated_ids(chunks, "chunk_id"), "with the same id as another (ids_unique)"),
+        (from_back_matter(chunks, blocks), "that reach into its reference list (no_back_matter)"),
+        (with_half_a_page_range(chunks), "with only one end of their page range (pages_whole)"),
+    ):
+        if len(rows):
+            yield f"has {len(rows)} chunks {problem}"
 
 
 def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
     """The promises that the passages of one paper break, as `broken_by_chunks`."""
     if not len(passages):
         yield "has chunks but no passage"
-    if (n := len(longer_than_model_reads(passages, max_tokens))) > 0:
+    if n := len(longer_than_model_reads(passages, max_tokens)):
         yield f"has {n} passages of more than the {max_tokens} tokens that the embedding model reads (fit_the_model)"
-    if (n := len(repeated_ids(passages, "passage_id"))) > 0:
+    if n := len(repeated_ids(passages, "passage_id")):
         yield f"has {n} passages with the same id as another (ids_unique)"
 
 

@@ -165,7 +165,7 @@ FORMATS: Mapping[str, Callable[[Records], str]] = {
 _MOST_AUTHORS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sources:
     """Papers as a style cites them."""
 

@@ -200,7 +200,7 @@ def _first_of(pairs: Iterable[tuple[str | None, Entry]]) -> dict[str | None, Ent
 _MOST_PROBLEMS, _LIMITS = 50, ParseLimits()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Libraries:
     """All bibliographies of a papers folder."""
 

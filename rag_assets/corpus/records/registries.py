@@ -48,7 +48,7 @@ _TYPES = {
 """Types of CSL for those of Crossref, which OpenAlex has as `type_crossref`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registered:
     """What was said of one DOI."""
 

@@ -23,7 +23,7 @@ _MAX_CHARS = 2_000
 """A longer entry is a list whose entries could not be told apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
     """One entry of a reference list."""
 
@@ -121,7 +121,7 @@ _GENITIVE = re.compile(r"[’']s?$")
 _MOST_OF_A_RANGE = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """`text[start:end]` refers to entries of the reference list."""
 
@@ -131,7 +131,7 @@ class Mention:
     """`Reference.number` of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Entry:
     """An entry of the list by its number, its words, and whether it begins with several authors."""
 

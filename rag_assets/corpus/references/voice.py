@@ -68,7 +68,7 @@ def asks_what_is_supposed(question: str) -> bool:
     return _ASKS_FOR_IT.search(question) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Said:
     """A sentence that refers to the reference list: `text[start:end]` of its block."""
 

@@ -46,7 +46,7 @@ FractionBox = tuple[float, float, float, float]
 """Left, top, right, bottom as fractions of the page as it is shown, origin top left."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PdfFile:
     """The PDF of a paper, as it was when it was looked up."""
 
@@ -57,7 +57,7 @@ class PdfFile:
     max_pages: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageImageJob:
     pdf: PdfFile
     page: int
@@ -127,7 +127,7 @@ _MAX_GAP_HEIGHTS = 2.5
 """A wider gap on a line, in heights of its characters, parts it: cells of a row, columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuoteSearch:
     pdf: PdfFile
     wordings: tuple[str, ...]

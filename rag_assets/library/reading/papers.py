@@ -78,7 +78,7 @@ class PaperState(StrEnum):
     """The paper is in the papers folder, and no run has read it yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaperSummary:
     """A paper in a list of papers."""
 
@@ -130,7 +130,7 @@ def in_order(papers: Iterable[PaperSummary], order: PaperOrder) -> list[PaperSum
     return sorted(papers, key=_SORTED_BY[order])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionSummary:
     """A section of a paper, or several short ones that were merged."""
 
@@ -144,7 +144,7 @@ class SectionSummary:
     """In reading order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaperDetails:
     """A paper and its sections, in reading order."""
 

@@ -185,7 +185,7 @@ _CONTEXT_CHARS = 300
 _PLACES_KEPT = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PagePlace:
     """The boxes to be marked on one page."""
 

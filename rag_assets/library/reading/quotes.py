@@ -40,7 +40,7 @@ class Verdict(StrEnum):
     searched."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Difference:
     """Words of the quote, and what the source has in their place; one of the two may be empty."""
 

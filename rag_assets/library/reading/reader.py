@@ -29,7 +29,7 @@ _CHUNKS_LOOKED_AT = 200
 """For the papers that have some words: those that share most of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionText:
     """A section of a paper as it is read."""
 
@@ -43,7 +43,7 @@ class SectionText:
     parts: tuple["SectionTextPart", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SectionTextPart:
     """The part of a section's text that comes from one chunk."""
 
@@ -54,7 +54,7 @@ class SectionTextPart:
     """Where it begins in the chunk: before it, the chunk repeats what an earlier one says."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuoteVerdict:
     """Whether a quote is in the corpus, and where."""
 
