@@ -239,13 +239,13 @@ def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
     verdicts = zip(scoring.supports, whys, strict=True)
     outcomes: list[Outcome] = []
     for outcome in verified.outcomes:
-        if outcome.claim is not None:
+        if (claim := outcome.claim) is not None:
             support, why = next(verdicts)
             if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
                 objection = Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED)
                 outcome = replace(outcome, objection=objection)
             else:
-                outcome = replace(outcome, claim=replace(outcome.claim, support=support))
+                outcome = replace(outcome, claim=replace(claim, support=support))
             if support.judged is not None and support.judged >= FULL_SUPPORT_FROM:
                 outcome = replace(outcome, objection=None)
         outcomes.append(outcome)
