@@ -184,7 +184,6 @@ GOATS = chunk(
     "moe2021",
     "Copper of goats fell by 9 percent in the valley. The goats grazed in the valley for a year.",
 )
-OXEN = chunk("smith2020", "Oxen with iron shoes pulled 22 percent more weight on wet roads.")
 COMPARED = (
     replace(context(SHEEP), paper=PaperFacts("FlockTrack: Following ferritin in mountain sheep")),
     replace(context(GOATS), paper=PaperFacts("Copper in valley goats")),

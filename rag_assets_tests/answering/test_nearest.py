@@ -38,8 +38,6 @@ NEAR = "The bridge over the river was closed for a whole summer."
 ANSWER = "Cracks in two girders had been found to widen with every lorry."
 PAINT = "Painters worked on the bridge over the river before that."
 TOLL = "A toll was asked of every lorry at the bridge until then."
-OTHER = "The tram line beside it stayed open all the time."
-SENTENCES = (NEAR, ANSWER, PAINT, TOLL, OTHER)
 SURE, POSSIBLE, LESS, FAR = 0.8, 0.4, 0.3, 0.05
 
 

@@ -97,7 +97,6 @@ FILES: dict[str, dict[str, Any]] = {
         }]}]}
     },
 }  # fmt: skip
-UNANSWERABLE = {"scifact", "qasper", "peerqa", "mmlongbench"}
 PAGES = {"financebench": (2,), "mmlongbench": (2,), "ohr": (2,)}
 
 

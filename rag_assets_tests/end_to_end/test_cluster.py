@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.settings import ParseLimits
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_killed_runs import (
@@ -27,12 +26,6 @@ from rag_assets_tests.end_to_end.test_killed_runs import (
 from rag_assets_tests.kept_entries import contents
 
 __all__ = ["undisturbed"]
-HOSTILE = {
-    "large.txt": b"Iron rose in all groups of sheep that were fed with it. " * 400_000,
-    "deep.tei.xml": b'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>' + b"<div>" * 100_000,
-    "picture.pdf": b"\x89PNG no paper at all",
-}
-"""Files that need too much memory, are nested too deep, or are no paper."""
 
 
 @pytest.fixture
@@ -90,31 +83,6 @@ def test_whatever_is_killed_the_next_run_ends_in_the_same_bytes(
 
     assert outcome.is_success, outcome.failures or outcome.broken
     assert_same_end(world, undisturbed)
-
-
-@pytest.mark.whole
-def test_papers_that_cannot_be_parsed_have_the_same_rows_in_both_workforces(
-    undisturbed: World, tmp_path: Path, cluster: RealCluster
-) -> None:
-    """A paper that is quarantined on one machine only would come and go with the place of the
-    run."""
-    limits = ParseLimits(max_memory_mb=200).model_dump()
-    worlds = [undisturbed.copy_to(tmp_path / name) for name in ("here", "there")]
-    for world in worlds:
-        for name, content in HOSTILE.items():
-            (world.paths.papers / name).write_bytes(content)
-
-    for world, address in zip(worlds, ("", cluster.address), strict=True):
-        world.run(
-            "parsed_index", parsing={"limits": limits}, execution={"cluster": address, "workers": 2}
-        )
-
-    here, there = (world.table(world.paths.parsed_index) for world in worlds)
-    assert here.equals(there)
-    assert here["status"].to_pylist().count("quarantined") == len(HOSTILE)
-    assert any(
-        "needed more than 200 MB of memory" in (error or "") for error in here["error"].to_pylist()
-    )
 
 
 def kill(what: str, cluster: RealCluster, run: "subprocess.Popen[bytes]") -> None:

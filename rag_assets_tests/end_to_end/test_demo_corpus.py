@@ -78,34 +78,6 @@ def test_every_paper_is_read_and_its_pages_are_proven_as_its_file_allows(demo: D
     assert {row["status"] for row in demo.papers.values()} == {"parsed"}
 
 
-def test_the_broken_tei_file_is_read_through_the_text_beside_it(demo: Demo) -> None:
-    """And the fallback is on record: a reader of the text file has no headings, tables or boxes."""
-    row = demo.papers["citation_verification"]
-
-    assert row["file_path"] == "evaluation/citation_verification.txt"
-    assert row["used_fallback"]
-    assert any("citation_verification.tei.xml" in note for note in row["notes"])
-    assert [paper_id for paper_id, other in demo.papers.items() if other["used_fallback"]] == [
-        "citation_verification"
-    ]
-
-
-def test_a_section_that_is_longer_than_a_chunk_is_cut_with_overlap(demo: Demo) -> None:
-    """The demo shows every mechanism; all other sections are short."""
-    chunks = demo.world.table(demo.world.paths.chunks).to_pylist()
-
-    first, second = (
-        chunk
-        for chunk in chunks
-        if chunk["paper_id"] == "zero_shot_retrieval" and chunk["split_sequence"]
-    )
-
-    assert (first["split_sequence"], second["split_sequence"]) == ("1/2", "2/2")
-    assert second["text"][:100] in first["text"]
-    assert second["context_before"] in first["text"]
-    assert first["context_after"] in " ".join(second["text"].split())
-
-
 def test_papers_that_find_the_opposite_are_both_quoted(demo: Demo) -> None:
     """One side alone reads as what the papers say."""
     assert {"zero_shot_retrieval", "bm25_review"} <= set(demo.answers["q17"]["sources_used"])

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from filelock import FileLock
 
-from rag_assets.core.incremental import LOCK_NAME
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCH, n_vectors, unmake_everything
 from rag_assets_tests.faces.cli.processes import DEADLINE_S, environment, wait_until
@@ -134,24 +132,3 @@ def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path
     assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
     assert left_over == []
     assert not world.paths.parsed_index.exists()
-
-
-def test_a_command_ended_while_it_waits_for_another_run_says_so(
-    built: World, tmp_path: Path
-) -> None:
-    """The wait comes before its own run, of which the history must then show nothing."""
-    world = built.copy_to(tmp_path)
-
-    with FileLock(world.paths.data / LOCK_NAME):
-        code, said, _ = ended(
-            world,
-            tmp_path,
-            "qa",
-            by=signal.SIGINT,
-            when=lambda log: "Another run is writing" in log,
-        )
-
-    assert code == 130, said
-    assert "Traceback" not in said
-    assert "Ended before parsed_index was finished. Done: nothing yet." in said
-    assert statuses(tmp_path) == []

@@ -15,7 +15,7 @@ from rag_assets.answering.trace import AnswerTrace
 from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
+from rag_assets.engine import Engine, open_engine
 from rag_assets.faces.cli.main import app
 from rag_assets.questions import NO_WORDS, Question
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
@@ -70,17 +70,6 @@ def test_everyone_who_asks_sees_the_same_contexts(
             ]
 
 
-def test_a_budget_packs_all_that_was_found(engine: Engine) -> None:
-    """Whoever compares retrieval at so many tokens would else measure the number of chunks."""
-    narrow = engine.evidence(FERRITIN, k=1)
-    wide = engine.evidence(FERRITIN, k=1, budget_tokens=10_000)
-
-    assert len(narrow.hits) == len(wide.hits) == 1
-    assert {context.paper_id for context in narrow.contexts} < {
-        context.paper_id for context in wide.contexts
-    }
-
-
 @pytest.mark.parametrize("where", ["paper:basalt", Filter.of_papers(["basalt"])])
 def test_a_filter_holds_for_everything_that_is_asked(engine: Engine, where: str | Filter) -> None:
     """An answer from a paper that was excluded is worse than a refusal."""
@@ -95,51 +84,6 @@ def test_a_filter_holds_for_everything_that_is_asked(engine: Engine, where: str 
     assert {context.paper_id for attempt in trace.attempts for context in attempt.contexts} == {
         "basalt"
     }
-
-
-def test_a_filter_narrows_that_of_the_question(engine: Engine) -> None:
-    """The papers a question file allows stay the only ones, whatever is asked of them."""
-    question = Question(id="q", question=FERRITIN, paper_ids=("basalt", "iron"))
-
-    assert {hit.chunk.paper_id for hit in engine.search(question, where="-paper:iron")} == {
-        "basalt"
-    }
-    assert engine.search(question, where="paper:ferritin") == []
-
-
-def test_an_answer_is_told_as_it_comes_about(engine: Engine) -> None:
-    """A page that shows nothing until everything is done looks broken while a model writes."""
-    events = list(engine.answer(FERRITIN))
-
-    assert isinstance(events[0], Retrieved)
-    [finished] = [event for event in events if isinstance(event, Finished)]
-    assert events[-1] is finished
-    told = [event.claim.text for event in events if isinstance(event, ClaimVerified)]
-    assert [claim.text for claim in finished.trace.result.claims] == told[
-        -len(finished.trace.result.claims) :
-    ]
-    assert finished.trace.result.left_out == ()
-
-
-def test_threads_get_the_answers_that_one_gets(
-    asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A tokenizer or an index that two threads use at once must not mix up their questions."""
-    questions = [
-        f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS
-    ]
-    alone = [engine.trace(question).result.answer for question in questions]
-    with (
-        open_engine(settings_of(asked, execution={"workers": 8})) as other,
-        ThreadPoolExecutor(8) as pool,
-    ):
-        together = [trace.result.answer for trace in pool.map(other.trace, questions)]
-        monkeypatch.setattr("rag_assets.search.indexing.chroma.EXACT_UP_TO_BYTES", 0)
-        with open_engine(settings_of(asked, execution={"workers": 8})) as with_chroma:
-            by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
-
-    assert together == alone
-    assert by_graph == alone
 
 
 def test_no_more_questions_are_worked_on_than_allowed(
@@ -171,52 +115,6 @@ def test_no_more_questions_are_worked_on_than_allowed(
         list(pool.map(lambda number: engine.search(f"{FERRITIN} {number}"), range(24)))
 
     assert max(at_once) <= 2
-
-
-def test_the_next_question_knows_a_paper_that_was_just_published(world: World) -> None:
-    """A server that has to be started again after every run will be forgotten, and answer from
-    withdrawn papers."""
-    question = "What does granite lose when it is heated?"
-    with open_engine(settings_of(world)) as engine:
-        events = engine.answer(FERRITIN)
-        next(events)
-        before = engine.trace(question).result
-        world.write_paper(
-            "granite",
-            "Granite and heat",
-            "Granite loses its water slowly when it is heated from below.",
-        )
-        assert world.run().is_success
-
-        after = engine.trace(question).result
-        *_, last = events
-
-    assert "granite" not in before.sources_used
-    assert "granite" in after.sources_used
-    assert isinstance(last, Finished)
-    assert "12%" in last.trace.result.answer, "a question under way ends on what it began with"
-
-
-@pytest.mark.skipif(
-    not Path("/proc/self/maps").exists(), reason="only Linux tells which files are mapped"
-)
-def test_a_replaced_publication_is_let_go(world: World) -> None:
-    """Mapped files of every earlier night would fill the disk of a server."""
-    with open_engine(settings_of(world)) as engine:
-        engine.search(FERRITIN)
-        world.write_paper(
-            "granite",
-            "Granite and heat",
-            "Granite loses its water slowly when it is heated from below.",
-        )
-        assert world.run().is_success
-        engine.search(FERRITIN)
-
-        mapped = Path("/proc/self/maps").read_text().splitlines()
-
-    ours = [line for line in mapped if str(world.paths.bm25.parent) in line]
-    assert ours, "tantivy maps what it searches"
-    assert not any("(deleted)" in line for line in ours)
 
 
 def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
@@ -271,15 +169,6 @@ def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_r
     world.write_questions(QUESTIONS)
     world.run()
     assert drafts.has(mine.final.fingerprint), "its chunks are still there"
-
-
-def test_a_question_may_have_several_lines(asked: World, engine: Engine) -> None:
-    """Questions are pasted from documents; a line break in one is no reason to refuse it."""
-    lines = FERRITIN.replace(" in runners", "\nin runners")
-
-    assert engine.trace(lines).result.claims == engine.trace(FERRITIN).result.claims
-    shown = CliRunner().invoke(app, ["ask", lines, "--data", str(asked.paths.data)])
-    assert (shown.exit_code, "12%" in shown.stdout) == (0, True)
 
 
 WORDLESS = ["", " \n", "---", ".", "it", "What is it?"]

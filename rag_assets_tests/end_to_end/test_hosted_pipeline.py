@@ -91,39 +91,3 @@ def test_another_model_makes_other_vectors_of_the_same_chunks(
     assert server.key not in str((changed, again))
     files = [path for path in world.paths.data.parent.rglob("*") if path.is_file()]
     assert not [path for path in files if server.key.encode() in path.read_bytes()]
-
-
-def test_a_budget_that_ends_in_the_middle_pays_for_nothing_twice(
-    server: WireServer, world: World
-) -> None:
-    """The budget is the promise that a mistake costs no more than this; the next run must not begin
-    at the front."""
-    stopped = hosted_run(world, budget_requests=2)
-    finished = hosted_run(world)
-
-    n_passages = pq.read_metadata(world.paths.passages).num_rows
-    assert not stopped.is_success
-    assert "model_access.budget_requests" in stopped.failures["embeddings"]
-    assert (
-        f"Of {n_passages} passages, {n_passages - 8} are still to be embedded"
-        in stopped.failures["embeddings"]
-    )
-    assert finished.is_success, finished.failures or finished.broken
-    assert finished.facts["embeddings"]["n_embedded"] == n_passages - 8
-    assert len(passages(server)) == len(set(passages(server)))
-
-
-def test_without_a_key_nothing_is_begun(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
-    """The last good index must stay as it is, and the message name the variable."""
-    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.chdir(world.paths.data.parent)
-    before = world.bytes_of(world.paths.data)
-
-    outcome = hosted_run(world)
-
-    assert not outcome.is_success
-    assert outcome.counts == {}
-    (run,) = world.instance.get_runs(limit=1)
-    assert "OPENAI_API_KEY" in str(world.instance.all_logs(run.run_id))
-    assert world.bytes_of(world.paths.data) == before

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pyarrow.compute as pc
 
-from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import TOPICS, World
 from rag_assets_tests.end_to_end.damage import vectors
 from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
@@ -116,40 +116,6 @@ def test_a_deleted_paper_is_gone_everywhere(world: World) -> None:
     assert_nothing_is_left_behind(world)
 
 
-def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
-    """The usual night: one new paper."""
-    world.write_paper(
-        "granite",
-        "Granite and heat",
-        "Granite loses its water slowly when it is heated from below.",
-    )
-
-    outcome = world.run()
-
-    for asset in ("parsed_index", "blocks", "chunks", "passages"):
-        assert outcome.counts[asset] == (1, 0, 0, 3), asset
-    for asset in INDEX_ASSETS:
-        added, changed, removed, unchanged = outcome.counts[asset]
-        assert added > 0, asset
-        assert (changed, removed) == (0, 0), asset
-        assert unchanged > added, asset
-    assert_nothing_is_left_behind(world)
-
-
-def test_an_edited_entry_of_a_bibliography_recomputes_its_paper_alone(world: World) -> None:
-    """A library changes daily, and what is made of a record is costly."""
-    (world.paths.papers / "library.bib").write_text(
-        "@book{ferritin, year = 2019} @book{zinc, year = 2001}"
-    )
-
-    outcome = world.run()
-
-    for asset in ("papers", "blocks", "chunks", "profiles", "passages"):
-        assert outcome.counts[asset] == (0, 1, 0, 2), asset
-    assert outcome.counts["parsed_index"] == (0, 0, 0, 3)
-    assert outcome.counts["qa"] == (0, 1, 0, 2)
-
-
 def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     """Parsing is the expensive part for PDFs and must not be repeated."""
     outcome = world.run(
@@ -166,22 +132,6 @@ def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     assert outcome.counts["chunks"] == (0, 3, 0, 0)
     assert pc.max(world.table(world.paths.chunks)["n_tokens"]).as_py() <= 240
     assert_nothing_is_left_behind(world)
-
-
-def test_another_question_file_recomputes_answers_only(world: World) -> None:
-    """Questions are tried out all day; none of the stages before may notice."""
-    changed = {"id": "q2", "question": "What happens to basalt when it is buried?"}
-    added = {"id": "q4", "question": "What kept ferritin stable in runners?"}
-    world.write_questions([QUESTIONS[0], changed, added])
-
-    outcome = world.run()
-
-    before_answers = ASSETS - {"qa", "smoke_eval"}
-    assert {asset: outcome.counts[asset][:3] for asset in before_answers} == dict.fromkeys(
-        before_answers, (0, 0, 0)
-    )
-    assert outcome.counts["qa"] == (1, 1, 1, 1)
-    assert list(world.answers()) == ["q1", "q2", "q4"]
 
 
 def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) -> None:

@@ -10,15 +10,12 @@ import logging
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
@@ -94,35 +91,6 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
     assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, (
         "only what the kill left undone"
     )
-    assert_same_end(world, undisturbed)
-
-
-@pytest.mark.whole
-def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
-    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A draft that was not closed can crash or hang whoever opens it; the vectors are kept, so a
-    new one is cheap."""
-
-    def unmade(world: World) -> None:
-        shutil.rmtree(world.paths.chroma)
-        shutil.rmtree(world.paths.data / "output")
-
-    world = killed_world(
-        undisturbed,
-        tmp_path,
-        unmade,
-        is_midway=lambda world: n_written(world.paths.chroma) >= 2,
-        is_over=lambda world: world.paths.chroma.exists(),
-    )
-    assert world.paths.chroma.with_name("chroma" + STAGED_SUFFIX).exists()
-
-    outcome = finished(world, caplog)
-
-    n_wanted = n_passages(world)
-    assert f"chroma_index: {n_wanted} of {n_wanted} passages" in caplog.messages
-    assert outcome.counts["chroma_index"] == (n_wanted, 0, 0, 0)
-    assert outcome.facts["embeddings"]["n_embedded"] == 0
     assert_same_end(world, undisturbed)
 
 
@@ -308,16 +276,6 @@ def published(world: World) -> dict[str, str]:
     return files | kept | {key: reply.hex() for key, reply in replies(world).items()}
 
 
-def n_written(folder: Path) -> int:
-    """Vectors in the draft of a Chroma index that somebody else is writing just now."""
-    database = folder.with_name(folder.name + STAGED_SUFFIX) / "chroma.sqlite3"
-    try:
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT COUNT(*) FROM embeddings").fetchone()[0])
-    except sqlite3.OperationalError:  # not there yet, without tables yet, or locked for a moment
-        return 0
-
-
 def n_vectors(world: World) -> int:
     """Vectors that are saved; the run that is to be killed may be writing just now."""
     return sum(kind.startswith("vectors ") for kind, _ in vectors(world))
@@ -326,10 +284,6 @@ def n_vectors(world: World) -> int:
 def replies(world: World) -> dict[str, bytes]:
     """Finished replies by key."""
     return contents(world.paths.kept, "answers")
-
-
-def n_passages(world: World) -> int:
-    return pq.read_metadata(world.paths.passages).num_rows
 
 
 def asset_counts(report: Path, asset: str) -> tuple[int, int]:

@@ -16,8 +16,6 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.core.settings import Paths
 from rag_assets_testing.wire import (
-    BadKey,
-    Drop,
     ProtocolName,
     Reply,
     WireServer,
@@ -165,21 +163,6 @@ def test_a_changed_paper_is_asked_about_only_where_it_was_seen(
     )
 
 
-def test_a_missing_key_is_said_before_any_work(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An hour of embedding must not end in a missing variable."""
-    use_wire_environment(monkeypatch)
-    world.write_paper(
-        "basalt", "Basalt and water", "Basalt was changed and would have to be parsed again."
-    )
-
-    outcome = run(world, "anthropic", assets=())
-
-    assert not outcome.is_success
-    assert not outcome.counts, "nothing was materialized"
-
-
 def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,124 +222,6 @@ def test_vectors_and_answers_of_a_run_share_one_budget(
     assert n_for_answers + n_for_vectors == 8
 
 
-def test_a_key_that_stops_working_keeps_what_is_done(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Keys expire at night."""
-    world.write_questions(TEN_QUESTIONS)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-
-        def model_with_an_expiring_key(request: WireRequest) -> Reply | BadKey:
-            return quoting_model(request) if len(server.requests) <= 6 else BadKey()
-
-        server.answer_by(model_with_an_expiring_key)
-        first = run(world)
-        n_sent = len(server.requests)
-        n_published = len(world.answers())
-        server.answer_by(quoting_model)
-
-        second = run(world)
-
-        assert n_sent <= 8, "one refusal for each request under way, and no more"
-        assert 0 < n_published < 10
-        assert first.facts["qa"]["n_left"] == 10 - n_published
-        assert len(world.answers()) == 10
-        assert second.facts["qa"]["n_left"] == 0
-        answered = Counter(
-            request.prompt for request in server.requests[:6] + server.requests[n_sent:]
-        )
-        assert max(answered.values()) == 1, "asked twice although answered"
-    [reason] = {row["verdict"] for row in audit(world.paths) if row["outcome"] == "left"}
-    assert reason == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
-
-
-def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A provider that is down for the night must not empty the answers of yesterday."""
-    published = world.bytes_of(world.paths.qa)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda _request: Drop())
-
-        outcome = run(world)
-
-    assert not outcome.is_success
-    assert "openai does not answer for now" in outcome.failures["qa"]
-    assert world.bytes_of(world.paths.qa) == published
-
-
-def test_a_reply_that_cannot_be_read_leaves_its_question_for_the_next_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Published as a refusal, a slip of the model would stay "the papers do not say" for ever."""
-
-    def troubled(request: WireRequest) -> Reply:
-        is_q1 = any(
-            "How much did" in text for _, text in request.messages
-        )  # also when it is asked to repair
-        return Reply("Hm, let me think ...") if is_q1 else quoting_model(request)
-
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(troubled)
-        first = run(world)
-        by_first = {
-            row["question_id"] for row in world.answers().values() if "openai" in row["model"]
-        }
-        server.answer_by(quoting_model)
-
-        second = run(world)
-
-    assert by_first == {"q2", "q3"}
-    assert "cannot be read" in first.warned["qa.all_answered"]
-    assert [outcome.facts["qa"]["n_left"] for outcome in (first, second)] == [1, 0]
-    assert not world.answers()["q1"]["refused"]
-
-
-def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a model cannot prove is not said, and the audit says how much that was."""
-
-    def inventive(request: WireRequest) -> Reply:
-        honest = json.loads(quoting_model(request).text)["claims"]
-        if not honest:
-            return reply([])
-        quote, source = honest[0]["citations"][0]["quote"], honest[0]["citations"][0]["source"]
-        return reply(
-            [
-                (quote, [(source, quote)]),
-                ("Ferritin doubled.", [(99, quote)]),
-                ("Ferritin tripled.", [(source, "Ferritin tripled overnight in all groups.")]),
-                (quote.replace("12%", "21%"), [(source, quote)]),
-            ]
-        )
-
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(inventive)
-
-        outcome = run(world)
-
-    answer = world.answers()["q1"]
-    assert [claim["text"] for claim in answer["claims"]] == [
-        answer["claims"][0]["citations"][0]["quote"]
-    ]
-    rows = audit(world.paths)[-3:]
-    [row] = [row for row in rows if row["question_id"] == "q1"]
-    counts = ("n_hallucinated_citations", "n_dropped_citations", "n_left_out_claims")
-    assert [row[name] for name in counts] == ["1", "1", "3"]
-    assert [outcome.facts["qa"][name] for name in counts] == [
-        sum(int(row[name]) for row in rows) for name in counts
-    ]
-    assert [one["claim"] for one in answer["left_out"]][:2] == [
-        "Ferritin doubled.",
-        "Ferritin tripled.",
-    ]
-
-
 def test_going_back_to_an_earlier_model_or_question_file_is_free(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,43 +249,6 @@ def reporting_model(request: WireRequest) -> Reply:
     return reply(
         [(f"One paper says: {claim['text']}", own) for claim, own in zip(said, quotes, strict=True)]
     )
-
-
-def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Answers do not wait for their judge, and are not written again for it."""
-    judging = {
-        "answering": {"model": MODELS["openai"], "judge": {"model": MODELS["google"]}},
-        "model_access": HURRIED,
-    }
-    with WireServer("openai") as writer, WireServer("google", scripts_judge=True) as judge:
-        use_wire_environment(monkeypatch, writer, judge)
-        writer.answer_by(reporting_model)
-        judge.answer_by(lambda _request: BadKey())
-        first = world.run(*ANSWERS, **judging)
-        n_written, n_refused = len(writer.requests), len(judge.requests)
-        unjudged = world.answers()
-        judge.answer_by(all_supported)
-
-        second = world.run(*ANSWERS, **judging)
-        third = world.run(*ANSWERS, **judging)
-
-        answered = [row for row in world.answers().values() if not row["refused"]]
-        assert len(writer.requests) == n_written
-        assert len(judge.requests) - n_refused == len(answered)
-    assert first.is_success
-    assert "Check GEMINI_API_KEY" in first.warned["qa.all_judged"]
-    assert "qa.all_judged" not in second.warned
-    assert {claim["support"]["judged"] for row in unjudged.values() for claim in row["claims"]} == {
-        None
-    }
-    assert [outcome.facts["qa"]["n_unjudged"] for outcome in (first, second, third)] == [
-        len(answered),
-        0,
-        0,
-    ]
-    assert {row["claims"][0]["support"]["judged"] for row in answered} == {1.0}
 
 
 def test_a_judge_of_another_provider_is_asked_once_an_answer(

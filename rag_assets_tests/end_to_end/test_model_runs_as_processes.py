@@ -6,22 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import dagster as dg
 import pytest
-from typer.testing import CliRunner
 
-from rag_assets.faces.cli import app
 from rag_assets_testing.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
 from rag_assets_testing.wire.exchange import WireRequest
-from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
+from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
-from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.rounds import first_of
 
 DEADLINE_S = 600.0
@@ -50,54 +46,6 @@ def environment(server: WireServer, home: Path) -> dict[str, str]:
         "RAG_ASSETS_MODEL_ACCESS__MAX_ATTEMPTS": "2",
         "RAG_ASSETS_MODEL_ACCESS__MAX_WAIT_S": "0.1",
     }
-
-
-def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Path) -> None:
-    """Every question asked twice is paid for twice; every question lost is an answer missing in the
-    morning."""
-    world.write_questions(TEN_QUESTIONS)
-    with WireServer("openai") as server:
-        server.answer_by(lambda request: Slow(0.2, quoting_model(request)))
-        process = subprocess.Popen(
-            command(world, "run", "--select", "qa"),
-            env=environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key},
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + DEADLINE_S
-        n_before = len(contents(world.paths.kept, "answers"))
-        while (
-            len(contents(world.paths.kept, "answers")) < n_before + 4
-            and time.monotonic() < deadline
-        ):
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        n_finished = len(contents(world.paths.kept, "answers")) - n_before
-        n_sent = len(server.requests)
-
-        done = subprocess.run(
-            command(world, "run", "--select", "qa"),
-            env=environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
-
-        assert done.returncode == 0, done.stderr
-        n_all = len({request.prompt for request in server.requests})
-        asked_again = Counter(request.prompt for request in server.requests)
-    assert 4 <= n_finished < n_all, "a run that was over, or had not begun, would prove nothing"
-    assert len(world.answers()) == 10
-    assert {Prompt.of(request).question for request in server.requests} == {
-        q["question"] for q in TEN_QUESTIONS
-    }
-    assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, (
-        "only what was under way"
-    )
 
 
 @pytest.mark.parametrize(
@@ -198,23 +146,3 @@ def test_the_key_reaches_no_file_and_no_output(
     assert provider in output, "nothing was reported"
     assert not [path.name for path in written if fragment.encode() in path.read_bytes()]
     assert fragment not in output
-
-
-def test_chunks_are_made_without_the_key_that_answers_need(world: World, tmp_path: Path) -> None:
-    """Who only wants chunks must not be asked for a key."""
-    with WireServer("openai") as server:
-        variables: dict[str, str | None] = dict(environment(server, tmp_path / "home"))
-        variables |= {"OPENAI_BASE_URL": None, "OPENAI_API_KEY": None}
-        chunks, answers = (
-            CliRunner().invoke(
-                app, ["run", "--select", select, "--data", str(world.paths.data)], env=variables
-            )
-            for select in ("+chunks", "qa")
-        )
-
-    assert chunks.exit_code == 0, chunks.stderr
-    assert answers.exit_code == 1
-    assert (
-        "Models of openai need a key. Set OPENAI_API_KEY in the environment or in .env"
-        in answers.stderr
-    )

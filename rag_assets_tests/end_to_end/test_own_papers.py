@@ -54,44 +54,6 @@ def test_own_papers_beside_the_demos_leave_its_questions_judged(labelled: World)
     assert outcomes(labelled) == dict.fromkeys(["q1", "q2", "q3"], "right")
 
 
-def test_questions_without_labels_are_answered_and_not_judged(world: World) -> None:
-    """A refusal of such a question is no mistake; counted as one, every nightly run would fail."""
-    world.write_questions(
-        [
-            {"id": "m1", "question": "Where does basalt take up water?"},
-            {"id": "m2", "question": "Who composed the opera about the queen?"},
-        ]
-    )
-
-    outcome = world.run(evaluation={})
-
-    assert outcome.is_success, outcome.broken or outcome.failures
-    assert {name: row["refused"] for name, row in world.answers().items()} == {
-        "m1": False,
-        "m2": True,
-    }
-    assert outcomes(world) == {"m1": "unlabelled", "m2": "unlabelled"}
-    assert not outcome.warned.keys() & {"smoke_eval.questions_right", "smoke_eval.questions_judged"}
-
-
-def test_without_questions_nothing_fails_and_the_skipped_assets_say_why(world: World) -> None:
-    """Papers come first; an error after hours of indexing reads as if all had been lost."""
-    questions = world.paths.questions / "smoke.jsonl"
-    text = questions.read_text()
-    questions.unlink()
-
-    outcome = world.run()
-
-    assert outcome.is_success, outcome.failures
-    assert {"qa", "smoke_eval"}.isdisjoint(outcome.counts)
-    assert "index_meta" in outcome.counts
-    assert not world.paths.qa.exists(), (
-        "answers to deleted questions, of papers that may be deleted"
-    )
-    questions.write_text(text)
-    assert world.run().counts["qa"] == (3, 0, 0, 0), "and they come back with the questions"
-
-
 def test_a_question_file_that_was_named_and_is_missing_stops_the_run_before_its_first_asset(
     world: World,
 ) -> None:

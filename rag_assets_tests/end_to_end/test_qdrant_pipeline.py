@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.core.errors import InvalidSettings, StoreUnavailable
+from rag_assets.core.errors import StoreUnavailable
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import open_engine
 from rag_assets.faces.cli.main import app
@@ -56,32 +56,6 @@ def test_qdrant_gives_the_answers_that_chroma_gives(
         }
 
 
-@pytest.mark.parametrize("place", ["server", "embedded"])
-def test_an_open_engine_answers_from_what_was_published_meanwhile(
-    place: str, built: World, tmp_path: Path, server: QdrantServer
-) -> None:
-    """An engine that goes on with what it opened would answer from deleted papers until it is
-    restarted."""
-    world, url = built.copy_to(tmp_path), server.url if place == "server" else ""
-    assert world.run(indexing=qdrant(url)).is_success
-    with open_engine(settings_of(world, url)) as engine:
-        before = engine.search("How does granite lose its water?")
-        world.write_paper(
-            "granite",
-            "Granite and heat",
-            "Granite loses its water slowly when it is heated from below.",
-        )
-
-        outcome = world.run(indexing=qdrant(url))
-
-        assert outcome.is_success, outcome.failures
-        after = engine.search("How does granite lose its water?")
-
-    assert "granite" not in {hit.chunk.paper_id for hit in before}
-    assert after[0].chunk.paper_id == "granite"
-    assert after[0].dense_score is not None
-
-
 def test_a_question_to_a_server_that_is_down_names_the_remedy(built: World, tmp_path: Path) -> None:
     """Answers by words alone would silently take the place of better ones."""
     world = built.copy_to(tmp_path)
@@ -101,43 +75,6 @@ def test_a_question_to_a_server_that_is_down_names_the_remedy(built: World, tmp_
     assert "Start it, or correct" in asked.output
     assert not world.run(indexing=qdrant(server.url)).is_success
     assert world.paths.qa.read_bytes() == published
-
-
-def test_a_fusion_by_the_server_answers_with_the_scores_of_both_kinds(
-    built: World, tmp_path: Path, server: QdrantServer
-) -> None:
-    """Rerankers, bands and the hits that people read need to know by what a passage was found."""
-    world = built.copy_to(tmp_path)
-    store = qdrant(server.url)
-    fusion = {"fusion": "server_rrf"}
-
-    outcome = world.run(indexing=store, retrieval=fusion)
-
-    assert outcome.is_success, outcome.failures
-    assert "12%" in world.answers()["q1"]["answer"]
-    with open_engine(
-        load_settings(
-            {"data_dir": str(world.paths.data), **TOKENIZER, "indexing": store, "retrieval": fusion}
-        )
-    ) as engine:
-        best = engine.search(FERRITIN)[0]
-    assert best.chunk.paper_id == "ferritin"
-    assert best.dense_score is not None
-    assert best.lexical_score is not None
-    assert 0.5 < best.score <= 1.0
-
-
-def test_a_fusion_by_a_server_that_is_not_there_is_refused(built: World) -> None:
-    """Chroma and the word index cannot do it."""
-    settings = load_settings(
-        {"data_dir": str(built.paths.data), **TOKENIZER, "retrieval": {"fusion": "server_dbsf"}}
-    )
-
-    with (
-        open_engine(settings) as engine,
-        pytest.raises(InvalidSettings, match="names a fusion by Qdrant"),
-    ):
-        engine.search(FERRITIN)
 
 
 def test_a_sparse_model_finds_what_a_synonym_says_and_embeds_a_text_once(
@@ -164,15 +101,3 @@ def test_a_sparse_model_finds_what_a_synonym_says_and_embeds_a_text_once(
     ) as engine:
         found = engine.search("volcanic")
     assert found[0].chunk.paper_id == "basalt"
-
-
-def test_a_sparse_model_that_nothing_searches_ends_the_run_before_its_first_asset(
-    built: World, tmp_path: Path
-) -> None:
-    """Not after an hour of embedding."""
-    world = built.copy_to(tmp_path)
-
-    outcome = world.run(embedding={"sparse_model": MODEL})
-
-    assert not outcome.is_success
-    assert not outcome.counts

@@ -10,7 +10,6 @@ from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
 from rag_assets.pipeline.assets import resources
 from rag_assets.search.embedding import work as embedding_work
 from rag_assets.search.indexing.stores import published_indexes
-from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES
 from rag_assets_testing.in_place import InPlace
 from rag_assets_testing.world import World
 
@@ -74,22 +73,6 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     assert "chunks.none_quarantined" not in mended.warned
     assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
     assert status_facts(settings_of(world))["papers_quarantined"] == 0
-
-
-def test_a_tei_with_a_page_beyond_its_document_holds_up_no_other_paper(world: World) -> None:
-    """One footnote with a wrong page withheld the corpus."""
-    (world.paths.papers / "iron.tei.xml").write_text(TEI_BEYOND_ITS_PAGES, "utf-8")
-
-    outcome = world.run()
-
-    assert outcome.is_success, outcome.failures or outcome.broken
-    assert papers_in(world) == [{"basalt", "ferritin"}] * 2
-    (file,) = quarantined_files(settings_of(world))
-    assert file["file"] == "iron.tei.xml"
-    assert (
-        "puts a text on page 9, but the document has 2 pages (pages_within_document)"
-        in file["reason"]
-    )
 
 
 def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run(

@@ -72,12 +72,3 @@ def test_the_name_of_a_paper_chooses_the_paper_and_is_no_content(
         names, expected
     )
     assert engine.trace(asked.format(names[0])).result.named_papers == ("ferritin",)
-
-
-def test_a_paper_that_a_filter_leaves_out_is_not_searched_for_its_name(engine: Engine) -> None:
-    """Nothing at all could be found, though the filter lets papers through."""
-    found = engine.evidence(
-        'Where is water taken up in "Ferritin in athletes"?', where="paper:basalt"
-    )
-
-    assert {context.paper_id for context in found.contexts} == {"basalt"}

@@ -1,12 +1,7 @@
 """Reports whose run is killed, whose model fails, or whose promises are broken on purpose."""
 
-import signal
-import subprocess
-import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,77 +9,16 @@ import pytest
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
 from rag_assets.reports.templates import ReportPlan
-from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire import RateLimited, Reply, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.test_model_runs_as_processes import (
-    DEADLINE_S,
-    command,
-    environment,
-)
 from rag_assets_tests.end_to_end.test_reports import (
     TEMPLATE,
     run_with_model,
     write_template,
     written,
 )
-from rag_assets_tests.kept_entries import contents
-
-MANY = "# Many\n\n" + "".join(
-    f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8)
-)
-
-
-@pytest.mark.whole
-def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path: Path) -> None:
-    """Each section asked twice is paid for twice; one that is lost is missing in the morning."""
-    write_template(world, MANY, "many")
-    (world.paths.questions / "smoke.jsonl").unlink()
-    with WireServer("openai") as server:
-        server.answer_by(lambda request: Slow(0.2, quoting_model(request)))
-        variables = environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key}
-        process = subprocess.Popen(
-            command(world, "run", "--select", "reports"),
-            env=variables,
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + DEADLINE_S
-        n_before = len(contents(world.paths.kept, "answers"))
-        while (
-            len(contents(world.paths.kept, "answers")) < n_before + 3
-            and time.monotonic() < deadline
-        ):
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        n_finished = len(contents(world.paths.kept, "answers")) - n_before
-        n_sent = len(server.requests)
-        assert not (world.paths.reports / "many.md").exists()
-
-        done = subprocess.run(
-            command(world, "run", "--select", "reports"),
-            env=variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
-
-        asked = Counter(request.prompt for request in server.requests)
-    assert done.returncode == 0, done.stderr
-    assert 3 <= n_finished < len(asked), (
-        "a run that was over, or had not begun, would prove nothing"
-    )
-    assert sum(count - 1 for count in asked.values()) == n_sent - n_finished, (
-        "only what was under way"
-    )
-    assert [line for line in written(world, "many").splitlines() if line.startswith("## Part")] == [
-        f"## Part {n}" for n in range(8)
-    ]
 
 
 @pytest.mark.parametrize("fault", [RateLimited(), Reply("no JSON at all")])

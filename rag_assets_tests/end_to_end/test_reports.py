@@ -2,17 +2,14 @@
 asked again."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.faces.cli import app
-from rag_assets_testing.wire import Status, WireServer, use_wire_environment
+from rag_assets_testing.wire import WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
 from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
@@ -108,22 +105,6 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
     assert outcome.counts["reports"] == (3, 0, 0, 0)
 
 
-def test_the_references_of_a_report_are_the_papers_it_shows(world: World) -> None:
-    """An answer may hold claims that the report leaves out; its list of references must not name
-    their papers."""
-    settings = "```toml\nlength = 1\n```"
-    asks = "- How much did ferritin fall in runners, and where does basalt take up water?"
-    write_template(world, f"# Both\n\n## First\n\n{settings}\n\n{asks}\n")
-    assert world.run("reports").is_success
-    assert rows(world)["first/1"]["sources_used"] == ["ferritin", "basalt"]
-
-    called = CliRunner().invoke(
-        app, ["cite", "review", "--style", "ris", "--data", str(world.paths.data)]
-    )
-
-    assert re.findall(r"^ID  - (.*)", called.stdout, re.MULTILINE) == ["ferritin"], called.output
-
-
 def test_an_unchanged_run_writes_no_byte_and_asks_nothing(
     reported: World, model: WireServer
 ) -> None:
@@ -192,61 +173,12 @@ def test_guidance_of_one_section_leaves_the_others_alone(
     assert outcome.counts["reports"] == (0, 1, 0, 2)
 
 
-def test_a_heading_of_another_section_asks_for_no_other_section(
-    reported: World, model: WireServer
-) -> None:
-    """A renamed, added or deleted heading would have the whole report paid for again."""
-    n_before = len(model.requests)
-    write_template(reported, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
-
-    outcome = run_with_model(reported, "reports")
-
-    parts = {
-        line
-        for request in model.requests[n_before:]
-        for line in request.prompt.splitlines()
-        if "part:" in line
-    }
-    assert parts == {"This part: Studies next to each other"}
-    assert outcome.facts["reports"]["sections_written"] == "review/studies-next-to-each-other"
-
-
 def test_a_model_is_shown_the_outline(reported: World, model: WireServer) -> None:
     """Sections that know nothing of each other repeat each other."""
     prompts = [request.prompt for request in model.requests if "This part: Rocks" in request.prompt]
 
     assert prompts
     assert all("Runners and rocks" in prompt and "- Side by side" in prompt for prompt in prompts)
-
-
-def test_a_provider_that_is_down_leaves_the_published_sections(
-    reported: World, model: WireServer
-) -> None:
-    """A failing night would empty the report."""
-    before = written(reported)
-    model.answer_by(lambda _request: Status(503))
-    write_template(reported, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
-
-    outcome = run_with_model(reported, "reports")
-
-    assert "reports.all_answered" in outcome.warned
-    assert before.partition("## Rocks")[0] == written(reported).partition("## Rocks")[0]
-
-
-def test_a_template_that_cannot_be_used_stops_no_other(world: World) -> None:
-    """One slip in one template, and no report would be written."""
-    write_template(world)
-    write_template(world, "# Other\n## Rocks\nWhere does basalt take up water?\n", "other")
-    world.run("reports")
-    write_template(world, "no title\n")
-    before = written(world)
-
-    outcome = world.run("reports")
-
-    assert outcome.is_success
-    assert "line 1: a template begins with its title" in outcome.warned["reports.templates_usable"]
-    assert written(world) == before
-    assert "cracks" in written(world, "other")
 
 
 def test_a_deleted_template_takes_its_report_along(world: World) -> None:

@@ -2,26 +2,15 @@
 
 import csv
 import json
-import signal
-import subprocess
-import time
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets_testing.wire import Reply, Slow, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.test_model_runs_as_processes import (
-    DEADLINE_S,
-    command,
-    environment,
-)
-from rag_assets_tests.kept_entries import contents
 
 COMPOUND = "How much did ferritin fall in runners within a month, and what does basalt take up along the cracks?"
 PARTS = (
@@ -80,57 +69,3 @@ def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing
         steps = {row["question_id"]: row["steps"] for row in csv.DictReader(file)}
     assert steps["q"].split("; ")[:3] == ["plan", "answer", "answer"]
     assert "other words" in steps["r"], "what nothing answered was searched for again"
-
-
-def n_kept(world: World) -> int:
-    return sum(
-        len(contents(world.paths.kept, kind))
-        for kind in ("answers", "plans/plans", "plans/other_words")
-    )
-
-
-@pytest.mark.whole
-def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(
-    world: World, tmp_path: Path
-) -> None:
-    """Plan, parts and other words are paid for one by one; a kill between them must lose only what
-    is under way."""
-    world.write_questions([{"id": "q", "question": COMPOUND}])
-    arguments = ["run", "--select", "qa", "--set", "answering.effort=thorough"]
-    n_before = n_kept(world)
-    with WireServer("openai") as server:
-        server.answer_by(lambda request: Slow(0.5, planning_model(request)))
-        variables = environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key}
-        killed = subprocess.Popen(
-            command(world, *arguments),
-            env=variables,
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + DEADLINE_S
-        while (
-            len(server.requests) < 3 and time.monotonic() < deadline
-        ):  # the plan and a part are done
-            time.sleep(0.02)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        n_finished = n_kept(world) - n_before
-
-        done = subprocess.run(
-            command(world, *arguments),
-            env=variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
-
-        assert done.returncode == 0, done.stderr
-        asked = Counter(request.prompt for request in server.requests)
-    assert 2 <= n_finished < len(asked), (
-        "a run that was over, or had not begun, would prove nothing"
-    )
-    assert sum(count - 1 for count in asked.values()) <= 1, "only what was under way"
-    assert world.answers()["q"]["unanswered"] == []

@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.core import paper_drafts, table_files
+from rag_assets.core import paper_drafts
 from rag_assets.core.errors import BusyDataFolder
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
@@ -171,44 +171,6 @@ def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
     assert str(world.paths.chunks) in str(failure.step_failure_data.user_failure_data)
     assert schedule.job_name == "verify"
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
-
-
-def test_an_unchanged_run_reads_no_large_table(
-    sharded: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It grew with the corpus: half a minute each night for ten thousand papers, when nothing
-    happened."""
-    read = table_files.columns_of
-    opened: set[str] = set()
-
-    def noted(file: object, schema: object, columns: list[str]) -> object:
-        opened.update(columns)
-        return read(file, schema, columns)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(table_files, "columns_of", noted)
-
-    assert sharded.run().is_success
-    assert not {"passage_id", "n_tokens", "ordinal", "mentions", "page_words"} & opened
-
-
-def test_an_edit_ends_as_a_fresh_build_over_folders(sharded: World, tmp_path: Path) -> None:
-    """What is left of an edited or deleted paper would be cited."""
-    sharded.write_paper("iron", "Iron and endurance", "Iron supplements did nothing for runners.")
-    (sharded.paths.papers / "basalt.tei.xml").unlink()
-    edited = sharded.run()
-    fresh = World(tmp_path / "fresh")
-    fresh.use_models(sharded.paths.models)
-    for place in (sharded.paths.papers, sharded.paths.questions):
-        for file in place.iterdir():
-            (fresh.paths.data / place.name / file.name).write_bytes(file.read_bytes())
-    built = fresh.run()
-
-    tables = ("parsed_index", "records", "blocks", "chunks", "passages", "profiles", "references")
-    assert edited.is_success
-    assert built.is_success
-    assert sharded.bytes_of(*(getattr(sharded.paths, name) for name in tables)) == fresh.bytes_of(
-        *(getattr(fresh.paths, name) for name in tables)
-    )
 
 
 def test_a_file_that_the_disk_cannot_read_is_named_beside_the_others(

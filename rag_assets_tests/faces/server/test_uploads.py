@@ -20,7 +20,6 @@ FACT = "Kelp forests lost 40% of their canopy in three summers of warm water."
 PAPER = (
     f"Kelp and warm water\n\n1 Results\n\n{FACT} The loss was greatest near the surface.\n".encode()
 )
-TEI = b'<TEI xmlns="http://www.tei-c.org/ns/1.0"/>'
 QUESTION = "How much of their canopy did kelp forests lose?"
 DEADLINE_S = 240.0
 

@@ -19,7 +19,6 @@ from typing import Any
 from qdrant_client import QdrantClient, models
 
 Reply = tuple[int, Any]
-_OPTIONS = {"optimizer_status": "ok"}
 
 
 @dataclass
