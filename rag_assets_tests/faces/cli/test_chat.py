@@ -11,13 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rag_assets.answering.drafts import WITHHELD
 from rag_assets.faces.cli import app
 from rag_assets.questions.conversations import Conversations
 from rag_assets_testing.world import QUESTIONS, World
-from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 from rag_assets_tests.faces.cli.processes import COMMAND, environment
-from rag_assets_tests.faces.server.test_withheld import WHY, with_another_number
 
 FERRITIN = QUESTIONS[0]["question"]
 FOLLOW_UP = "What was compared in that paper?"
@@ -50,42 +47,6 @@ def test_a_conversation_goes_on_under_its_name(world: World) -> None:
         (FOLLOW_UP, ("ferritin",)),
         ("And in that paper?", ("ferritin",)),
     ]
-
-
-def test_what_was_read_is_kept_with_an_answer(world: World) -> None:
-    """The page opens the conversation later, and shows below each answer what it was made from."""
-    chat(world, f"{FERRITIN}\n", "runs")
-
-    with Conversations(world.paths.conversations) as kept:
-        ((first, *_),) = [turn.contexts for turn in kept.last_turns("runs", 1)]
-    assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
-
-
-def test_a_withheld_answer_is_told_in_words_and_its_turn_stays(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A judgement of ours that ends as an error costs the conversation, not only the answer."""
-    sabotage_answers(monkeypatch, with_another_number)
-
-    result = chat(world, f"{FERRITIN}\n{FOLLOW_UP}\n", "runs")
-
-    told = " ".join(result.stdout.split())
-    assert (result.exit_code, "Error" in result.stderr) == (0, False), result.stderr
-    assert WITHHELD in told
-    assert WHY in told
-    assert [question for question, _ in asked_in(world, "runs")] == [FERRITIN, FOLLOW_UP]
-    with Conversations(world.paths.conversations) as kept:
-        first = kept.last_turns("runs", 2)[0]
-    assert (first.answer["withheld"], first.dropped[0]["reason"]) == (True, "numbers_agree")
-
-
-def test_a_follow_up_needs_no_words_of_its_own(world: World) -> None:
-    """The first line on the screen offers it: a question that is refused then looks like a
-    fault."""
-    result = chat(world, f"{FERRITIN}\nWhy?\n")
-
-    assert result.exit_code == 0, result.stderr
-    assert f"Why? ({FERRITIN.rstrip('?')})" in " ".join(result.stdout.split())
 
 
 def test_one_bad_line_of_a_pipe_ends_nothing_and_is_told(world: World) -> None:

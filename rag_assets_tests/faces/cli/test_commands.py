@@ -2,7 +2,6 @@
 what it leaves."""
 
 import json
-import logging
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,6 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rag_assets.faces.cli import app
-from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
 
@@ -168,17 +166,6 @@ def test_the_version_is_told(empty: CommandLine) -> None:
     assert (result.exit_code, result.stdout) == (0, f"rag-assets {version('rag_assets')}\n")
 
 
-def test_a_shell_can_complete_the_commands(empty: CommandLine) -> None:
-    """Typer writes the script; it must be offered."""
-    result = empty(
-        "--show-completion",
-        env={"SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-    )
-
-    assert "--install-completion" in empty("--help").stdout
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-
-
 def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(
     made: tuple[CommandLine, Result],
 ) -> None:
@@ -245,18 +232,7 @@ def test_each_step_materializes_what_it_names(
     assert {one["asset"] for one in report["assets"]} == assets
 
 
-def test_settings_of_one_run_reach_it(rag_assets: CommandLine) -> None:
-    """--set wins over file and environment."""
-    result = rag_assets(
-        "chunk", "--set", "chunking.max_tokens=240", "--set", "chunking.target_tokens=200", "--json"
-    )
-
-    facts = {one["asset"]: one["facts"] for one in json.loads(result.stdout)["assets"]}
-    assert facts["chunks"]["n_changed"] == 3
-    assert facts["chunks"]["n_tokens_max"] <= 240
-
-
-@pytest.mark.parametrize("command", ["run", "chunk", "index build", "qa", "ask", "retrieve"])
+@pytest.mark.parametrize("command", ["run", "ask"])
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -274,7 +250,7 @@ def test_a_wrong_setting_is_refused_before_anything_runs(
     empty: CommandLine, command: str, value: str, problem: str
 ) -> None:
     """A typo that is passed over in silence is found after a night of embedding."""
-    question = ["Which birds?"] if command in {"ask", "retrieve"} else []
+    question = ["Which birds?"] if command == "ask" else []
 
     result = empty(*command.split(), *question, "--set", value)
 
@@ -367,24 +343,14 @@ def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandL
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["retrieve"],
         ["retrieve", "Which birds?", "--questions", "q.jsonl", "--out", "hits.jsonl"],
-        ["retrieve", "--questions", "q.jsonl"],
         ["retrieve", "Which birds?", "--out", "hits.jsonl"],
-        ["retrieve", "Which birds?", "-k", "0"],
-        ["retrieve", "Which birds?", "--budget", "0"],
         ["retrieve", "Which birds?", "--where", "sction:results"],
         ["ask", "Which birds?", "--where", ""],
         ["ask", "Which birds?", "-k", "0"],
-        ["ask", "Which birds?", "--hybrid-weight", "1.1"],
-        ["ask"],
         ["ask", " "],
-        ["retrieve", ""],
         ["run", "--select", "chunkz"],
-        ["run", "--select", "chunks++("],
         ["run", "--sellect", "chunks"],
-        ["ui", "--port", "0"],
-        ["chunks"],
     ],
     ids=" ".join,
 )
@@ -395,30 +361,6 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "Usage: " in result.stderr
-
-
-@pytest.mark.parametrize("command", ["run", "qa"])
-def test_an_unknown_style_of_citing_is_told_before_the_work(
-    empty: CommandLine, command: str
-) -> None:
-    """It was told when the answers were to be shown, hours after the start."""
-    result = empty(command, "--set", "answering.citation_style=nowhere")
-
-    assert result.exit_code == 2
-    told = " ".join(result.stderr.split())
-    assert "answering.citation_style: Input should be 'author-year' or 'numeric'" in told
-    assert not (empty.data / "cache").exists()
-
-
-def test_a_configuration_that_cannot_be_used_is_no_wrong_usage(empty: CommandLine) -> None:
-    """It was told as a wrong --select, which was not given."""
-    (empty.root / "home").mkdir()
-    (empty.root / "home" / "dagster.yaml").write_text("telemetry: [")
-
-    result = empty("run")
-
-    assert result.exit_code == 1
-    assert "Error: Dagster cannot use" in result.stderr
 
 
 def test_questions_of_another_file_are_answered_beside_the_published_answers(
@@ -495,34 +437,6 @@ def test_answers_to_another_file_that_fail_are_a_failed_run_of_dagster(
     assert newest.tags["rag_assets/started_by"] == "rag-assets qa"
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "holds no question"),
-        (
-            '{"id": "m1", "qestion": "Which birds?"}',
-            "line 1: question: Field required; qestion: there is no such key; perhaps question is meant",
-        ),
-        (None, "does not exist"),
-    ],
-)
-def test_a_question_file_is_looked_at_before_any_work(
-    empty: CommandLine, content: str | None, problem: str
-) -> None:
-    """After an hour of embedding is too late to hear of a typo."""
-    mine = empty.root / "mine.jsonl"
-    if content is not None:
-        mine.write_text(content)
-
-    result = empty("qa", "--questions", str(mine))
-
-    assert_our_error(result, problem)
-    assert not (empty.data / "cache").exists()
-    with dg.DagsterInstance.from_config(str(empty.root / "home")) as instance:
-        (run,) = instance.get_runs()
-    assert (run.status.value, run.tags["rag_assets/started_by"]) == ("FAILURE", "rag-assets qa")
-
-
 def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: CommandLine) -> None:
     """New users have papers before they have questions; an error at the end of a long run reads as
     a failure."""
@@ -542,31 +456,6 @@ def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: C
     assert not (rag_assets.data / "output" / "qa.jsonl").exists(), (
         "answers to questions that nobody asks any more"
     )
-
-
-def test_one_question_brings_its_hits_as_json(read_only: CommandLine) -> None:
-    """The format other programs read, from one call."""
-    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2", "--json")
-
-    assert result.exit_code == 0, result.stderr
-    record = json.loads(result.stdout)
-    assert [list(hit) for hit in record["hits"]] == [HIT_KEYS] * 2
-    assert record["hits"][0]["paper_id"] == "ferritin"
-    assert "12%" in record["hits"][0]["passage"]
-
-
-def test_one_question_brings_its_hits_as_a_text(read_only: CommandLine) -> None:
-    """And for people."""
-    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2")
-
-    assert result.exit_code == 0, result.stderr
-    shown = " ".join(result.stdout.split())
-    assert "Ferritin fell" in shown
-    assert re.search(
-        r"(strong|partial|weak) search match, score [01]\.\d{3}, similarity 0\.\d{3}$", shown
-    )
-    assert "query 1" not in shown, "one question is one query"
-    assert re.search(r"Ferritin in athletes, pp?\. \d(-\d)? \[ferritin\]", shown)
 
 
 def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_path: Path) -> None:
@@ -640,22 +529,6 @@ def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("flags", "papers"),
-    [
-        (["--paper", "basalt", "--paper", "iron"], ["basalt", "iron"]),
-        (["--where", "paper:basalt,iron -paper:iron"], ["basalt"]),
-        (["--where", "section:appendix"], []),
-    ],
-    ids=" ".join,
-)
-def test_a_search_finds_what_its_filter_lets_through(
-    read_only: CommandLine, flags: list[str], papers: list[str]
-) -> None:
-    """Who asks about one paper must not read another one's numbers."""
-    assert sorted({hit["paper_id"] for hit in hits(read_only, *flags)}) == papers
-
-
 def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLine) -> None:
     """And the retry for a second paper must not leave the filter."""
     kept = "How was ferritin kept stable in runners within a month?"
@@ -715,31 +588,6 @@ def test_a_wrong_option_is_told_by_the_name_that_was_typed(
     assert_wrong_usage(empty(*arguments), problem)
 
 
-def test_the_number_of_chunks_is_the_one_asked_for(read_only: CommandLine) -> None:
-    """One chunk is what a pipe reads, twenty is what a doubtful reader wants."""
-    no_retry = ["--set", "answering.min_sources=1"]
-    few, many = (
-        json.loads(read_only("ask", FERRITIN, "-k", k, "--json", *no_retry).stdout)
-        for k in ("1", "3")
-    )
-
-    assert len(hits(read_only, "-k", "1")) == 1
-    assert len(few["contexts"]) < len(many["contexts"])
-
-
-def test_words_and_vectors_weigh_what_is_asked_for(read_only: CommandLine) -> None:
-    """Words only must be words only: nothing that shares none with the question, and no vector of
-    it."""
-    words, both, vectors = (
-        hits(read_only, "--hybrid-weight", weight) for weight in ("0", "0.5", "1")
-    )
-
-    assert {hit["similarity"] for hit in words} == {None}
-    assert "basalt" not in {hit["paper_id"] for hit in words}
-    assert all(hit["similarity"] is not None for hit in (*both, *vectors))
-    assert [hit["score"] for hit in both] != [hit["score"] for hit in vectors]
-
-
 def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
     """A flag that is passed over would answer by another model than the reader thinks."""
     keyless = {
@@ -754,57 +602,6 @@ def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
     assert hosted.exit_code == 1
     assert "Models of google need a key" in " ".join(hosted.stderr.split())
     assert json.loads(extractive.stdout)["model"].startswith("extractive")
-
-
-def test_the_reranker_is_the_one_asked_for(read_only: CommandLine) -> None:
-    """Without it, hits have no band, and the order is that of the indexes."""
-    plain, reranked = (
-        hits(read_only, "--rerank", "none"),
-        hits(read_only, "--rerank", "local:late-interaction"),
-    )
-    unknown = read_only("retrieve", FERRITIN, "--rerank", "local:other")
-
-    assert {hit["band"] for hit in plain} == {None}
-    assert reranked[0]["band"] in {"strong", "partial", "weak"}
-    assert unknown.exit_code == 1
-    assert "retrieval.reranker = 'local:other' does not exist" in " ".join(unknown.stderr.split())
-
-
-def test_queries_are_told_where_there_are_several(read_only: CommandLine) -> None:
-    """What found a hit is asked first when it looks out of place."""
-    result = read_only(
-        "retrieve", "How much did ferritin fall in runners, and where does basalt take up water?"
-    )
-
-    assert result.stdout.splitlines()[:2] == [
-        "query 1 (part): How much did ferritin fall in runners?",
-        "query 2 (part): where does basalt take up water?",
-    ]
-
-
-def test_the_model_writes_queries_where_they_are_asked_for(
-    read_only: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One flag for one model; which of the hits came by its words is in the record."""
-    with WireServer("ollama") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_with(Reply(json.dumps({"variants": ["basalt cracks water"], "passage": ""})))
-        result = read_only(
-            "retrieve",
-            FERRITIN,
-            "--model",
-            "ollama:llama3.2",
-            "--set",
-            "retrieval.queries.variants=1",
-            "--json",
-        )
-
-    record = json.loads(result.stdout)
-    assert [query["origin"] for query in record["queries"]] == ["question", "variant"]
-    assert record["queries"][1]["text"] == "basalt cracks water"
-    assert [1] in [hit["found_by"] for hit in record["hits"]] or [0, 1] in [
-        hit["found_by"] for hit in record["hits"]
-    ]
 
 
 def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) -> None:
@@ -834,39 +631,6 @@ def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     ]
     assert "DOIs read: 1, papers here among them: 0" in shown.stdout
     assert "retracted.csv: DOIs read: 1, papers here among them: 0" in " ".join(made.stderr.split())
-
-
-def test_status_shows_numbers_a_reader_can_take_in(read_only: CommandLine) -> None:
-    """A Python dict with sixteen decimals is read by nobody; programs get the exact values."""
-    shown, exact = read_only("status").stdout, json.loads(read_only("status", "--json").stdout)
-
-    assert "{" not in shown
-    assert not re.search(r"\d\.\d{4}", shown)
-    for metric, value in exact["last_evaluation"].items():
-        number = "-" if value is None else f"{value:.3f}"
-        assert re.search(rf"^{metric.replace('_', ' ')} +{number}$", shown, re.MULTILINE), metric
-    assert all(len(line) <= 80 for line in shown.splitlines() if str(read_only.data) not in line)
-
-
-def test_status_of_an_empty_folder_is_no_error(empty: CommandLine) -> None:
-    """It is what one asks first."""
-    result = empty("status", "--json")
-
-    assert result.exit_code == 0
-    facts = json.loads(result.stdout)
-    assert (facts["papers_parsed"], facts["chunks"], facts["index_version"]) == (0, None, None)
-
-
-def test_index_stats_name_the_model_and_the_sizes(read_only: CommandLine) -> None:
-    """What an index was made with decides which questions it can answer."""
-    shown, record = read_only("index", "stats"), read_only("index", "stats", "--json")
-
-    facts = json.loads(record.stdout)
-    assert facts["n_papers"] == 3
-    assert facts["dimension"] == 384
-    assert facts["chroma_bytes"] > 0
-    assert facts["bm25_bytes"] > 0
-    assert facts["embedding_model"][:20] in shown.stdout
 
 
 def test_clear_deletes_what_was_made_and_nothing_else(rag_assets: CommandLine) -> None:
@@ -926,21 +690,6 @@ def test_a_missed_floor_is_told_and_fails_no_run(rag_assets: CommandLine) -> Non
         "the answers are shown all the same"
     )
     assert "Traceback" not in result.stderr
-
-
-def test_a_command_leaves_logging_as_it_was(read_only: CommandLine) -> None:
-    """Whoever calls a command from Python keeps their own log."""
-    logger = logging.getLogger("rag_assets")
-    own, propagate, level = logging.NullHandler(), logger.propagate, logger.level
-    logger.addHandler(own)
-
-    read_only("status")
-
-    try:
-        assert own in logger.handlers
-        assert (logger.propagate, logger.level) == (propagate, level)
-    finally:
-        logger.removeHandler(own)
 
 
 def assert_our_error(result: Result, problem: str) -> None:

@@ -74,18 +74,6 @@ def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(
     assert part in text
 
 
-def test_a_refusal_is_shown_with_the_names_that_were_not_found(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A reader sees whether the corpus or the spelling is to blame."""
-    names = ("Chinese", "2019")
-    refused = QAResult(
-        "q1", "Why?", REFUSAL, (), True, False, (), (), "m", ("c",), "f", missing_names=names
-    )
-
-    assert shown(refused, capsys)[-1] == 'No passage that was found names "Chinese" or "2019".'
-
-
 @pytest.mark.parametrize("refused", [True, False])
 def test_what_came_near_is_shown_last_with_its_place(
     refused: bool, capsys: pytest.CaptureFixture[str]
@@ -132,40 +120,6 @@ def test_a_sentence_of_a_paper_is_shown_once_and_whole_with_its_title_and_page(
     assert lines[places[0] + 1] == "", "a blank line between claims"
     assert lines[places[1] + 2] == SINGLE_SOURCE_NOTE
     assert " ".join(lines[places[1] + 4 :]) == NOT_WRITTEN
-
-
-def test_what_a_model_wrote_is_shown_with_its_quotes(capsys: pytest.CaptureFixture[str]) -> None:
-    """The quote is what a reader holds the claim against."""
-    lines = shown(answer(claim("Ferritin sank.", "Ferritin fell."), model="google:m"), capsys)
-
-    assert lines[:3] == [
-        "Ferritin sank.",
-        "“Ferritin fell.”",
-        "Ferritin in athletes, pp. 3-4 [smith2020]",
-    ]
-    assert "sentences found" not in " ".join(lines)
-
-
-def test_a_paper_without_a_title_is_named_by_its_id(capsys: pytest.CaptureFixture[str]) -> None:
-    """Text files have none."""
-    lines = shown(
-        answer(claim("It fell.", "It fell.", paper_id="u"), model="extractive-v1"), capsys
-    )
-
-    assert lines[1] == "pp. 3-4 [u]"
-
-
-def test_text_of_papers_neither_colours_nor_moves_anything(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Papers are full of brackets, and some hold escape sequences."""
-    hostile = claim("[red]It fell \x1b[2J.", "quote \x1b]0;title\x07 [bold]")
-
-    text = " ".join(shown(answer(hostile, model="google:m"), capsys))
-
-    assert "[red]It fell" in text
-    assert "[bold]" in text
-    assert "\x1b" not in text
 
 
 def test_answers_of_a_run_are_shown_as_one_that_was_asked(
@@ -231,16 +185,6 @@ def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) ->
     lines = capsys.readouterr().out.splitlines()
     assert sum(f"[{LONG_ID}]" in line for line in lines) == 3
     assert all(len(line) <= 80 or LONG_ID in line for line in lines)
-
-
-def test_a_row_of_a_table_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """A claim from a table is its row behind the table's name; the row once more below it says
-    nothing new."""
-    row = "Group: runners | Ferritin: 12"
-
-    print_answer(Shown((answer(claim(f"Table 1 | {row}", row), model="extractive"),), ()), TITLES)
-
-    assert capsys.readouterr().out.count(row) == 1
 
 
 def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(

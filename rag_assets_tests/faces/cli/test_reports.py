@@ -1,13 +1,12 @@
 """What `status` and `index stats` say, read from files that are written here."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import sealed, sealed_json
+from rag_assets.core.incremental import sealed_json
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
@@ -108,19 +107,6 @@ def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> 
         "tei, 1 page, 1 heading, 0 tables",
     ]
     assert told[3]["notes"] == "It is full. So."
-
-
-def test_the_last_evaluation_is_shown(settings: Settings) -> None:
-    """Not the best, and not the first."""
-    settings.paths.evaluation.mkdir(parents=True)
-    lines = [
-        sealed({"metrics": {"mrr": value}, "inputs": "", "accepted": True}) for value in (0.9, 0.7)
-    ]
-    (settings.paths.evaluation / "history.jsonl").write_text(
-        "".join(json.dumps(line) + "\n" for line in lines)
-    )
-
-    assert status_facts(settings)["last_evaluation"] == {"mrr": 0.7}
 
 
 def test_the_size_of_an_index_is_that_of_all_its_files(settings: Settings) -> None:

@@ -1,17 +1,11 @@
 """The tools search and ask, as an assistant meets them."""
 
-import sys
 from typing import Any
 
 import pytest
-from mcp.client.stdio import StdioServerParameters
 
-from rag_assets.answering.drafts import WITHHELD
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
-from rag_assets_tests.end_to_end.test_thorough import COMPOUND
-from rag_assets_tests.faces.cli.processes import environment
-from rag_assets_tests.faces.mcp.assistant import Assistant, connected, facts_in, words_of
-from rag_assets_tests.faces.server.test_withheld import WHY
+from rag_assets_tests.faces.mcp.assistant import Assistant, facts_in, words_of
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
@@ -48,45 +42,6 @@ def test_a_refusal_says_that_it_is_one(assistant: Assistant) -> None:
     assert "This is a refusal" in words_of(result)
 
 
-SABOTAGED_SERVER = """
-import pytest
-from rag_assets.faces.cli import app
-from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
-from rag_assets_tests.faces.server.test_withheld import with_another_number
-
-sabotage_answers(pytest.MonkeyPatch(), with_another_number)
-app(["mcp"])
-"""
-
-
-def test_a_withheld_answer_is_told_in_words_with_its_reason(asked: World) -> None:
-    """As a failed call, the assistant would try again, or answer from memory; as a refusal, it
-    would tell the user that the papers do not say it."""
-    server = StdioServerParameters(
-        command=sys.executable, args=["-c", SABOTAGED_SERVER], env=environment(asked.paths.data)
-    )
-
-    with connected(server) as assistant:
-        withheld = assistant.call("ask", question=FERRITIN)
-        next_one = assistant.call("search", question=FERRITIN)
-
-    assert (withheld.is_error, next_one.is_error) == (False, False), words_of(withheld)
-    assert words_of(withheld).startswith(WITHHELD)
-    assert "refusal" not in words_of(withheld)
-    facts = facts_in(words_of(withheld))
-    assert any(WHY in note for note in facts["notes"])
-    assert "claims" not in facts
-
-
-def test_an_assistant_asks_for_a_thorough_answer(assistant: Assistant) -> None:
-    """A question of two parts is where a quick answer leaves one open."""
-    text = assistant.text("ask", question=COMPOUND, effort="thorough")
-
-    assert "12%" in text
-    assert "cracks" in text
-    assert assistant.call("ask", question=COMPOUND, effort="most").is_error
-
-
 def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) -> None:
     """Without ids the next call can only guess."""
     text = assistant.text("search", question=FERRITIN, k=2)
@@ -97,16 +52,6 @@ def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) ->
     assert first["page"].startswith("p")
     assert first["chunk_id"].startswith("ferritin:")
     assert (first["paper_id"], first["title"]) == ("ferritin", "Ferritin in athletes")
-
-
-def test_a_filter_narrows_a_search_and_one_without_hits_says_what_to_do(
-    assistant: Assistant,
-) -> None:
-    """Results from papers that were excluded would be cited all the same."""
-    narrowed = assistant.facts("search", question=FERRITIN, where="paper:drawn")
-
-    assert {hit["paper_id"] for hit in narrowed["hits"]} == {"drawn"}
-    assert "list_papers" in assistant.text("search", question=FERRITIN, paper_ids=["nowhere"])
 
 
 @pytest.mark.parametrize(

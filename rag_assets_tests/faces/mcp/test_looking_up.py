@@ -59,17 +59,6 @@ def test_a_made_up_quote_is_not_found_and_the_reply_says_what_was_not_searched(
     assert "Reference lists are not searched" in text
 
 
-def test_every_place_of_a_quote_is_listed(assistant: Assistant) -> None:
-    """A sentence that two papers share must not be put down to one of them."""
-    first = assistant.facts("find_quote", quote=FACT, limit=3)["places"][0]
-
-    assert (first["verdict"], first["found"], first["paper_id"]) == (
-        "verified",
-        "exact",
-        "ferritin",
-    )
-
-
 def test_a_section_is_read_around_a_search_result(assistant: Assistant) -> None:
     """A passage is a keyhole; what it means stands around it."""
     found = assistant.facts(

@@ -4,11 +4,10 @@ import subprocess
 from pathlib import Path
 
 import httpx2
-from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from rag_assets.faces.cli import app
-from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, environment
 from rag_assets_tests.faces.mcp.assistant import (
     READ_TIMEOUT_S,
@@ -104,22 +103,6 @@ def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
         assert status(Host=f"rebound.example:{port}") == 421
         assert status(Origin="https://evil.example") == 403
         assert status(Origin="http://localhost:1") == 403
-
-
-def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
-    """The corpus may be confidential; whoever finds the port must not read it."""
-    token = "a-token-of-many-characters"
-    with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token) as address:
-        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": token}):
-            reply = httpx2.post(address, json={}, headers=wrong, timeout=READ_TIMEOUT_S)
-            assert reply.status_code == 401
-            assert "RAG_ASSETS_SERVER_TOKEN" in reply.text
-        client = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {token}"}, timeout=READ_TIMEOUT_S
-        )
-        with connected(streamable_http_client(address, http_client=client)) as assistant:
-            assert TOPICS["ferritin"][1] in assistant.text("search", question=FERRITIN, k=1)
-            assistant.portal.call(client.aclose)
 
 
 def test_the_guards_of_the_http_server_stand_before_mcp_too(asked: World) -> None:

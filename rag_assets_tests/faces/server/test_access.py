@@ -218,15 +218,3 @@ def test_other_machines_are_not_served_without_a_token(
     token = required_token(ServerSettings(host=host))
     assert token is not None
     assert TOKEN not in repr(token), "it would be in the log with the settings"
-
-
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.0.0.7", "::1", "[::1]", "localhost", "LocalHost"]
-)
-def test_on_this_machine_alone_no_token_is_needed(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first run must work without reading about tokens."""
-    monkeypatch.delenv("RAG_ASSETS_SERVER_TOKEN", raising=False)
-
-    assert required_token(ServerSettings(host=host)) is None

@@ -1,11 +1,8 @@
 """Answers over HTTP: the same as those of the pipeline, as JSON and as events."""
 
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 
-from rag_assets.answering.records import read_results, write_results
-from rag_assets.faces.server.events import as_json
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.end_to_end.test_thorough import COMPOUND, PARTS
 from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
@@ -25,18 +22,6 @@ def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live
 
         assert claims.encode() in as_json.content
         assert claims.encode() in as_events.content
-
-
-def test_a_row_is_written_as_in_qa_jsonl(built: World, tmp_path: Path) -> None:
-    """Letters beyond ASCII are where two ways of writing JSON differ first."""
-    (result, *_) = read_results(built.paths.qa)
-    greek = replace(
-        result,
-        claims=(replace(result.claims[0], text="ΔT fell by 12 %, “nearly” – Büttcher\u2028"),),
-    )
-    write_results([greek], tmp_path / "qa.jsonl")
-
-    assert as_json(asdict(greek)) + "\n" == (tmp_path / "qa.jsonl").read_text("utf-8")
 
 
 def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live) -> None:
@@ -85,14 +70,6 @@ def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
     assert json.loads(events_of(quick.text)[-1][1])["steps"] == []
 
 
-def test_an_effort_that_does_not_exist_is_refused(live: Live) -> None:
-    """A misspelt effort would be answered quickly, and be taken for the other."""
-    assert (
-        live.client.post("/api/answers", json={"question": COMPOUND, "effort": "most"}).status_code
-        == 422
-    )
-
-
 def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:
     """The first thing a new user does is to start the server and ask; an empty 500 would end it
     there."""
@@ -131,21 +108,3 @@ def test_a_search_finds_passages_with_their_places(live: Live) -> None:
     text = live.client.get(f"/api/chunks/{hits[0]['chunk_id']}").json()["text"]
     assert hits[0]["text"].endswith(text[hits[0]["start"] : hits[0]["end"]])
     assert not {"chunk", "file_path", "fingerprint"} & set(hits[0]), "a path of the server"
-
-
-def test_answers_are_shown_in_the_style_that_the_settings_name(world: World) -> None:
-    """On the page, and when the conversation is opened again; what is kept stays as it is."""
-    with served(world.paths.data, answering={"citation_style": "numeric"}) as live:
-        asked = {"question": QUESTIONS[0]["question"]}
-        shown = live.client.post("/api/answers", json=asked).json()
-        kept = live.client.get(f"/api/conversations/{shown['conversation_id']}").json()["turns"][0][
-            "answer"
-        ]
-        stored = live.shared.conversations.get(shown["conversation_id"]).turns[0].turn.answer
-
-    answer = shown["answer"]
-    assert answer["references"][0].startswith("[1] ")
-    assert "[1, p. " in answer["answer"]
-    assert kept == answer
-    assert "references" not in stored
-    assert "[1" not in stored["answer"]

@@ -2,9 +2,6 @@
 answers."""
 
 import json
-import os
-
-import pytest
 
 from rag_assets.questions.conversations import Conversations
 from rag_assets_testing.world import QUESTIONS, World
@@ -34,16 +31,6 @@ def test_a_follow_up_is_read_after_its_conversation_and_says_so(world: World) ->
     assert {**turns[1].answer, "references": []} == done["answer"]
 
 
-def test_without_its_conversation_a_question_is_asked_as_it_stands(live: Live) -> None:
-    """Whose conversation would it be?"""
-    reply = live.client.post(
-        "/api/answers", json={"question": FOLLOW_UP, "keep": False}, headers=EVENTS
-    )
-
-    found = json.loads(events_of(reply.text)[0][1])
-    assert (found["question"], found["rewritten"]) == (FOLLOW_UP, False)
-
-
 def test_an_answer_is_kept_only_where_it_may_be(world: World) -> None:
     """A program that asks a thousand questions must not push out what people want to come back
     to."""
@@ -64,19 +51,6 @@ def test_an_unknown_conversation_is_a_problem(live: Live) -> None:
 
     assert reply.status_code == 404
     assert reply.headers["content-type"] == "application/problem+json"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_folder_that_cannot_be_written_is_answered_from(world: World) -> None:
-    """A read-only copy of a corpus serves a seminar; nobody there needs yesterday's questions."""
-    world.paths.data.chmod(0o500)
-    try:
-        with served(world.paths.data) as live:
-            reply = live.client.post("/api/answers", json=FIRST)
-    finally:
-        world.paths.data.chmod(0o700)
-
-    assert (reply.status_code, reply.json()["conversation_id"]) == (200, None)
 
 
 def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> None:

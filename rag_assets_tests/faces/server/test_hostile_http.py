@@ -74,20 +74,6 @@ def test_bodies_that_make_no_sense_get_a_problem_that_says_why(live: Live, body:
     assert len(reply.content) < 2000, "the input is not sent back"
 
 
-@pytest.mark.parametrize("path", ["/api/search", "/api/answers"])
-@pytest.mark.parametrize("length", [4001, 100_000])
-def test_a_question_that_is_too_long_is_told_the_limit(live: Live, path: str, length: int) -> None:
-    """It is pasted by accident most of the time; the limit says what to do."""
-    reply = live.client.post(
-        path,
-        json={"question": "why " * (length // 4 - 1) + "why?" + "?" * (length % 4)},
-        headers=EVENTS,
-    )
-
-    assert reply.status_code == 422
-    assert reply.json()["detail"] == f"A question has 1 to 4000 characters, this one {length}."
-
-
 def test_a_body_larger_than_announced_limits_is_refused_before_it_is_read(impatient: Live) -> None:
     """A body of gigabytes must not be collected in memory to be refused then."""
     announced = post(b"", b"Content-Length: 9999999999")

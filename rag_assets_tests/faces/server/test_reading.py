@@ -108,28 +108,6 @@ def test_papers_are_found_and_sorted_by_their_authors_and_years(dated: Live) -> 
     assert dated.client.get("/api/papers", params={"sort": "size"}).status_code == 422
 
 
-def test_a_filter_in_the_words_of_a_question_is_offered_and_not_applied(dated: Live) -> None:
-    """What is left out in silence is taken for what the papers do not say."""
-
-    def answer(question: str, **more: str) -> dict[str, Any]:
-        reply: dict[str, Any] = dated.client.post(
-            "/api/answers", json={"question": question, **more}
-        ).json()
-        return reply
-
-    offered = answer(
-        "What do papers after 2018 by Lund say about how much ferritin fell in runners?"
-    )["offered"]
-    assert offered == {
-        "question": "What do papers say about how much ferritin fell in runners?",
-        "where": "author:Lund year:2019-",
-    }
-    narrowed = answer(**offered)
-    assert (narrowed["offered"], narrowed["answer"]["refused"]) == (None, False)
-    assert answer("How much did ferritin fall in runners?")["offered"] is None
-    assert answer("What do papers by Moe say about ferritin in runners?")["offered"] is None
-
-
 def test_papers_become_references_in_a_style(live: Live) -> None:
     """The list at the end of one's own paper is made of the papers that the answers cite."""
     asked = {"paper_ids": ["ferritin", "gone"]}
@@ -141,15 +119,6 @@ def test_papers_become_references_in_a_style(live: Live) -> None:
     assert bibtex.text == "@misc{ferritin,\n  title = {{Ferritin in athletes}}\n}\n"
     assert styled.text == "Ferritin in athletes.\n"
     assert numbered.text == "[1] Ferritin in athletes.\n"
-
-
-@pytest.mark.parametrize("style", ["../../etc/passwd", "no-such-style", ""])
-def test_a_style_of_a_request_is_no_file_of_the_server(live: Live, style: str) -> None:
-    """Who may ask must not read the server's disk by it."""
-    reply = live.client.post("/api/references", json={"paper_ids": ["ferritin"], "style": style})
-
-    assert reply.status_code == 422
-    assert reply.json()["type"].endswith("invalid-request")
 
 
 def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:
@@ -183,17 +152,6 @@ def test_a_chunk_is_read_with_the_quote_marked_and_what_stands_around_it(live: L
     assert reply["text"][reply["start"] : reply["end"]] == "Ferritin fell by"
     assert "Background" in sections[0]["title"] or reply["before"]
     assert (reply["paper_id"], reply["title"]) == ("ferritin", "Ferritin in athletes")
-
-
-def test_a_section_is_read_by_its_title(live: Live) -> None:
-    """Whoever cites a section wants to read it whole."""
-    (section, *_) = got(live, f"/api/papers/{DRAWN}")["sections"]
-
-    reply = got(live, f"/api/papers/{DRAWN}/sections/{section['section_id']}")
-
-    chunk = got(live, f"/api/chunks/{reply['parts'][0]['chunk_id']}")
-    assert reply["text"].startswith(chunk["text"])
-    assert [part["chunk_id"] for part in reply["parts"]] == section["chunk_ids"]
 
 
 def test_a_quote_is_verified_with_its_place(live: Live) -> None:
@@ -251,9 +209,3 @@ def test_what_is_not_there_is_a_problem_with_a_remedy(
     assert reply.headers["content-type"] == "application/problem+json"
     assert len(reply.json()["detail"]) > 20
     assert str(built.paths.data) not in reply.text
-
-
-@pytest.mark.parametrize("quote", ["", "too short", "long " * 1000])
-def test_a_quote_that_cannot_be_looked_up_is_refused(live: Live, quote: str) -> None:
-    """ "Not found" would be read as "made up"."""
-    assert live.client.post("/api/verify", json={"quote": quote}).status_code == 422

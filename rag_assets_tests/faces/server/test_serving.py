@@ -3,12 +3,9 @@ end."""
 
 import asyncio
 import json
-import logging
 import shutil
 import signal
-import socket
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -16,13 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-from rag_assets.faces.server import serving, workers
 from rag_assets.faces.server.dependencies import Shared
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
-from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
+from rag_assets_tests.faces.server.live import Live, served
 
 QUESTION = {"question": QUESTIONS[0]["question"]}
 
@@ -88,59 +82,6 @@ def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> Non
     assert reply.json()["n_waiting"] >= 1
 
 
-def test_a_client_that_leaves_gives_up_its_place(
-    built: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Closed tabs would otherwise be answered before those who still wait."""
-    monkeypatch.setattr(workers, "HEARTBEAT_S", 0.05)
-    with served(built.paths.data) as live, all_threads_busy(live.shared) as n_busy:
-        for headers in (EVENTS, {}):
-            body = json.dumps(QUESTION).encode()
-            with socket.create_connection(("127.0.0.1", live.port)) as connection:
-                head = [f"{name}: {value}" for name, value in headers.items()]
-                lines = [
-                    "POST /api/answers HTTP/1.1",
-                    "Host: localhost",
-                    "Content-Type: application/json",
-                    *head,
-                ]
-                connection.sendall(
-                    "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
-                )
-                wait_until(
-                    lambda: live.shared.answering.n_inside == n_busy + 1,
-                    "the question to be queued",
-                )
-                if headers:
-                    wait_until(
-                        lambda c=connection: b": still working" in c.recv(4096), "a heartbeat"
-                    )  # type: ignore[misc]
-            wait_until(
-                lambda: live.shared.answering.n_inside == n_busy, "the place to be free again"
-            )
-
-    said = [
-        one
-        for one in caplog.records
-        if one.levelno >= logging.WARNING and not one.name.startswith("sqlalchemy")
-    ]
-    assert said == [], "only connections that other tests left open are none of this server's"
-
-
-def test_beyond_the_queue_clients_are_told_when_to_come_again(built: World) -> None:
-    """A bound that shows as a time-out makes clients ask again at once."""
-    with served(built.paths.data, server={"max_waiting": 0}) as live, all_threads_busy(live.shared):
-        replies = [
-            live.client.post("/api/answers", json=QUESTION, headers=headers)
-            for headers in (EVENTS, {})
-        ]
-        replies.append(live.client.post("/api/search", json=QUESTION))
-
-    assert [reply.status_code for reply in replies] == [429] * 3
-    assert {reply.headers["retry-after"] for reply in replies} == {"30"}
-    assert {reply.json()["title"] for reply in replies} == {"Too many questions wait already"}
-
-
 def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:
     """The whole of it as a user starts it: an address to open, an answer, and a quiet end."""
     log = tmp_path / "serve.log"
@@ -175,35 +116,6 @@ def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:
     assert "POST /api/answers 200" in " ".join(log.read_text().split())
     assert second.returncode == 1
     assert f"Port {port} is taken by another program" in " ".join(second.stderr.split())
-
-
-def test_answers_that_wait_when_the_server_stops_end_with_a_problem(
-    built: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page can say so, instead of "network error"."""
-    monkeypatch.setattr(serving, "SHUTDOWN_S", 0)
-    with (
-        served(built.paths.data) as live,
-        ThreadPoolExecutor(1) as asker,
-        all_threads_busy(live.shared) as n_busy,
-    ):
-        asking = asker.submit(live.client.post, "/api/answers", json=QUESTION, headers=EVENTS)
-        wait_until(
-            lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued"
-        )
-        live.server.should_exit = True
-        reply = asking.result(DEADLINE_S)
-
-    name, data = events_of(reply.text)[-1]
-    assert (name, json.loads(data)["problem"]["title"]) == ("error", "The server is being stopped")
-
-
-def test_starting_the_server_loads_no_dagster() -> None:
-    """It takes two seconds and 100 MB that no question needs."""
-    code = "import sys, rag_assets.faces.server.serving; print('dagster' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "False"
 
 
 def test_what_was_cleared_is_neither_served_nor_said_to_be_there(world: World) -> None:

@@ -1,13 +1,12 @@
 """Tables of papers by questions over HTTP."""
 
-import json
 from base64 import b64decode
 from io import BytesIO
 
 import pytest
 from openpyxl import load_workbook
 
-from rag_assets_tests.faces.server.live import EVENTS, Live
+from rag_assets_tests.faces.server.live import Live
 
 ASKS = {"Fall": "How much did ferritin fall in runners within a month?"}
 
@@ -29,26 +28,6 @@ def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -
     assert [cell.value for cell in sheet[1]][2] == "Fall"
     assert "ferritin" in b64decode(reply["files"]["csv"]).decode()
     assert "Papers used" in b64decode(reply["files"]["md"]).decode()
-
-
-def test_only_the_papers_that_were_chosen_are_asked(live: Live) -> None:
-    """Every cell costs its time, and with a model its price."""
-    body = {
-        "columns": [f"{name} = {asks}" for name, asks in ASKS.items()],
-        "paper_ids": ["ferritin", "iron"],
-        "where": "-paper:iron",
-    }
-    with live.client.stream("POST", "/api/tables", json=body, headers=EVENTS) as reply:
-        lines = reply.read().decode().splitlines()
-
-    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
-    done = (
-        json.loads(lines[-2].removeprefix("data: "))
-        if lines[-1] == ""
-        else json.loads(lines[-1][6:])
-    )
-    assert names == ["asked", "done"]
-    assert ([row["paper_id"] for row in done["rows"]], done["columns"]) == (["ferritin"], ["Fall"])
 
 
 @pytest.mark.parametrize(

@@ -113,25 +113,6 @@ def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(
     assert ["effort" in json.loads(body) for body in sent] == [False, True]
 
 
-def test_the_parts_of_a_thorough_answer_are_shown_as_text(page: Page, live_shelf: Live) -> None:
-    """A planner's words come from a model; as markup they would run in the reader's browser."""
-    evil = "<img src=x onerror=alert(1)>"
-    part = {"number": 2, "n_parts": 2, "question": "Second?", "other_words": evil}
-    stream = "".join(
-        f"event: {name}\ndata: {json.dumps(data)}\n\n"
-        for name, data in (("plan", {"parts": [evil, "Second?"]}), ("part", part))
-    )
-    headers = {"content-type": "text/event-stream"}
-    page.route("**/api/answers", lambda route: route.fulfill(body=stream, headers=headers))
-    open_page(page, live_shelf)
-
-    turn = ask(page, HERON_QUESTION)
-
-    expect(page.locator("#announcer")).to_contain_text(f"Part 2 of 2, searching for “{evil}”")
-    expect(turn).to_contain_text("The connection ended")
-    expect(turn.locator("img")).to_have_count(0)
-
-
 def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
     """A filter that is shown and not applied answers from papers the reader has ruled out."""
     open_page(page, live_shelf)
@@ -145,24 +126,6 @@ def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
     expect(ruled_out.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(0)
     expect(allowed.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
     expect(page.get_by_label("Ask Ferritin in athletes")).not_to_be_checked()
-
-
-def test_sections_and_pages_narrow_a_question(page: Page, live_shelf: Live) -> None:
-    """The filters of the command line, where people read; a wrong syntax would be an error instead
-    of an answer."""
-    open_page(page, live_shelf)
-    page.get_by_text("Ask only some of it").click()
-    page.get_by_role("checkbox", name="results", exact=True).check()
-    page.get_by_label("from", exact=True).fill("2")
-    page.get_by_label("to", exact=True).fill("2")
-
-    found = ask(page, HERON_QUESTION)
-    page.get_by_label("from", exact=True).fill("3")
-    page.get_by_label("to", exact=True).fill("3")
-    missed = ask(page, HERON_QUESTION)
-
-    expect(found.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
-    expect(missed.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(0)
 
 
 def test_an_author_and_years_narrow_a_question(page: Page, live_shelf: Live) -> None:
@@ -344,17 +307,6 @@ def done_with(row: dict[str, object]) -> str:
     return streamed(("done", done))
 
 
-@pytest.mark.parametrize(("named", "n_flags"), [([], 0), (["herons"], 0), (["herons", "moss"], 1)])
-def test_one_paper_is_remarked_where_two_were_asked_for(
-    page: Page, live_shelf: Live, named: list[str], n_flags: int
-) -> None:
-    """A remark below nearly every answer is read below none."""
-    open_page(page, live_shelf)
-    answer_with(page, done_with({**ROW, "single_source": True, "named_papers": named}))
-
-    expect(ask(page, HERON_QUESTION).locator(".flag.single")).to_have_count(n_flags)
-
-
 def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live) -> None:
     """Labels and values in one line of bars have to be sorted by the reader."""
     quote = f"Group: {MARKUP} | Loss (g): 14 | Birds: 9"
@@ -372,25 +324,6 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
     expect(claims.nth(0).locator("th")).to_have_text(["Group", "Loss (g)"])
     expect(claims.nth(0).locator("td")).to_have_text([MARKUP, "14"])
     expect(claims.nth(1).locator("table")).to_have_count(0)
-
-
-def test_the_field_for_questions_grows_and_scrolls_only_when_it_is_full(
-    page: Page, live_shelf: Live
-) -> None:
-    """A scrollbar beside one line looks like something that is hidden."""
-    open_page(page, live_shelf)
-    field = page.get_by_label("Question", exact=True)
-
-    for text, scrolls in (
-        ("", "hidden"),
-        ("a", "hidden"),
-        ("a\n" * 4, "hidden"),
-        ("a\n" * 40, "auto"),
-    ):
-        field.fill(text)
-        expect(field).to_have_css("overflow-y", scrolls)
-        if scrolls == "hidden":
-            assert field.evaluate("one => one.scrollHeight - one.clientHeight") <= 1
 
 
 def test_an_empty_conversation_shows_questions_of_this_corpus(page: Page, own_shelf: Live) -> None:

@@ -1,15 +1,13 @@
 """Follow-ups, history, links and copies."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from rag_assets_testing.world import World
 from rag_assets_tests.faces.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE
 from rag_assets_tests.faces.server.browser.steps import ask, open_page
-from rag_assets_tests.faces.server.live import Live, served
+from rag_assets_tests.faces.server.live import Live
 
 pytestmark = pytest.mark.whole
 
@@ -79,28 +77,6 @@ def test_an_answer_is_copied_with_its_citations(
     assert f"   > {HERON_SENTENCE}" in markdown
 
 
-def test_an_answer_is_shown_and_copied_in_the_style_that_the_server_is_set_to(
-    page: Page, context: BrowserContext, shelf: World, tmp_path: Path
-) -> None:
-    """Claims come before their style is known: the whole answer must replace the names they came
-    with."""
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    with served(
-        shelf.copy_to(tmp_path).paths.data, answering={"citation_style": "numeric"}
-    ) as live:
-        open_page(page, live)
-        turn = ask(page, HERON_QUESTION)
-
-        expect(turn.locator(".mark").first).to_have_text("[1, p. 2]")
-        expect(turn.get_by_text("[1] Herons at the winter coast.")).to_be_visible()
-        turn.get_by_role("button", name="Copy text").click()
-        expect(page.locator(".toast")).to_contain_text("Answer copied")
-        text = page.evaluate("() => navigator.clipboard.readText()")
-
-    assert f"{HERON_SENTENCE} [1, p. 2]" in text
-    assert "References\n[1] Herons at the winter coast." in text
-
-
 def test_references_of_an_answer_and_of_a_conversation_are_handed_out(
     page: Page, context: BrowserContext, own_shelf: Live
 ) -> None:
@@ -157,16 +133,3 @@ def test_markdown_keeps_the_papers_characters_from_becoming_markup(
     )
 
     assert r"\*x\* \<b\>\[a\](javascript:b)\</b\> \# c" in markdown
-
-
-def test_the_history_can_be_read_on_a_phone(page: Page, own_shelf: Live) -> None:
-    """Beside three buttons a question would be a column of single words."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, own_shelf)
-    ask(page, HERON_QUESTION)
-
-    page.get_by_role("button", name="History").click()
-
-    question = page.locator("#history-list .link").bounding_box()
-    assert question is not None
-    assert question["width"] > 200
