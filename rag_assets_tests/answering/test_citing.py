@@ -76,15 +76,6 @@ def test_by_authors_and_year_an_answer_is_as_it_is_stored(tmp_path: Path) -> Non
     assert not shown.references
 
 
-def test_another_style_asks_no_question_again() -> None:
-    """A model would be paid for other brackets."""
-    plain, numeric = (
-        load_settings({"answering": {"citation_style": one}}) for one in ("author-year", "numeric")
-    )
-
-    assert plain.answering.fingerprint() == numeric.answering.fingerprint()
-
-
 def test_what_came_near_is_cited_behind_the_answer(tmp_path: Path) -> None:
     """It is no part of the answer, whose numbers begin at one."""
     shown = style("numeric", tmp_path).shown(
@@ -94,14 +85,6 @@ def test_what_came_near_is_cited_behind_the_answer(tmp_path: Path) -> None:
     (near,) = shown.results[0].nearest
     assert place_of(near.citations[0]) == "[2, p. 3]"
     assert len(shown.references) == 2
-
-
-def test_a_kept_row_of_an_unknown_form_is_shown_as_it_is(tmp_path: Path) -> None:
-    """Conversations are kept for years."""
-    assert style("numeric", tmp_path).shown_row({"answer": "Yes."}) == {
-        "answer": "Yes.",
-        "references": (),
-    }
 
 
 def test_a_title_with_brackets_keeps_its_page_in_the_brackets_of_the_style() -> None:

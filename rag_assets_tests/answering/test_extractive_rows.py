@@ -49,15 +49,6 @@ def test_a_row_that_the_question_does_not_name_is_none(question: str) -> None:
     assert texts(question, MODELS) == []
 
 
-def test_a_name_may_begin_alike() -> None:
-    """A reader asks for "parameters" where the table has "params"."""
-    sizes = chunk("sizes", "Size: base | params: 65\nSize: params of the big model | params: 213")
-
-    assert texts("How many parameters are there?", sizes) == [
-        "Size: params of the big model | params: 213"
-    ]
-
-
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
@@ -131,17 +122,6 @@ def test_a_row_that_does_not_say_whose_values_it_holds_is_no_claim(
     assert {one.pointer for one in found} == {"" if is_claim else "The answer may be in Table 3"}
 
 
-def test_a_row_with_fewer_of_the_words_asked_for_is_no_candidate() -> None:
-    """The row of another year or group follows the right one as a second answer."""
-    rows = chunk(
-        "t", "Table 1.\nStudy: Cohen 2004 | Score: 5\n\nTable 2.\nStudy: Sperber 2004 | Score: 4"
-    )
-
-    assert texts("What score did the study of Cohen 2004 get?", rows) == [
-        "Table 1. | Study: Cohen 2004 | Score: 5"
-    ]
-
-
 def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> None:
     """Readers ask for "German" where the row has "DE"; the row of another language is wrong, with
     an exact quote."""
@@ -158,24 +138,6 @@ def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> N
         "The answer may be in the table of Model, Lang, Faults"
     }
     assert [(one.text, one.pointer) for one in told if not one.pointer] == [(rows[2], "")]
-
-
-@pytest.mark.parametrize(
-    ("title", "named"),
-    [
-        ("Table S2.1 shows ", "Table S2.1"),
-        ("Table IV ", "Table IV"),
-        ("Table shows what was seen, ", "the table of Model, b"),
-        ("Table of ", "the table of Model, b"),
-    ],
-)
-def test_only_a_number_is_the_name_of_a_table(title: str, named: str) -> None:
-    """Nobody finds "Table shows" in a paper."""
-    rows = f"{title}{'the effects by age, and ' * 8}sex\nGirls\nModel: Age | b: 0.26"
-
-    [found] = table_rows([context(chunk("t", rows))], "What is the b of age?")
-
-    assert found.pointer == f"The answer may be in {named}"
 
 
 def test_no_sentence_takes_the_place_of_a_row_that_is_no_claim() -> None:
@@ -231,14 +193,6 @@ def test_a_row_below_its_title_word_for_word_is_verified() -> None:
     verified = verify(DraftAnswer((claim,)), {table.chunk_id: table}, "")
 
     assert [claim.text for claim in verified.claims] == [row.text]
-
-
-def test_of_a_long_caption_only_the_number_is_shown() -> None:
-    long = chunk(
-        "long", f"Table 3. Effects {'of very many things ' * 9}on iron.\nModel: Age | b: 0.26"
-    )
-
-    assert texts("What is the b of age?", long) == ["Table 3 | Model: Age | b: 0.26"]
 
 
 @pytest.mark.parametrize(("score", "is_published"), [(8.0, True), (-6.0, False)])

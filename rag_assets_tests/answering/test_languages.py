@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.drafts import NOT_READ, REFUSAL, kept_drafts
+from rag_assets.answering.drafts import NOT_READ, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.promises import Published, promised
@@ -90,8 +90,3 @@ def test_what_is_not_found_in_another_language_is_not_said_to_be_missing_from_th
     assert (result.refused, result.answer) == (True, NOT_READ)
     alone = replace(result, nearest=())
     assert promised(alone, question, Published({}, {}, min_sources=2)) == alone
-
-
-def test_english_papers_that_do_not_say_it_still_refuse(tmp_path: Path) -> None:
-    """A remark on languages under every refusal would be passed over where it is true."""
-    assert answered(tmp_path, "Who invented the telephone?", ENGLISH).answer == REFUSAL

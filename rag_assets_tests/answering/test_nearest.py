@@ -54,19 +54,6 @@ def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:
     assert [claim.text for claim in draft.nearest] == [ANSWER]
 
 
-def test_an_answer_shows_what_came_next() -> None:
-    """The chosen sentence may be the wrong one of two."""
-    reader = Says({ANSWER: 20.0, TOLL: 0.0}, others=-20.0)
-    answerer = ExtractiveAnswerer(
-        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
-    )
-
-    draft = answerer.draft(QUESTION, [context(chunk("bridge", f"{ANSWER}\n\n{TOLL}"))])
-
-    assert [claim.text for claim in draft.claims] == [ANSWER]
-    assert [claim.text for claim in draft.nearest] == [TOLL]
-
-
 BRIDGE = chunk("bridge", f"{NEAR} {PAINT} {TOLL}")
 TRAM = chunk("tram", "The tram line stayed open.")
 
@@ -102,13 +89,6 @@ def traced(folder: Path, *quotes: str, of: Chunk = BRIDGE) -> AnswerTrace:
 
 def texts(result: QAResult) -> list[str]:
     return [claim.text for claim in result.nearest]
-
-
-def test_a_draft_that_is_kept_names_their_chunks() -> None:
-    """Kept drafts are dropped when a chunk that they quote is gone."""
-    near = DraftClaim(NEAR, (DraftCitation("bridge:1", NEAR),))
-
-    assert DraftAnswer(nearest=(near,)).chunk_ids == {"bridge:1"}
 
 
 def test_it_is_no_part_of_the_answer(tmp_path: Path) -> None:

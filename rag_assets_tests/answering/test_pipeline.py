@@ -1,15 +1,12 @@
 """From a question to a verified result, with the retry and the cache."""
 
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rag_assets.answering.drafts import (
-    REFUSAL,
     SINGLE_SOURCE_NOTE,
     DraftAnswer,
     DraftCitation,
@@ -27,7 +24,6 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.verify.verification import EmbeddedSupport, Reason
-from rag_assets.answering.wording import place_of
 from rag_assets.core.domain import (
     Chunk,
     Context,
@@ -35,13 +31,11 @@ from rag_assets.core.domain import (
     PaperFacts,
     Query,
     QueryOrigin,
-    Usage,
 )
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets_testing.citations import cited
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
@@ -123,16 +117,6 @@ def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     )
 
 
-def test_a_question_to_one_paper_is_not_asked_again_for_a_second(tmp_path: Path) -> None:
-    """There is none: each cell of a table would be paid for twice."""
-    answerer = QuotingAnswerer()
-    question = Question(id="q1", question="Fall?", paper_ids=("smith2020",))
-
-    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH)}).answer(question)
-
-    assert (attempts.retry_k, attempts.result.single_source, answerer.n_calls) == (None, True, 1)
-
-
 def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None:
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()
@@ -144,16 +128,6 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
     assert (attempts.attempts[0].k, attempts.attempts[0].n_sources, attempts.retry_k) == (6, 1, 10)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
     assert answerer.n_calls == 2
-
-
-def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
-    """A reader must see that nobody else found the same."""
-    attempts = Pipeline(
-        tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}
-    ).answer(Question(id="q1", question="Fall?"))
-
-    assert attempts.result.single_source
-    assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
 
 
 def test_a_preprint_and_its_article_are_one_source(tmp_path: Path) -> None:
@@ -180,27 +154,6 @@ def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path
 
     assert result.single_source
     assert result.answer.endswith("[jones2021] Only 2 papers of the corpus support this answer.")
-
-
-def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
-    """In a small corpus the retry finds what the first attempt found; its cost would be told
-    twice."""
-
-    class PaidAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            return replace(
-                super().draft(question, contexts), usage=Usage(100, 10, 1, 0.01), n_hallucinated=1
-            )
-
-    answerer = PaidAnswerer()
-
-    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
-        Question(id="q1", question="Fall?")
-    )
-
-    assert (answerer.n_calls, attempts.retry_k) == (1, 10)
-    assert attempts.result.usage == attempts.spent == Usage(100, 10, 1, 0.01)
-    assert (len(attempts.attempts), attempts.n_cached) == (1, 0)
 
 
 @pytest.mark.parametrize(("n_first", "n_retry"), [(2, 1), (1, 2), (1, 1)])
@@ -344,20 +297,6 @@ def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> N
     assert result.answer.endswith('No passage that was found names "Chinese".')
 
 
-def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
-    """Better no answer than one nobody can check."""
-    by_k = {6: evidence(SMITH), 10: evidence(SMITH)}
-
-    attempts = Pipeline(tmp_path, InventingAnswerer(), by_k).answer(
-        Question(id="q1", question="Fall?")
-    )
-
-    assert attempts.result.refused
-    assert attempts.result.answer == REFUSAL
-    [outcome] = attempts.final.verified.objected
-    assert [one.reason for one in outcome.lost] == [Reason.QUOTE_NOT_FOUND]
-
-
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
     """Model calls cost money; a killed run must not pay again."""
     by_k = {6: evidence(SMITH, JONES)}
@@ -372,26 +311,6 @@ def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
 
     assert again.n_calls == 0
     assert second.result == first.result
-
-
-def test_the_same_question_asked_twice_at_once_is_paid_for_once(tmp_path: Path) -> None:
-    """Question files repeat themselves, and questions are answered side by side."""
-
-    class SlowAnswerer(QuotingAnswerer):
-        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-            time.sleep(0.2)
-            return super().draft(question, contexts)
-
-    answerer = SlowAnswerer()
-    asking = Pipeline(tmp_path, answerer, {6: evidence(SMITH, JONES)})
-    questions = [Question(id=name, question="Did ferritin fall?") for name in ("q1", "q2", "q3")]
-
-    with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(asking.answer, questions))
-
-    assert answerer.n_calls == 1
-    assert sorted(attempts.n_cached for attempts in found) == [0, 1, 1]
-    assert len({attempts.result.answer for attempts in found}) == 1
 
 
 def test_a_changed_context_is_answered_anew_and_one_whose_score_moved_is_not(
@@ -469,23 +388,3 @@ def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
         in invented
     )
     assert not any(isinstance(event, ClaimVerified) for event in invented)
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "label", "place"),
-    [
-        (2, 2, "118", "smith2020, p. 2 (printed 118)"),
-        (2, 3, "xii-xiii", "smith2020, pp. 2-3 (printed xii-xiii)"),
-        (2, 2, "2", "smith2020, p. 2"),
-        (2, 2, None, "smith2020, p. 2"),
-        (None, None, None, "smith2020"),
-    ],
-)
-def test_a_place_names_the_printed_page_where_it_differs(
-    first: int | None, last: int | None, label: str | None, place: str
-) -> None:
-    """The physical page opens the file, the printed one the volume; one number twice would only be
-    noise."""
-    found = cited("quote", page_start=first, page_end=last, page_label=label)
-
-    assert place_of(found) == place

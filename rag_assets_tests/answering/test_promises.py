@@ -108,20 +108,6 @@ def test_a_quote_beside_an_answer_is_held_against_the_chunks_too() -> None:
     assert (seen(beside).claims, seen(beside).nearest) == (GOOD.claims, ())
 
 
-def test_a_paper_that_no_claim_cites_any_more_is_no_source() -> None:
-    """An answer from one paper would pass for one from two."""
-    jones = of(JONES, "Ferritin was lower in every group")
-    wrong = Claim("It was lower by 30%.", (jones,))
-    both = replace(
-        GOOD,
-        claims=(*GOOD.claims, wrong),
-        single_source=False,
-        sources_used=("smith2020", "jones2021"),
-    )
-
-    assert (seen(both).sources_used, seen(both).single_source) == (("smith2020",), True)
-
-
 def test_an_approximate_quote_must_be_the_source_s_own_words() -> None:
     """What the model wrote is not what the paper says, however near it comes."""
     own = replace(
@@ -186,16 +172,6 @@ def test_a_number_around_a_quoted_row_supports_a_claim_of_it(table: str, said: s
     )
     assert broken(result(quoted, said=said), source) == set()
     assert broken(result(quoted, said=said.replace("31.5", "12.5")), source) == {"numbers_agree"}
-
-
-def test_a_number_of_a_part_that_was_asked_by_itself_is_no_invention() -> None:
-    """Verification compares a claim with the part it answers; a promise that knows less withholds
-    what is true."""
-    said = result(citation("Ferritin fell in all groups"), said="It fell in all 40 runners.")
-    published = Published({SMITH.chunk_id: SMITH}, {}, min_sources=2)
-
-    assert promised(said, "Fall? Did it fall in all 40 runners?", published) == said
-    assert promised(said, "Fall?", published).withheld
 
 
 def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence() -> None:

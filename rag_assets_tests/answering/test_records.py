@@ -1,6 +1,5 @@
 """The files answers are kept in."""
 
-import csv
 import json
 import logging
 from dataclasses import asdict, replace
@@ -22,8 +21,7 @@ from rag_assets.answering.records import (
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import LostCitation, Outcome, Scoring, VerifiedClaims
-from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Support, Usage
-from rag_assets.core.incremental import fingerprint
+from rag_assets.core.domain import Box, Claim, LeftOut, QAResult, Usage
 from rag_assets.questions import Question
 from rag_assets_testing.citations import cited
 
@@ -51,7 +49,6 @@ ATTEMPT = Attempt(
 )
 TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
-ADR_0004_COLUMNS = "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
 
 
 def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
@@ -63,19 +60,6 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_results(path) == [RESULT]
     assert read_results(tmp_path / "absent.jsonl") == []
     assert pd.read_json(path, lines=True)["question_id"].tolist() == ["q1"]
-
-
-def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
-    """Their sentences have a score of 1 and no relevance; unread, every answer would be paid for
-    again."""
-    path = tmp_path / "qa.jsonl"
-    older = replace(RESULT, claims=(replace(RESULT.claims[0], support=Support(1.0)),))
-    write_results([older], path)
-    row = json.loads(path.read_text("utf-8"))
-    del row["claims"][0]["relevance"], row["missing_names"]
-    path.write_text(json.dumps(row) + "\n", "utf-8")
-
-    assert read_results(path) == [older]
 
 
 def test_answers_without_the_place_of_their_quotes_are_made_anew(tmp_path: Path) -> None:
@@ -209,18 +193,6 @@ def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -
     assert pd.read_csv(path)["verdict"].tolist() == ["published", "withheld"]
 
 
-def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> None:
-    """One log serves all question files; a row taken for a repeated one would be missing from
-    it."""
-    path = tmp_path / "qa_audit.csv"
-    other = AuditedRun(RUN.timestamp, "r2", "i", "questions/mine.jsonl")
-
-    for run in (RUN, other, RUN):
-        append_audit(path, [audit_row(TRACE, run, verdict="published")])
-
-    assert pd.read_csv(path)["question_file"].tolist() == [RUN.question_file, other.question_file]
-
-
 def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     """Spreadsheets run what begins like one, and questions and quotes come from strangers."""
     path, signs = tmp_path / "qa_audit.csv", ("=", "+", "-", "@", "\t=")
@@ -236,43 +208,3 @@ def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     written = pd.read_csv(path, dtype=str)
     assert list(written["question"]) == ["'=1+1", "'+1+1", "'-1+1", "'@1+1", "'\t'=1+1"]
     assert list(written["question_id"]) == ["'=1", "'+1", "'-1", "'@1", "'\t'=1"]
-
-
-def test_rows_that_began_like_a_formula_before_are_no_damage(tmp_path: Path) -> None:
-    """Earlier versions wrote them as they were asked; their answers would vanish from the audit."""
-    path = tmp_path / "qa_audit.csv"
-    append_audit(path, [audit_row(TRACE, RUN, verdict="published")])
-    header, values = csv.reader(path.read_text("utf-8-sig").splitlines())
-    values[1] = "-5 degrees: what was seen?"
-    values[-1] = fingerprint(values[:-1])
-    with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, values])
-
-    append_audit(
-        path,
-        [
-            audit_row(
-                replace(TRACE, result=replace(RESULT, question_id="q2")), RUN, verdict="published"
-            )
-        ],
-    )
-
-    assert pd.read_csv(path)["question_id"].tolist() == [RESULT.question_id, "q2"]
-
-
-def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
-    """Spreadsheets made for the first eight columns must go on working."""
-    path = tmp_path / "logs" / "qa_audit.csv"
-    row = audit_row(TRACE, RUN, verdict="published")
-
-    other = row | {"fingerprint": "another answer"}
-    append_audit(path, [row])
-    append_audit(path, [other])
-    append_audit(path, [row])
-    append_audit(path, [])
-
-    assert path.read_text("utf-8-sig").replace('"', "").startswith(ADR_0004_COLUMNS)
-    table = pd.read_csv(path)
-    assert len(table) == 3
-    assert table["question"].tolist() == ["Fall, or not?"] * 3
-    assert table["retry_k"].tolist() == [10] * 3

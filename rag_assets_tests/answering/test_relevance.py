@@ -10,7 +10,6 @@ from rag_assets.answering.extractive.candidates import Candidate, candidate
 from rag_assets.answering.extractive.relevance import (
     N_AT_ONCE,
     N_READ_OF_A_PART,
-    N_READ_OF_ALL_PARTS,
     Relevances,
     read_again,
 )
@@ -82,40 +81,6 @@ def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> 
 
     assert len(reader.read) == n_read
     assert relevance.argmax() == at
-
-
-@pytest.mark.parametrize(
-    ("n_parts", "n_read"),
-    [
-        (1, N_READ_OF_A_PART),
-        (2, N_READ_OF_A_PART),
-        (3, N_READ_OF_ALL_PARTS // 3),
-        (8, N_READ_OF_ALL_PARTS // 8),
-    ],
-)
-def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> None:
-    """Each part is read for itself: six of them would take six times as long."""
-    _, candidates, nearness = bridges(N_READ_OF_A_PART + 6)
-    reader = Says({}, others=UNSURE)
-
-    read_again(QUESTION, candidates, nearness, reader, n_parts)
-
-    assert len(reader.read) == n_read
-
-
-def test_candidates_of_another_paper_than_the_one_meant_stay_out() -> None:
-    """Their relevance is 0 before they are read, and reading must not bring them back."""
-    within = context(chunk("bridge", f"{NEAR} {ANSWER}"))
-    candidates = [
-        candidate(within, 0, 0, len(NEAR)),
-        candidate(within, 0, len(NEAR) + 1, len(within.text)),
-    ]
-
-    relevance = read_again(
-        QUESTION, candidates, np.array([0.7, 0.0], np.float32), Says({ANSWER: SURE})
-    )
-
-    assert relevance[1] == 0
 
 
 def test_what_stands_before_a_sentence_in_its_paragraph_is_read_with_it() -> None:

@@ -24,8 +24,8 @@ from rag_assets.answering.verify.verification import (
     SupportScorer,
     VerifiedClaims,
 )
-from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
-from rag_assets.core.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
+from rag_assets.answering.wording import claim_note
+from rag_assets.core.domain import Chunk, Context, Evidence, Hit, Passage, Usage
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
@@ -182,15 +182,6 @@ def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_
     assert (trace.result.left_out, trace.n_mended, trace.result.usage.n_requests) == ((), 1, 2)
 
 
-def test_a_claim_that_fails_again_is_left_out_and_the_reader_is_told_why(tmp_path: Path) -> None:
-    """A statement that disappears looks as if the model had never made it."""
-    result = trace_of(tmp_path, Writer([HOLDS, WRONG, OF_JONES], [WRONG_AGAIN]), BOTH).result
-
-    assert [one.text for one in result.claims] == [HOLDS.text, OF_JONES.text]
-    assert result.left_out == (LeftOut(WRONG.text, WHY, SMITH.text),)
-    assert result.answer.endswith(LEFT_OUT_NOTE)
-
-
 def test_a_second_paper_is_asked_for_where_another_has_a_passage_that_may_answer(
     tmp_path: Path,
 ) -> None:
@@ -260,27 +251,6 @@ def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted
     assert [claim_note(one) for one in result.claims] == ["in part", "in part"]
     assert result.answer.startswith(f"{HOLDS.text} [smith2020, p. 1; in part]")
     assert (result.usage.n_requests, result.usage.n_input_tokens) == (2, 150)
-
-
-def test_without_its_judge_the_rules_decide_and_the_answer_says_so(tmp_path: Path) -> None:
-    """An answer does not wait for the second look, and must not look as if it had been taken."""
-    result = trace_of(
-        tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(None, "no key")
-    ).result
-
-    assert (len(result.claims), result.unjudged) == (2, "no key")
-    assert result.answer.endswith(RULES_ALONE_NOTE)
-
-
-def test_an_unchanged_question_is_not_asked_again_and_gives_the_same_result(tmp_path: Path) -> None:
-    """A nightly run costs nothing where nothing changed: first and second drafts are kept."""
-    before = trace_of(tmp_path, Writer([WRONG, OF_JONES], [MENDED]), BOTH)
-    again = Writer([])
-
-    after = trace_of(tmp_path, again, BOTH)
-
-    assert (again.n_drafted, again.asked) == (0, [])
-    assert (after.result, after.n_cached, after.spent.n_requests) == (before.result, 2, 0)
 
 
 ZINC = chunk("allan2014", "Zinc shortened the course of colds by 1.65 days.")

@@ -81,13 +81,6 @@ def test_one_claim_stands_beside_the_best_ones_of_the_parts(
     assert len(selected(*parts).chosen) == n_claims
 
 
-def test_there_are_no_more_claims_than_allowed() -> None:
-    assert (
-        len(selected([0.9, 0.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.0, 0.0], max_claims=1).chosen)
-        == 1
-    )
-
-
 @pytest.mark.parametrize(("relevance", "is_open"), [(0.5, False), (0.45, True)])
 def test_a_part_that_a_sentence_of_another_one_nearly_answers_is_not_called_open(
     relevance: float, is_open: bool
@@ -107,15 +100,6 @@ def test_the_nearest_come_first_and_no_more_than_a_few() -> None:
 def test_what_is_far_from_the_question_is_not_shown() -> None:
     """A list below every refusal, whatever it was about, would soon be read by nobody."""
     assert near(selected([0.05] * 5)) == []
-
-
-def test_what_the_answer_says_is_not_said_again() -> None:
-    """The same sentence twice makes the list longer and tells nothing."""
-    again = SENTENCES[0].replace("were", "had been")
-
-    assert near(selected([0.9, 0.5, 0.4], sentences=[SENTENCES[0], again, SENTENCES[1]])) == [
-        SENTENCES[1]
-    ]
 
 
 @pytest.mark.parametrize(
@@ -218,13 +202,3 @@ def test_what_was_only_supposed_answers_where_no_finding_does() -> None:
     selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, 0.3])
 
     assert [one.text for one, _ in selection.published()] == [SUPPOSED]
-
-
-def test_what_contradicts_an_answer_is_not_shown_beside_it_as_near() -> None:
-    """A reader takes what stands there for more of the same."""
-    contrary = "Smoke of juniper did not cut the stings of one hive in a day."
-
-    assert near(of_papers(RESULT, contrary, relevance=[0.95, 0.4])) == []
-    assert near(of_papers(RESULT, "Hives stood near juniper.", relevance=[0.95, 0.4])) == [
-        "Hives stood near juniper."
-    ]

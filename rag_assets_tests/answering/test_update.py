@@ -127,17 +127,6 @@ def test_what_ends_every_question_is_met_once(fault: RagAssetsError) -> None:
     assert {item.reason for item in done.left} == {str(fault)}
 
 
-def test_what_is_left_is_said_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
-    """A run that ends well with half of the questions open reads as if all were answered."""
-    update(Answering({"q3": BudgetExhausted("spent"), "q1": RequestRejected("too long")}))
-
-    assert "1 of 10 questions are left for the next run (q1): too long" in caplog.messages
-    assert (
-        "7 of 10 questions are left for the next run (q3, q4, q5, q6, q7, q8, q9): spent"
-        in caplog.messages
-    )
-
-
 @pytest.mark.parametrize(
     "faults",
     [

@@ -5,15 +5,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
+from rag_assets.answering.drafts import SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.model.answerer import (
     MAX_CITATIONS,
     MAX_CLAIMS,
-    MAX_QUOTE_CHARS,
     HostedAnswerer,
 )
 from rag_assets.answering.wording import not_found_notes
-from rag_assets.core.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
+from rag_assets.core.errors import AccessDenied, RequestRejected, UnreadableReply
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
@@ -30,7 +29,6 @@ from rag_assets_testing.wire import (
 from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
 )
-from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, reply
 from rag_assets_tests.answering.builders import chunk, context
 from rag_assets_tests.hosted.models import HURRIED
@@ -100,13 +98,6 @@ def test_the_prompt_shows_numbered_sources_and_the_rules(monkeypatch: pytest.Mon
         assert rule in request.system
 
 
-def test_the_refusal_sentence_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that says it does not know must not be quoted as if it did."""
-    draft = draft_of(monkeypatch, reply([(REFUSAL, [(1, "ferritin fell by 10%")])]))
-
-    assert draft.claims == ()
-
-
 def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -145,29 +136,6 @@ def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(
         draft_of(monkeypatch, Reply("Hm."), fault)
 
 
-@pytest.mark.parametrize("fault", [BadKey(), Status(400)])
-def test_what_can_be_read_does_not_wait_for_its_repair(
-    fault: Step, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was paid for; thrown away it would be paid for again every night."""
-    draft = draft_of(monkeypatch, Reply("Ferritin fell by 10% in a month [1]."), fault)
-
-    assert (draft.reading, len(draft.claims)) == (Reading.TOLERANT, 1)
-
-
-def test_a_malformed_reply_is_repaired_and_its_cost_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Both requests were paid for."""
-    draft = draft_of(
-        monkeypatch, Reply("It fell."), reply([("It fell.", [(1, "ferritin fell by 10%")])])
-    )
-
-    assert draft.reading is Reading.REPAIRED
-    assert draft.usage.n_requests == 2
-    assert draft.usage.n_input_tokens == 10 + 1200
-
-
 def test_a_claim_looks_like_nothing_but_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """Square brackets are where an answer names paper and page, and our own sentences are ours to
     say."""
@@ -190,24 +158,6 @@ def test_repeated_and_countless_claims_are_cut(monkeypatch: pytest.MonkeyPatch) 
     assert len(draft.claims) == MAX_CLAIMS
     assert len({claim.text for claim in draft.claims}) == MAX_CLAIMS
     assert max(len(claim.citations) for claim in draft.claims) == MAX_CITATIONS
-
-
-def test_a_quote_as_long_as_a_page_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A whole source would prove every claim on it, and be printed under each."""
-    longest, longer = "x" * MAX_QUOTE_CHARS, "x" * (MAX_QUOTE_CHARS + 1)
-
-    [claim] = draft_of(monkeypatch, reply([("It fell.", [(1, longer), (1, longest)])])).claims
-
-    assert [citation.quote for citation in claim.citations] == [longest]
-
-
-def test_half_a_character_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cut emoji escape came from every provider; no file can hold it."""
-    written = Reply(MALFORMED["prose"] + " \ud83d")
-
-    assert draft_of(monkeypatch, written, written).raw_reply == "\n\n".join(
-        [MALFORMED["prose"] + " ?"] * 2
-    )
 
 
 MALFORMED = {
@@ -298,44 +248,12 @@ def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.Mon
     assert len(draft.claims) == 1
 
 
-def test_halving_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every try costs, and a model that reads nothing will not read a quarter."""
-    with answerer(monkeypatch) as (model, server):
-        server.answer_by(lambda _request: LongPrompt())
-
-        with pytest.raises(ContextTooLong, match=r"Lower retrieval\.budget_tokens"):
-            model.draft(QUESTION, CONTEXTS)
-
-        assert len(server.requests) == 3
-
-
 def test_without_contexts_no_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer is known: there is nothing to answer from."""
     with answerer(monkeypatch) as (model, server):
         assert model.draft(QUESTION, []) == DraftAnswer()
 
     assert server.requests == []
-
-
-def test_an_older_model_gets_the_schema_in_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not every model can be held to a schema by its provider; every one can be asked."""
-    seen: list[WireRequest] = []
-
-    def older_model(request: WireRequest) -> Step:
-        seen.append(request)
-        return reply([("It fell.", [(1, "ferritin fell by 10%")])])
-
-    with WireServer("anthropic") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(older_model)
-        with Connections(HURRIED) as connections:
-            name = ModelName("anthropic", "claude-house-model")
-            draft = HostedAnswerer(name, connections, AnsweringSettings()).draft(
-                QUESTION, CONTEXTS[:1]
-            )
-
-    assert len(draft.claims) == 1
-    assert "Number of the source the quote stands in." in seen[0].system
 
 
 def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

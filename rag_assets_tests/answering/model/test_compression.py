@@ -81,25 +81,6 @@ def test_no_more_than_the_share_is_shown_beyond_one_sentence_of_each_context() -
         )
 
 
-def test_every_context_keeps_its_best_sentence_however_small_the_share() -> None:
-    """Sources are numbered by their place: were one to vanish, the numbers of the others would
-    point elsewhere."""
-    texts = shown(0.01, of_sentences(TRIAL), of_sentences(OTHER, "other"))
-
-    assert texts == [
-        f"{LEFT_OUT}\nThe fall of ferritin was 12% in a month.\n{LEFT_OUT}",
-        f"{LEFT_OUT}\nIn swimmers ferritin did not fall.\n{LEFT_OUT}",
-    ]
-
-
-def test_of_the_others_the_nearest_come_first() -> None:
-    """The second best sentence is often the one that answers."""
-    first, last = "Ferritin may fall with much running.", "How much did ferritin fall?"
-    text = f"{first} Shoes were free. Clubs paid. Nobody left. {last}"
-
-    assert shown(0.65, of_sentences(text)) == [f"{first}\n{LEFT_OUT}\n{last}"]
-
-
 def test_a_row_comes_with_the_header_of_its_table() -> None:
     """A cell without the name of its column says nothing."""
     (text,) = nearest_units("What of rowers?", [of_rows(TABLE)], WordReader(), 0.1)
@@ -107,37 +88,6 @@ def test_a_row_comes_with_the_header_of_its_table() -> None:
     assert text.text.startswith("Group; Ferritin fall\nRunners; 12%")
     assert text.text.endswith("Rowers; 3%")
     assert "Swimmers" not in text.text
-
-
-def test_a_title_that_the_passage_repeats_stays() -> None:
-    """It says what the text below it is about, and costs a few words."""
-    whole = f"Methods\n{TRIAL}"
-    shift = len("Methods\n")
-    units = tuple(
-        ContextUnit(start + shift, end + shift, UnitKind.SENTENCE, 0)
-        for start, end in sentence_spans(TRIAL)
-    )
-    passage = ContextPassage("trial.1", shift, len(whole), whole)
-    titled = replace(context(chunk("trial", whole)), passages=(passage,), units=units)
-
-    assert shown(0.1, titled) == [
-        f"Methods\n{LEFT_OUT}\nThe fall of ferritin was 12% in a month.\n{LEFT_OUT}"
-    ]
-
-
-def test_contexts_without_units_and_no_contexts_are_left_alone() -> None:
-    """There is nothing to choose among."""
-    bare = context(chunk("trial", TRIAL))
-
-    assert nearest_units(QUESTION, [bare], WordReader(), 0.1) == [bare]
-    assert nearest_units(QUESTION, [], WordReader(), 0.1) == []
-
-
-def test_a_share_of_one_leaves_nothing_out() -> None:
-    """Nothing may be marked as missing where nothing is."""
-    whole = of_sentences(TRIAL)
-
-    assert nearest_units(QUESTION, [whole], WordReader(), 1.0) == [whole]
 
 
 class Remembering:

@@ -20,7 +20,7 @@ from rag_assets.answering.model.judges import (
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import EmbeddedSupport, Outcome, VerifiedClaims
 from rag_assets.core.domain import Claim
-from rag_assets.core.errors import InvalidSettings, MissingModel
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import load_settings
 from rag_assets.hosted.connections import Connections
@@ -121,17 +121,6 @@ def test_minicheck_is_asked_in_the_form_it_was_trained_in(ollama: WireServer) ->
     assert (found.supports, found.usage.n_requests) == ((1.0, 0.0), 2)
 
 
-def test_neither_yes_nor_no_is_no_verdict(ollama: WireServer) -> None:
-    """Read as No it would drop an honest claim."""
-    ollama.answer_by(lambda _request: Reply("Perhaps"))
-    with Connections(HURRIED) as connections:
-        found = open_judge("ollama:bespoke-minicheck", load_settings({}), connections).verdicts(
-            [TOLD]
-        )
-
-    assert found.supports == (None,)
-
-
 @pytest.mark.parametrize(("n_labels", "labels"), [(1, {}), (2, {"0": "LABEL_0", "1": "LABEL_1"})])
 def test_support_is_the_probability_of_one_output_or_of_the_second_of_two(
     n_labels: int, labels: dict[str, str], tmp_path: Path
@@ -147,14 +136,6 @@ def test_support_is_the_probability_of_one_output_or_of_the_second_of_two(
     assert told is not None
     assert invented is not None
     assert told > 0.5 > invented
-
-
-def test_labels_that_name_no_support_are_refused(tmp_path: Path) -> None:
-    """A model that sorts moods would otherwise judge claims."""
-    folder = write_classifier(tmp_path / "moods", 3, {"0": "sad", "1": "calm", "2": "glad"})
-
-    with pytest.raises(MissingModel, match="No label of the judge is entailment or supported"):
-        open_judge(f"folder:{folder}", load_settings({}), Connections(HURRIED)).verdicts([TOLD])
 
 
 def test_a_judge_that_does_not_exist_is_told_with_those_that_do() -> None:

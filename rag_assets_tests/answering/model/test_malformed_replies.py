@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.model.replies import MAX_CHARS, NO_SOURCE, ModelReply, read_tolerantly
+from rag_assets.answering.model.replies import NO_SOURCE, ModelReply, read_tolerantly
 from rag_assets_tests.cpu_limit import ends_in_time
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"
@@ -75,17 +75,6 @@ def test_a_reply_in_a_wrong_form_is_read_whole(text: str) -> None:
     assert read(text) == WHOLE
 
 
-def test_strings_with_stray_line_breaks_and_quotation_marks_are_read() -> None:
-    """Copied quotes bring both."""
-    assert read(GOOD.replace("fell in", "fell\nin"))[0][1] == [(1, "Ferritin fell\nin all groups")]
-    assert read(GOOD.replace("fell in", '"fell" in'))[0][1] == [
-        (1, 'Ferritin "fell" in all groups')
-    ]
-    assert read(GOOD.replace("fell in", "fell \\pm in"))[0][1] == [
-        (1, "Ferritin fell \\pm in all groups")
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -102,11 +91,6 @@ def test_a_claim_that_no_rule_mends_takes_no_other_along(text: str) -> None:
 def test_a_list_of_sources_is_one_citation_each() -> None:
     """Each is verified by itself."""
     assert read(GOOD.replace('"source": 1', '"source": [1, 3]'))[0][1] == [(1, FELL), (3, FELL)]
-
-
-def test_a_citation_that_names_no_source_is_left_to_be_counted() -> None:
-    """A marker that points nowhere is a hallucination to report, not to hide."""
-    assert read(GOOD.replace('"source": 1', '"source": "smith2020"'))[0][1] == [(NO_SOURCE, FELL)]
 
 
 def test_the_number_of_a_claim_is_no_source() -> None:
@@ -132,13 +116,6 @@ def test_wherever_a_reply_is_cut_no_half_claim_survives(text: str) -> None:
 
         claims = read(text[:end]) if reply else []
         assert claims == WHOLE[: len(claims)], text[:end]
-
-
-def test_a_cut_behind_the_first_claim_keeps_it() -> None:
-    """What is whole is an answer."""
-    cut = GOOD.index(LOWER) + 10
-
-    assert read(GOOD[:cut]) == WHOLE[:1]
 
 
 def test_a_cut_answer_is_not_read_as_prose() -> None:
@@ -208,11 +185,6 @@ def test_what_is_no_reply_is_none(text: str) -> None:
     assert read_tolerantly(text) is None
 
 
-def test_an_oversized_reply_is_not_read() -> None:
-    """It is no answer, whatever it is."""
-    assert read_tolerantly(GOOD + " " * MAX_CHARS) is None
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -234,18 +206,6 @@ def test_hostile_text_costs_little_time(text: str) -> None:
     """A reply may have been steered; reading it must not stop the run."""
     with ends_in_time():
         read_tolerantly(text)
-
-
-@given(st.text(max_size=300))
-def test_random_text_never_raises(text: str) -> None:
-    """One odd reply must not end a batch."""
-    read_tolerantly(text)
-
-
-@given(st.text(alphabet="{}[]\":,'12 \nsourcequotextclaim\\“”`/*#.", max_size=200))
-def test_random_marks_never_raise(text: str) -> None:
-    """Most accidents are made of these."""
-    read_tolerantly(text)
 
 
 @given(st.data())

@@ -14,7 +14,6 @@ from rag_assets.answering.model.replies import (
 
 QUESTION = "Which side effects does iron have in adults, and at which dose?"
 SIDE_EFFECTS = "Which side effects does iron have in adults?"
-GIVEN = "the dose given"
 DOSE = "at which dose?"
 
 
@@ -47,12 +46,6 @@ def test_a_statement_with_any_spelling_of_the_marker_is_no_claim_and_names_what_
     assert parts(claims=(written,)) == (DOSE,)
 
 
-def test_a_marker_that_stands_alone_tells_nothing() -> None:
-    """A note that names no part, beside an answer to all of them, makes a good answer look
-    broken."""
-    assert parts(claims=("[INSUFFICIENT DATA]",)) == ()
-
-
 @pytest.mark.parametrize(
     ("said", "note"),
     [
@@ -68,20 +61,6 @@ def test_a_marker_that_stands_alone_tells_nothing() -> None:
 def test_no_statement_is_made_in_a_note_on_what_is_missing(said: str, note: str) -> None:
     """Nothing verifies it: a claim, or an order from a paper, would reach the reader as ours."""
     assert parts(said) == (note,)
-
-
-def test_each_note_is_told_once_and_few_are() -> None:
-    """A model that repeats itself would fill the page."""
-    assert parts(
-        "the dose given",
-        "No dose is reported.",
-        claims=("[INSUFFICIENT DATA] No dose is reported.",),
-    ) == (
-        GIVEN,
-        DOSE,
-    )
-    assert len(parts(*(f"dose{' dose' * n}" for n in range(30)))) == 10
-    assert parts("dose " * 100) == ()
 
 
 def test_prose_about_insufficient_data_is_no_marker() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.model import judges as judge_module
 from rag_assets.answering.model.judges import HostedJudge, JudgedSupport
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.verification import (
@@ -16,14 +15,12 @@ from rag_assets.answering.verify.verification import (
     Outcome,
     SupportScorer,
     VerifiedClaims,
-    looked_at,
 )
 from rag_assets.core.domain import Claim
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prompts import Prompt
 from rag_assets_testing.citations import cited
 from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import verdicts
@@ -71,27 +68,6 @@ def judging(
         )
 
 
-def test_verdicts_stand_beside_the_embedded_score(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The embedded score must stay comparable between runs with and without a judge."""
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch) as judge,
-    ):
-        server.answer_with(verdicts((2, "unsupported"), (1, "supported")))
-
-        found = judge.scores(CLAIMS, "Did ferritin fall?")
-
-    embedded = EmbeddedSupport(WordEncoder()).scores(CLAIMS, "Did ferritin fall?")
-    assert [support.judged for support in found.supports] == [1.0, 0.0]
-    assert [support.score for support in found.supports] == [
-        support.score for support in embedded.supports
-    ]
-    assert "Statement 2: Iron rose." in server.requests[0].prompt
-    assert '- "Iron was not measured in this trial."' in server.requests[0].prompt
-
-
 def test_nothing_is_judged_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A nightly run on an unchanged corpus must cost nothing."""
     with (
@@ -122,22 +98,6 @@ def test_the_verdict_of_one_judge_is_not_taken_for_another_s(
                 found.append([support.judged for support in judge.scores(CLAIMS, "Q?").supports])
 
     assert found == [[1.0, 0.5], [0.5, 0.0]]
-
-
-@pytest.mark.parametrize("prompt", ["_INSTRUCTIONS", "_JUDGED_CLAIM"])
-def test_a_judge_that_is_asked_otherwise_is_another_judge(
-    prompt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Verdicts on a scale that was reworded since cannot be compared with new ones."""
-    monkeypatch.setenv("GEMINI_API_KEY", "k")
-    name, scorer = ModelName("google", "gemini-2.5-flash"), EmbeddedSupport(WordEncoder())
-    judge = JudgedSupport(
-        HostedJudge(name, Connections(HURRIED)), scorer, KeptFile(tmp_path / "kept.sqlite3")
-    )
-    before = judge.identity
-    monkeypatch.setattr(judge_module, prompt, Prompt("Judge as you like."))
-
-    assert judge.identity != before
 
 
 def test_no_claim_and_no_quote_can_forge_a_statement(
@@ -188,38 +148,6 @@ def test_an_odd_verdict_is_no_verdict(
         server.answer_with(reply, reply)
 
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == expected
-
-
-def test_without_claims_nobody_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refusals are free."""
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch) as judge,
-    ):
-        assert judge.scores(VerifiedClaims(), "Q?").supports == ()
-
-    assert server.requests == []
-
-
-def test_an_odd_verdict_is_not_asked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A judge that cannot count would be paid every night."""
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch) as judge,
-    ):
-        server.answer_by(lambda _request: Reply("They look fine to me."))
-
-        first, second = judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS, "Q?")
-
-    kept = tmp_path / "kept.sqlite3"
-    assert (
-        first.unjudged
-        == second.unjudged
-        == f"Its reply held no verdict. Delete {kept} to ask it again."
-    )
-    assert len(server.requests) == 2, "the verdict and its repair"
 
 
 @pytest.mark.parametrize(
@@ -285,23 +213,6 @@ def test_a_judge_that_failed_is_asked_again_after_a_while(
     assert [support.judged for support in found.supports] == [1.0, 0.5]
 
 
-def test_a_spent_budget_is_not_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It stays spent: every further try would only write a line to the log."""
-    settings, hours = HURRIED.model_copy(update={"budget_requests": 0}), 0.0
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(
-            server, tmp_path, monkeypatch, settings=settings, clock=lambda: 3600 * hours
-        ) as judge,
-    ):
-        for hours in (0.0, 1.0, 24.0):  # noqa: B007 - the clock reads it
-            assert "model_access.budget_requests" in judge.scores(CLAIMS, "Q?").unjudged
-
-    assert caplog.text.count("are not judged") == 1
-
-
 def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,33 +224,6 @@ def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(
         with judging(server, tmp_path, monkeypatch) as judge:
             server.answer_with(verdicts((1, "supported"), (2, "partly")))
             assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [1.0, 0.5]
-
-
-def test_an_unsupported_claim_is_withheld_and_a_partly_supported_one_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is wrong is told: the writer mends the claim by it, and the reader learns why one is
-    missing."""
-    given = claims(FELL, ROSE, ("Ferritin fell at once.", "Ferritin fell in all groups."))
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch) as judge,
-    ):
-        server.answer_with(
-            verdicts(
-                (1, "supported"), (2, "unsupported"), (3, "partly"), wrong="iron was not\nmeasured"
-            )
-        )
-
-        found = looked_at(given, judge.scores(given, "Q?"))
-
-    assert [(one.text, one.support and one.support.is_partial) for one in found.claims] == [
-        ("Ferritin fell.", False),
-        ("Ferritin fell at once.", True),
-    ]
-    assert [(one.claim, one.why) for one in found.left_out] == [
-        ("Iron rose.", "iron was not measured")
-    ]
 
 
 def test_a_claim_that_is_a_quote_is_not_judged(

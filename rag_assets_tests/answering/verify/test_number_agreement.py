@@ -5,7 +5,6 @@ import pytest
 from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_numbers import MAX_COMPARED
-from rag_assets_tests.cpu_limit import ends_in_time
 
 
 def missing(claim: str, quotes: list[str], question: str) -> tuple[str, ...]:
@@ -145,13 +144,3 @@ def test_a_claim_with_more_numbers_than_are_compared_is_objected_to() -> None:
 
     assert missing(" ".join(numbers[1:]), [" ".join(numbers)], "") == ()
     assert missing(" ".join(numbers), [" ".join(numbers)], "") != ()
-
-
-def test_a_claim_of_many_numbers_is_soon_compared_with_long_quotes() -> None:
-    """A model that copies a table must not hold up the answer."""
-    claim = " ".join(f"{1_000_000 + number}," for number in range(MAX_COMPARED - 1))
-
-    with ends_in_time():
-        found = missing(claim, ["1, 2, 3, 4, 5, 6, 7, 8, 9, " * 70] * 20, "")
-
-    assert len(found) == MAX_COMPARED - 1

@@ -32,20 +32,6 @@ def test_each_error_is_told_by_its_reason(claim: str, why: Reason) -> None:
     assert reason(claim) is why
 
 
-def test_a_claim_surer_than_its_quote_is_told_by_its_reason() -> None:
-    """What the paper calls possible is not what it found."""
-    hedged = "The Zorblax feed may have raised the milk of goats."
-
-    assert reason("The Zorblax feed raised the milk of goats.", hedged) is Reason.SURER
-    assert reason("The Zorblax feed perhaps raised the milk of goats.", hedged) is None
-
-
-def test_a_true_claim_is_not_objected_to() -> None:
-    """A true claim that is dropped is an answer lost."""
-    assert reason("In Ostia the Zorblax feed raised goats' milk by 12%.") is None
-    assert reason("Zorblax's effect was that the milk of goats rose by 12%.") is None
-
-
 def test_a_name_may_stand_around_the_quote_in_the_title_or_in_full() -> None:
     """A quote says "it" of what its paper is about."""
     claim, quote = "The Quimbly feed raised milk.", "It raised milk."

@@ -242,13 +242,6 @@ def test_a_row_that_is_certain_has_the_seal_in_whole_and_in_part() -> None:
     ] * 2
 
 
-def test_naming_the_table_of_a_row_that_is_not_certain_is_no_claim_of_the_row() -> None:
-    """Where nothing else answers, the reader is told which table to read."""
-    (kept,) = verified("The answer may be in Table 4", GROUP_ABOVE, 3).claims
-
-    assert kept.citations[0].verification is Verification.UNPLACED
-
-
 def test_prose_quoted_beside_a_row_holds_its_own_numbers() -> None:
     """A claim may rest on a sentence and a row together."""
     text = f"We treated 120 patients for six weeks in two countries.\n\n{DRUGS}"
@@ -268,10 +261,3 @@ def test_prose_quoted_beside_a_row_holds_its_own_numbers() -> None:
 
     assert is_kept("In 120 patients BMS-986158 had an IC50 of 3.4 nM.")
     assert not is_kept("In 130 patients BMS-986158 had an IC50 of 3.4 nM.")
-
-
-def test_a_formula_with_a_bar_is_no_table() -> None:
-    """Its numbers are judged as those of any sentence."""
-    text = "The posterior P(A | B) = 0.3 was computed from 40 samples."
-
-    assert verified("It was computed from 40 samples.", text, 0).claims

@@ -5,13 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.errors import ModelUnavailable, QuestionBudgetExhausted
-from rag_assets.core.settings import ModelAccessSettings
 from rag_assets_testing.wire import (
-    CutOff,
-    Drop,
-    Garbage,
-    Overloaded,
-    RateLimited,
     Reply,
     Slow,
     Status,
@@ -28,29 +22,13 @@ from rag_assets_tests.answering.model.thorough.scripted import (
     said,
     thorough,
 )
-from rag_assets_tests.hosted.models import FAST, HURRIED
+from rag_assets_tests.hosted.models import HURRIED
 
-PASSING = (RateLimited(0.01), Status(500), Overloaded(), Drop(), CutOff(10), Garbage())
 REJECTED = (Status(400),)
 STEPS = ("plan", FALL, PAYER, "gap")
 ONE_ATTEMPT = HURRIED.model_copy(update={"max_attempts": 1})
-IMPATIENT = ModelAccessSettings(timeout_s=0.3, max_attempts=2, max_wait_s=0.2, openai=FAST)
 CUT = Reply('{"parts": [{"question": "Did fer', finish="length")
 WRONG = Reply('{"colour": "red"}')
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("fault", PASSING, ids=repr)
-def test_a_fault_that_passes_costs_a_request_and_nothing_else(
-    tmp_path: Path, step: str, fault: Step
-) -> None:
-    """Providers fail now and then; an answer would be half of what it could be."""
-    model = ScriptedModel()
-    model.does_instead(step, fault)
-
-    with thorough(tmp_path, model) as (pipeline, server):
-        assert said(answered(pipeline)) == {FELL.text, PAID.text}
-        assert len(server.requests) == N_REQUESTS + 1
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -68,19 +46,6 @@ def test_a_provider_that_is_down_leaves_the_question_and_loses_nothing(
 
         assert len(server.requests) == N_REQUESTS + 3
     assert said(again) == {FELL.text, PAID.text}
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_model_that_does_not_answer_in_time_is_not_waited_for(tmp_path: Path, step: str) -> None:
-    """A page would show nothing for the rest of the day."""
-    model = ScriptedModel()
-    model.does_instead(step, *[Slow(60, WRONG)] * 2)
-
-    with (
-        thorough(tmp_path, model, access=IMPATIENT) as (pipeline, _server),
-        pytest.raises(ModelUnavailable),
-    ):
-        answered(pipeline)
 
 
 def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> None:

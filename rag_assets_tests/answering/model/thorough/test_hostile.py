@@ -122,18 +122,6 @@ def test_a_part_that_leaves_the_question_is_not_asked(tmp_path: Path) -> None:
     assert said(trace) == {FELL.text, PAID.text}
 
 
-def test_a_plan_that_is_about_something_else_altogether_leaves_the_rules(tmp_path: Path) -> None:
-    """A planner that was turned would decide what is answered."""
-    with thorough(tmp_path, ScriptedModel(("Which opera is the longest?", "Who sang?"))) as (
-        pipeline,
-        _server,
-    ):
-        trace = answered(pipeline)
-
-    assert trace.steps[0].words == (FALL, PAYER)
-    assert said(trace) == {FELL.text, PAID.text}
-
-
 def test_other_words_that_leave_the_question_bring_no_claim(tmp_path: Path) -> None:
     """What is searched for decides what is read, not what is answered."""
     model = ScriptedModel(words=("opera\x1b[31m", "x" * 100_000))

@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import Usage
 from rag_assets.core.errors import QuestionBudgetExhausted
-from rag_assets.core.settings import ThoroughSettings
-from rag_assets.hosted.budget import question_budget
-from rag_assets_testing.wire import RateLimited, Step
+from rag_assets_testing.wire import Step
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_tests.answering.model.thorough.scripted import (
     FALL,
@@ -25,7 +22,6 @@ from rag_assets_tests.answering.model.thorough.scripted import (
 )
 
 TOKENS_EACH = sum(USAGE.values())
-RATE_LIMITED = (RateLimited(0.01),)
 
 
 @pytest.mark.parametrize("n_requests", range(2, N_REQUESTS + 1))
@@ -55,15 +51,6 @@ def test_where_the_budget_leaves_nothing_to_say_the_question_is_left(tmp_path: P
         assert len(server.requests) == 1
 
 
-def test_a_refused_part_and_one_that_was_not_asked_make_no_refusal(tmp_path: Path) -> None:
-    """The second part may be the one that the papers answer."""
-    with (
-        thorough(tmp_path, ScriptedModel((PAYER, FALL)), max_requests=2) as (pipeline, _server),
-        pytest.raises(QuestionBudgetExhausted),
-    ):
-        answered(pipeline)
-
-
 @pytest.mark.parametrize("n_paid", [2, 3, 4, 5])
 def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
     """Few requests can be long ones."""
@@ -73,33 +60,6 @@ def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
         assert len(server.requests) == n_paid
     assert said(trace) == {FELL.text}
     assert trace.result.unanswered == (PAYER,)
-
-
-def test_money_is_a_limit_where_prices_are_known() -> None:
-    """Few requests can be dear ones. A server on this machine has no prices, so the money is
-    counted here."""
-    budget = question_budget(ThoroughSettings(max_usd=0.03))
-
-    budget.charge(Usage(1, 100, 10, 0.02))
-    budget.admit()
-    budget.charge(Usage(1, 100, 10, 0.02))
-
-    with pytest.raises(
-        QuestionBudgetExhausted, match=r"0.04 of 0.03 usd \(answering.thorough.max_usd\)"
-    ):
-        budget.admit()
-
-
-def test_requests_that_are_sent_again_count(tmp_path: Path) -> None:
-    """A provider that fails each second time would double the bill."""
-    model = ScriptedModel()
-    model.does_instead(PAYER, *RATE_LIMITED)
-
-    with thorough(tmp_path, model, max_requests=4) as (pipeline, server):
-        trace = answered(pipeline)
-
-        assert len(server.requests) == 4
-    assert said(trace) == {FELL.text}
 
 
 class Clock:

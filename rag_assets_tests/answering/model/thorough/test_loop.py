@@ -152,16 +152,6 @@ def test_gaps_are_searched_so_often_and_no_more(
     assert len(planner.asked_for) == n_asked
 
 
-def test_planning_is_part_of_what_an_answer_cost(tmp_path: Path) -> None:
-    """A bill that leaves out the planner is wrong."""
-    trace, _ = answered(
-        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
-    )
-
-    assert trace.spent.n_requests == 5, "a plan, two parts, other words, and the part again"
-    assert trace.result.usage == trace.spent, "what the page, the API and qa.jsonl tell"
-
-
 def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_path: Path) -> None:
     """Each night would pay for the same answer."""
     first, _ = answered(
@@ -173,18 +163,6 @@ def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_pat
 
     assert answerer.asked == []
     assert second.result == first.result
-
-
-def test_a_question_of_one_part_that_is_answered_is_the_quick_answer(tmp_path: Path) -> None:
-    """The effort would change answers that need none."""
-    one = pipeline(tmp_path, ScriptedPlanner([QUESTION.question]), WordAnswerer())
-    CORPUS[QUESTION.question] = evidence(FELL)
-
-    thorough, _ = answered(one)
-    *_, quick = one.pipeline.answer(QUESTION, found)
-
-    assert isinstance(quick, Finished)
-    assert replace(thorough.result, usage=quick.trace.result.usage) == quick.trace.result
 
 
 def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) -> None:
@@ -213,23 +191,6 @@ def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
     trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
 
     assert [claim.text for claim in trace.result.claims] == [FELL.text]
-
-
-def test_two_claims_of_one_quote_are_two_claims(tmp_path: Path) -> None:
-    """One sentence may say what fell and how soon; the second part would be told as answered and
-    say nothing."""
-    again = "How soon?"
-    CORPUS[again] = evidence(FELL)
-    answerer = WordAnswerer()
-    answerer.allowed[again] = "Ferritin"
-    answerer.says[again] = "The fall took a month at most."
-
-    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
-
-    assert [claim.text for claim in trace.result.claims] == [
-        FELL.text,
-        "The fall took a month at most.",
-    ]
 
 
 def test_the_same_words_of_other_sources_are_said_again(tmp_path: Path) -> None:
@@ -267,15 +228,6 @@ def test_what_was_read_in_vain_is_not_read_again(tmp_path: Path) -> None:
     assert answerer.asked == [FALL, PAYER, PAYER], (
         "the second is over the one text that was found in other words"
     )
-
-
-def test_other_words_are_tried_until_the_part_is_answered(tmp_path: Path) -> None:
-    """Each further wording costs a draft that changes nothing."""
-    trace, _ = answered(
-        pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor", "nothing"]), WordAnswerer())
-    )
-
-    assert [step.words for step in trace.steps if step.kind == "answer"] == [(), (), ("sponsor",)]
 
 
 def test_the_order_of_the_parts_and_of_the_claims_in_each_is_kept(tmp_path: Path) -> None:

@@ -85,41 +85,6 @@ def test_a_model_s_parts_are_taken_and_bounded(
     assert planned[0].enough == "a number"
 
 
-def test_a_single_part_is_the_question_as_it_was_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model's rewording of a plain question would be answered in its place."""
-    with WireServer("openai") as server, planner(tmp_path, server, monkeypatch) as plans:
-        server.answer_by(lambda _request: parts("Something else?"))
-
-        assert [part.question for part in plans.plan("Who paid?").parts] == ["Who paid?"]
-
-
-def test_an_unreadable_reply_leaves_the_rules(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A small model that writes no JSON would stop every thorough answer."""
-    with WireServer("openai") as server, planner(tmp_path, server, monkeypatch) as plans:
-        server.answer_by(lambda _request: Reply("I would rather not."))
-
-        planned = plans.plan(COMPOUND)
-        words = plans.other_words(PlannedPart("Who paid for the study?"), (), ())
-
-    assert tuple(part.question for part in planned.parts) == PARTS
-    assert words.queries == ("paid study",)
-
-
-def test_a_reply_is_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each night would pay for the same plan."""
-    with WireServer("openai") as server, planner(tmp_path, server, monkeypatch) as plans:
-        server.answer_by(lambda _request: parts(*PARTS))
-        first = plans.plan(COMPOUND)
-        again = plans.plan(COMPOUND)
-
-        assert len(server.requests) == 1
-    assert (first.usage.n_requests, again.usage.n_requests) == (1, 0)
-
-
 def test_what_was_read_is_fenced_and_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A paper could give the planner orders, or fill its window."""
     read = [
