@@ -1,11 +1,16 @@
 """The tools search and ask, as an assistant meets them."""
 
+import sys
 from typing import Any
 
 import pytest
+from mcp.client.stdio import StdioServerParameters
 
+from rag_assets.answering.drafts import WITHHELD
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
-from rag_assets_tests.faces.mcp.assistant import Assistant, facts_in, words_of
+from rag_assets_tests.faces.cli.processes import environment
+from rag_assets_tests.faces.mcp.assistant import Assistant, connected, facts_in, words_of
+from rag_assets_tests.faces.server.test_withheld import WHY
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
@@ -74,3 +79,33 @@ def test_wrong_arguments_are_told_with_what_is_right(
 
     assert result.is_error
     assert remedy in words_of(result)
+
+
+SABOTAGED_SERVER = """
+import pytest
+from rag_assets.faces.cli import app
+from rag_assets_tests.end_to_end.test_guardrails import sabotage_answers
+from rag_assets_tests.faces.server.test_withheld import with_another_number
+
+sabotage_answers(pytest.MonkeyPatch(), with_another_number)
+app(["mcp"])
+"""
+
+
+def test_a_withheld_answer_is_told_in_words_with_its_reason(asked: World) -> None:
+    """As a failed call, the assistant would try again, or answer from memory; as a refusal, it
+    would tell the user that the papers do not say it."""
+    server = StdioServerParameters(
+        command=sys.executable, args=["-c", SABOTAGED_SERVER], env=environment(asked.paths.data)
+    )
+
+    with connected(server) as assistant:
+        withheld = assistant.call("ask", question=FERRITIN)
+        next_one = assistant.call("search", question=FERRITIN)
+
+    assert (withheld.is_error, next_one.is_error) == (False, False), words_of(withheld)
+    assert words_of(withheld).startswith(WITHHELD)
+    assert "refusal" not in words_of(withheld)
+    facts = facts_in(words_of(withheld))
+    assert any(WHY in note for note in facts["notes"])
+    assert "claims" not in facts
