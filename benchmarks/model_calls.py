@@ -31,7 +31,7 @@ from rag_assets_testing.world import World
 DEMO = Path(__file__).parents[1] / "data"
 SETTINGS = {
     "answering": {"model": "openai:gpt-5-mini"},
-    "model_access": {"openai": {"requests_per_minute": 6000}},
+    "model_access": {"requests_per_minute": 6000},
 }
 EDITED = "evaluation/retrieval_metrics.tei.xml"
 

@@ -169,7 +169,7 @@ def _model(asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as monkeypatch, WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(ScriptedReader(asked))
-        yield {"answering.model": MODEL, "model_access.openai.requests_per_minute": 60_000}
+        yield {"answering.model": MODEL, "model_access.requests_per_minute": 60_000}
 
 
 class ScriptedReader:

@@ -69,6 +69,10 @@ def test_a_dotenv_file_with_foreign_keys_is_read(
             {"paper_summaries": {"model": "none"}},
             "paper_summaries: is no setting any more; delete it",
         ),
+        (
+            {"model_access": {"google": {"max_concurrent": 2}}},
+            "model_access.google: is no setting any more; delete it",
+        ),
         ({"parsing": {"docling": ""}}, "parsing.docling: is no setting any more; delete it"),
     ],
 )

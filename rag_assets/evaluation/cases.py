@@ -140,6 +140,10 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
 
 
+K = 6
+"""Depth of recall@k, MRR and nDCG, in chunks."""
+
+
 @dataclass(frozen=True)
 class Found:
     """A text that was found for a question, and its place."""
@@ -182,7 +186,7 @@ class Case:
     """The best `k` chunks, best first."""
     contexts: tuple[Found, ...] = ()
     """The chunks that the answer was made from, in their order."""
-    k: int = 6
+    k: int = K
     """Depth of the ranking metrics, in chunks."""
     quotes_in_file: tuple[bool, ...] = ()
     """Whether its words are in the file, for each quote whose file could be read. Quotes of a title
@@ -205,7 +209,6 @@ Judge = Callable[[Case], Verdict | None]
 
 def case_of(
     engine: Engine,
-    settings: Settings,
     files: SourceFiles,
     question: Question,
     result: QAResult,
@@ -215,14 +218,13 @@ def case_of(
     draft: DraftAnswer | None = None,
 ) -> Case:
     """The case of a question that has its answer. Raises as `Engine.search`."""
-    k = settings.evaluation.k
     chunks = engine.chunks([*result.contexts, *result.quoted_chunk_ids])
     case = Case(
         question,
         result,
-        hits_of(engine, question, k),
+        hits_of(engine, question, K),
         tuple(_of_chunk(chunks[chunk_id]) for chunk_id in result.contexts if chunk_id in chunks),
-        k,
+        K,
         files.hold(
             [
                 (chunks[citation.chunk_id].file_path, citation.quote)

@@ -22,6 +22,8 @@ from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.metrics import METRICS, METRICS_BY_NAME, SHARES, floors
 
 _N_DECIMALS, _N_RECENT = 4, 5
+MAX_DROP = 0.1
+"""Most a metric may fall against the median of its last five runs."""
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
@@ -80,7 +82,7 @@ class EvaluatedRun:
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
-        """Metrics more than `max_drop` below the median of their last five accepted values on the
+        """Metrics more than `MAX_DROP` below the median of their last five accepted values on the
         same questions; time, tokens and money have no scale for it."""
         past = [
             one
@@ -93,7 +95,7 @@ class EvaluatedRun:
                 -_N_RECENT:
             ]
             is_judged = name in SHARES and value is not None and recent
-            if is_judged and value < median(recent) - self.settings.max_drop:
+            if is_judged and value < median(recent) - MAX_DROP:
                 offenders.append(
                     {"metric": name, "value": value, "median_of_last_runs": median(recent)}
                 )
@@ -173,7 +175,7 @@ EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
     ),
     Promise(
         "not_fallen",
-        "No metric falls more than evaluation.max_drop below the median of its last five accepted runs on the same "
+        "No metric falls more than 0.1 below the median of its last five accepted runs on the same "
         "questions. If the new level is right, delete data/output/eval/history.jsonl.",
         lambda run: run.fallen,
         "warning",

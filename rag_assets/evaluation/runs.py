@@ -29,7 +29,7 @@ from rag_assets.core.errors import (
 from rag_assets.core.incremental import fingerprint, sealed, unsealed, write_atomically
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
-from rag_assets.evaluation.cases import Case, Judge, SourceFiles, case_of
+from rag_assets.evaluation.cases import Case, Judge, K, SourceFiles, case_of
 from rag_assets.evaluation.metrics import METRICS_VERSION, problem_of, values_of
 from rag_assets.questions import Question
 
@@ -91,7 +91,7 @@ def header_of(
     """The header of a run of these questions. name: for a reader."""
     groups = ("retrieval", "answering", "evaluation")
     shown = {group: getattr(settings, group).model_dump(mode="json") for group in groups}
-    method = fingerprint(engine.method_version(), settings.evaluation.judge, settings.evaluation.k)
+    method = fingerprint(engine.method_version(), settings.evaluation.judge, K)
     asked = fingerprint([question.model_dump(mode="json") for question in questions])
     return Header(name, engine.corpus_version(), asked, len(questions), method, shown)
 
@@ -152,7 +152,7 @@ def run_questions(
         SourceFiles(settings) as files,
         ThreadPoolExecutor(engine.n_at_once) as pool,
     ):
-        asked = [pool.submit(_asked, engine, settings, files, question, judge) for question in left]
+        asked = [pool.submit(_asked, engine, files, question, judge) for question in left]
         try:
             for future in as_completed(asked):
                 try:
@@ -177,14 +177,11 @@ def run_questions(
     return Run(header, done)
 
 
-def _asked(
-    engine: Engine, settings: Settings, files: SourceFiles, question: Question, judge: Judge | None
-) -> Case:
+def _asked(engine: Engine, files: SourceFiles, question: Question, judge: Judge | None) -> Case:
     trace = engine.trace(question)
     seconds = None if trace.n_cached else sum(trace.seconds.values())
     return case_of(
         engine,
-        settings,
         files,
         question,
         trace.result,

@@ -22,7 +22,7 @@ from rag_assets.core.incremental import (
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
-from rag_assets.evaluation.cases import Case, Judge, SourceFiles, case_of, hits_of
+from rag_assets.evaluation.cases import Case, Judge, K, SourceFiles, case_of, hits_of
 from rag_assets.evaluation.history import (
     EvaluatedRun,
     append_history,
@@ -91,9 +91,7 @@ def evaluated(
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     found = judgeable(questions, corpus, answers)
-    asked = fingerprint(
-        [question.model_dump(mode="json") for question in found.judged], settings.evaluation.k
-    )
+    asked = fingerprint([question.model_dump(mode="json") for question in found.judged], K)
     inputs = fingerprint(
         asked,
         [question.model_dump(mode="json") for question in questions],
@@ -111,7 +109,7 @@ def evaluated(
         logger.info("smoke_eval: nothing to judge. %s", NOTHING_TO_JUDGE)
     with SourceFiles(settings) as files:
         cases = {
-            one.id: case_of(engine, settings, files, one, answers[one.id], judge=judge)
+            one.id: case_of(engine, files, one, answers[one.id], judge=judge)
             for one in found.judged
         }
     rows = question_rows(found, cases)
@@ -168,10 +166,10 @@ def _modes(
     rows = []
     for name, mode in _mode_settings(settings):
         if mode == settings:
-            rows.append({"mode": name, **_searched(engine, settings, questions, answers)})
+            rows.append({"mode": name, **_searched(engine, questions, answers)})
             continue
         with closing(open_engine(mode)) as other:
-            rows.append({"mode": name, **_searched(other, mode, questions, answers)})
+            rows.append({"mode": name, **_searched(other, questions, answers)})
     return rows
 
 
@@ -187,14 +185,13 @@ def _mode_settings(settings: Settings) -> Iterator[tuple[str, Settings]]:
 
 def _searched(
     engine: Engine,
-    settings: Settings,
     questions: Sequence[Question],
     answers: Mapping[str, QAResult],
 ) -> dict[str, float | None]:
     cases = [
-        Case(question, answers[question.id], found, found, settings.evaluation.k)
+        Case(question, answers[question.id], found, found, K)
         for question in questions
-        for found in [hits_of(engine, question, settings.evaluation.k)]
+        for found in [hits_of(engine, question, K)]
     ]
     values = means([values_of(case) for case in cases])
     return {name: values[name] for name in MODE_METRICS}

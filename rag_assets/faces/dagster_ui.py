@@ -150,7 +150,7 @@ def main() -> None:
 def ui_config(app: ASGIApp, limits: ServerSettings) -> uvicorn.Config:
     """How Dagster's web application is served."""
     layers = [Middleware(OrdersAreJson), *guards(limits, None, paths=("/",), headers=_HEADERS)]
-    return server_config(guarded(app, layers), limits, shutdown_s=_SHUTDOWN_S, websockets="auto")
+    return server_config(guarded(app, layers), shutdown_s=_SHUTDOWN_S, websockets="auto")
 
 
 class _Server(uvicorn.Server):

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
-from rag_assets.faces.server.limits import BodyLimits
+from rag_assets.faces.server.limits import MAX_BODY_BYTES, BodyLimits
 from rag_assets.faces.server.middleware import (
     GUARDED,
     PROTECTIVE_HEADERS,
@@ -127,9 +127,7 @@ def guarded(app: ASGIApp, layers: list[Middleware]) -> ASGIApp:
     return app
 
 
-def server_config(
-    app: ASGIApp, limits: ServerSettings, *, shutdown_s: int, websockets: str = "none"
-) -> uvicorn.Config:
+def server_config(app: ASGIApp, *, shutdown_s: int, websockets: str = "none") -> uvicorn.Config:
     """How uvicorn serves an application that is behind the guards: with a bound for connections.
 
     shutdown_s: seconds that requests under way may take at the end. websockets: uvicorn's name of
@@ -139,7 +137,7 @@ def server_config(
         app,
         http="h11",
         ws=websockets,
-        ws_max_size=limits.max_body_kb * 1000,
+        ws_max_size=MAX_BODY_BYTES,
         lifespan="on",
         log_config=None,
         log_level=logging.WARNING,

@@ -133,7 +133,7 @@ def question_budget(
     settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic
 ) -> Budget:
     message = "The question has spent its budget: {} (answering.thorough.max_{})."
-    limits = settings.max_requests, settings.max_tokens, settings.max_usd
+    limits = settings.max_requests, None, None
     return Budget(
         QuestionBudgetExhausted, message, limits=limits, seconds=settings.max_seconds, clock=clock
     )

@@ -12,7 +12,7 @@ from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import PARSER_VERSION, Format, expected_sources
 
-_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid", "services"}
+_TOLD_BY_FILES = {"limits", "source_order", "use_text_txt", "grobid"}
 """Settings whose effect on a paper shows in its files, their order and their problems."""
 
 

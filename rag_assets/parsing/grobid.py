@@ -35,6 +35,10 @@ from rag_assets.parsing.shared.files.raw import hashed_content
 
 logger = logging.getLogger(__name__)
 NAME = "GROBID"
+MAX_CONCURRENT = 4
+"""PDFs that are sent at once."""
+TIMEOUT_S = 600.0
+"""Seconds one PDF may take, waiting for a full server included."""
 FORM = {
     **dict.fromkeys(("consolidateHeader", "consolidateCitations", "consolidateFunders"), "0"),
     "segmentSentences": "1",
@@ -93,7 +97,7 @@ class _Asked:
         self._settings, self._kept = job.settings, job.store.readings
         self._versions = KeptFile(job.store.path).replies("service_versions", str)
         self._tei = next(known for known in FORMATS if known.source is Source.TEI)
-        self._slots = anyio.Semaphore(job.settings.services.max_concurrent)
+        self._slots = anyio.Semaphore(MAX_CONCURRENT)
         self._n_unanswered = 0
 
     async def readings(self, pdfs: list[PaperFile]) -> dict[str, PaperFile]:
@@ -141,14 +145,13 @@ class _Asked:
         return f"{pdf.sha256}.{fingerprint(NAME, self._version, FORM)}"
 
     async def _asked(self, pdf: PaperFile, server: "_Server") -> PaperFile:
-        timeout_s = self._settings.services.timeout_s
         async with self._slots:
             if self._n_unanswered >= _GIVE_UP_AFTER:
                 return self._failed(
                     pdf, f"it did not answer for {_GIVE_UP_AFTER} papers before this one"
                 )
             try:
-                with anyio.fail_after(timeout_s):
+                with anyio.fail_after(TIMEOUT_S):
                     files = {
                         "input": (
                             _FILE_NAME,
@@ -165,7 +168,7 @@ class _Asked:
                 self._n_unanswered = (
                     0 if isinstance(fault, UnreadableDocument) else self._n_unanswered + 1
                 )
-                too_late = f"it did not answer within {timeout_s:g} s (parsing.services.timeout_s)"
+                too_late = f"it did not answer within {TIMEOUT_S:g} s"
                 return self._failed(pdf, str(fault) or too_late)
             self._n_unanswered = 0
             self._kept.put(self._key(pdf), reading)

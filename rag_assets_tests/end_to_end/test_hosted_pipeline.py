@@ -37,7 +37,7 @@ def hosted_run(
 ) -> Outcome:
     return world.run(
         embedding={"model": model, "dimensions": 64},
-        model_access={"openai": {"requests_per_minute": 6000}, **access},
+        model_access={"requests_per_minute": 6000, **access},
     )
 
 

@@ -44,7 +44,7 @@ def about_basalt_and_others(request: WireRequest) -> Step:
 def summarized(world: World, **access: Any) -> Outcome:
     return world.run(
         summaries={"model": "google:gemini-2.5-flash"},
-        model_access={"google": {"requests_per_minute": 60_000}, **access},
+        model_access={"requests_per_minute": 60_000, **access},
     )
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Claim, Support, Usage
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.core.settings import Settings
 from rag_assets.evaluation.cases import Case, Verdict, case_of
 from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, slices, values_of
 from rag_assets_tests.answering.builders import chunk
@@ -164,7 +163,7 @@ def test_quotes_of_the_record_of_a_paper_are_not_looked_for_in_its_file() -> Non
         for one in (text, record)
     ]
 
-    case_of(engine, Settings(), files, question(), result(*claims))
+    case_of(engine, files, question(), result(*claims))
 
     files.hold.assert_called_once_with([("fusion.xml", QUOTE)])
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingKey
-from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
-from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
+from rag_assets.hosted.access import ModelName, require_access
 from rag_assets_testing.wire import use_wire_environment
 
 
@@ -218,9 +217,3 @@ def test_a_model_that_cannot_exist_is_refused_by_the_setting_s_name(text: str) -
         match=r"answering\.model = .* does not exist\. It is extractive, or a model",
     ):
         ModelName.parse(text, setting="answering.model", instead="extractive")
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_provider_of_the_table_has_its_limits_among_the_settings(provider: str) -> None:
-    """A provider without them would fail at its first question."""
-    assert isinstance(ModelAccessSettings().limits_of(provider), ProviderLimits)

@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import BudgetExhausted, ModelUnavailable
-from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
+from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
@@ -57,9 +57,7 @@ def in_virtual_time(
 
 def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accounts are limited in requests at once, and a laptop with Ollama in memory."""
-    settings = HURRIED.model_copy(
-        update={"openai": ProviderLimits(max_concurrent=2, requests_per_minute=60_000)}
-    )
+    settings = HURRIED.model_copy(update={"max_concurrent": 2, "requests_per_minute": 60_000})
     with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
         server.answer_by(lambda _request: Slow(0.05, GREEN))
 
@@ -71,9 +69,7 @@ def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyP
 
 def test_requests_are_spaced_as_the_rate_allows() -> None:
     """A burst at the start of every run is answered with 429 for the rest of the minute."""
-    settings = HURRIED.model_copy(
-        update={"openai": ProviderLimits(max_concurrent=8, requests_per_minute=600)}
-    )
+    settings = HURRIED.model_copy(update={"max_concurrent": 8, "requests_per_minute": 600})
     sent_s: list[float] = []
 
     async def request() -> Usage:

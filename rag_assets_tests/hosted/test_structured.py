@@ -13,7 +13,6 @@ from rag_assets.core.errors import (
     ModelUnavailable,
     RequestRejected,
 )
-from rag_assets.core.settings import ProviderLimits
 from rag_assets_testing.wire import (
     BadKey,
     CutOff,
@@ -118,9 +117,7 @@ def test_tokens_that_the_server_does_not_report_are_estimated(
 
 def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow model and a strict rate limit want different remedies."""
-    slow_rate = HURRIED.model_copy(
-        update={"openai": ProviderLimits(max_concurrent=1, requests_per_minute=60)}
-    )
+    slow_rate = HURRIED.model_copy(update={"max_concurrent": 1, "requests_per_minute": 60})
     with WireServer("openai") as server, opened(server, monkeypatch, slow_rate) as (model, _):
         server.answer_with(Slow(0.1, Reply("Green.")), Slow(0.1, GREEN))
 

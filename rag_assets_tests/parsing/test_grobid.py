@@ -12,7 +12,8 @@ import pytest
 from rag_assets.core import tables
 from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
 from rag_assets.core.incremental import UpdatePlan
-from rag_assets.core.settings import ParseLimits, ParsingSettings, ServiceSettings
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing import grobid
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.corpus import update_parsed_index
 from rag_assets.parsing.discovery import discover
@@ -151,9 +152,9 @@ def test_an_unchanged_run_sends_no_pdf_and_changes_nothing(
     corpus.run(grobid=server.address)
     before = corpus.index
 
-    plan = corpus.run(grobid=f"{server.address}/", services=ServiceSettings(timeout_s=30))
+    plan = corpus.run(grobid=f"{server.address}/")
 
-    assert plan.is_noop, "where the server is and how it is asked changes no paper"
+    assert plan.is_noop, "where the server is changes no paper"
     assert server.n_pdfs == 1
     assert corpus.index.equals(before)
 
@@ -218,20 +219,22 @@ BOMB = BOMB.format(
         (Said(body=b"{}"), "its reply is no tei"),
         (Said(body=b" " * 2_100_000), "its reply has more than 2 MB (parsing.limits.max_file_mb)"),
         (Said(is_cut_off=True), "the connection broke before it had answered"),
-        (Said(slow_s=0.5), "it did not answer within 0.1 s (parsing.services.timeout_s)"),
+        (Said(slow_s=0.5), "it did not answer within 0.1 s"),
     ],
 )
 def test_where_the_service_fails_our_reader_reads_and_the_paper_says_so(
-    corpus: Corpus, server: ReadingServer, said: Said, told: str
+    corpus: Corpus,
+    server: ReadingServer,
+    said: Said,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One odd PDF must cost neither the paper nor the run; and the next run may have more luck."""
-    limits, services = (
-        ParseLimits(max_file_mb=2),
-        ServiceSettings(timeout_s=0.1 if said.slow_s else 60),
-    )
+    if said.slow_s:
+        monkeypatch.setattr(grobid, "TIMEOUT_S", 0.1)
     server.says.append(said)
 
-    corpus.run(grobid=server.address, limits=limits, services=services)
+    corpus.run(grobid=server.address, limits=ParseLimits(max_file_mb=2))
 
     assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
     assert (
@@ -239,7 +242,7 @@ def test_where_the_service_fails_our_reader_reads_and_the_paper_says_so(
         == f"a.pdf was not read by GROBID: {told}. The next run asks again."
     )
     assert corpus.readings() == {}
-    corpus.run(grobid=server.address, limits=limits)
+    corpus.run(grobid=server.address, limits=ParseLimits(max_file_mb=2))
     assert corpus.row()["source"] == "tei"
 
 
@@ -289,21 +292,22 @@ def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: Readi
     assert "GROBID 0.9.1's reading of a.pdf is of another paper" in corpus.notes()
 
 
-def test_several_pdfs_are_sent_at_once_but_no_more_than_the_setting_says(
-    corpus: Corpus, server: ReadingServer
+def test_several_pdfs_are_sent_at_once_but_no_more_than_it_takes(
+    corpus: Corpus, server: ReadingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One after the other takes a night; all at once only fills the server."""
     for number in range(6):
         corpus.put_pdf(f"p{number}", f"topic{number}")
     server.n_together = 3
+    monkeypatch.setattr(grobid, "MAX_CONCURRENT", 3)
 
-    corpus.run(grobid=server.address, services=ServiceSettings(max_concurrent=3))
+    corpus.run(grobid=server.address)
 
     assert (server.n_pdfs, server.most_at_once) == (7, 3)
 
 
 def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_others(
-    corpus: Corpus, server: ReadingServer
+    corpus: Corpus, server: ReadingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thousand papers would each wait for their time-out; and those that were read must not be
     read again."""
@@ -312,7 +316,8 @@ def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_othe
     server.says.extend([Said()] * 2)
     server.by_default = Said(is_cut_off=True)
 
-    corpus.run(grobid=server.address, services=ServiceSettings(max_concurrent=1))
+    monkeypatch.setattr(grobid, "MAX_CONCURRENT", 1)
+    corpus.run(grobid=server.address)
 
     assert sorted(corpus.index["source"].to_pylist()) == ["pdf"] * 8 + ["tei"] * 2
     assert server.n_pdfs == 2 + 5

@@ -15,14 +15,12 @@ from rag_assets.core.settings.corpus import (
     ParseLimits,
     ParsingSettings,
     PassageSettings,
-    ServiceSettings,
     SummarySettings,
 )
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
     ModelAccessSettings,
-    ProviderLimits,
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths

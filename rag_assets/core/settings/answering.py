@@ -62,12 +62,6 @@ class ThoroughSettings(StageSettings):
     max_requests: int = Field(
         20, ge=1, description="Requests to models for one question; kept replies do not count."
     )
-    max_tokens: int = Field(
-        200_000, ge=1, description="Tokens read and written by models for one question."
-    )
-    max_usd: float | None = Field(
-        None, gt=0, description="Money for one question, where prices are known."
-    )
     max_seconds: float | None = Field(
         None,
         gt=0,
@@ -146,14 +140,10 @@ class AnsweringSettings(StageSettings):
 class EvaluationSettings(StageSettings):
     """What an evaluation asks and demands."""
 
-    k: int = Field(6, gt=0, description="Depth of recall@k, MRR and nDCG, in chunks.")
     floors: dict[str, float] = Field(
         {},
         description="Smallest accepted mean of a metric, or largest of one where less is better, by its name, e.g. "
         '{"page_accuracy": 0.7}; others keep the floor that docs/evaluation.md gives them.',
-    )
-    max_drop: Share = Field(
-        0.1, description="Most a metric may fall against the median of its last five runs."
     )
     judge: str = Field(
         "none",

@@ -30,15 +30,6 @@ class ParseLimits(StageSettings):
     )
 
 
-class ServiceSettings(StageSettings):
-    """How GROBID is asked. None of it changes a result."""
-
-    max_concurrent: int = Field(4, gt=0, description="PDFs that are sent to GROBID at once.")
-    timeout_s: float = Field(
-        600.0, gt=0, description="Seconds one PDF may take, waiting for a full server included."
-    )
-
-
 class ParsingSettings(StageSettings):
     """What changes the blocks of a paper."""
 
@@ -63,7 +54,6 @@ class ParsingSettings(StageSettings):
         description="Address of a GROBID server, such as http://127.0.0.1:8070. Every PDF without a better file beside "
         "it is sent there. Empty: nothing is sent.",
     )
-    services: ServiceSettings = ServiceSettings()
     limits: ParseLimits = ParseLimits()
 
 

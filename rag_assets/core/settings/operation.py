@@ -1,12 +1,11 @@
-"""When and how the work is done: automation, models behind an API, execution, the HTTP server,
-images of pages.
+"""When and how the work is done: automation, models behind an API, execution, the HTTP server.
 
 None of it changes a result, and no fingerprint covers it.
 """
 
 import os
 from ipaddress import ip_address
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, StringConstraints
 
@@ -33,13 +32,15 @@ class AutomationSettings(StageSettings):
     )
 
 
-class ProviderLimits(StageSettings):
+class ProviderLimits(NamedTuple):
     """How fast one provider is asked."""
 
-    max_concurrent: int = Field(4, gt=0, description="Requests under way at once.")
-    requests_per_minute: int = Field(
-        60, gt=0, description="Requests begun in a minute, evenly spaced."
-    )
+    max_concurrent: int
+    requests_per_minute: int
+
+
+_HOSTED = ProviderLimits(4, 60)
+_ON_THIS_MACHINE = ProviderLimits(1, 600)
 
 
 class ModelAccessSettings(StageSettings):
@@ -75,14 +76,15 @@ class ModelAccessSettings(StageSettings):
         gt=0,
         description="Most US dollars of one run, as budget_tokens; only for models whose price is known.",
     )
-    google: ProviderLimits = Field(ProviderLimits(), description="Gemini.")
-    anthropic: ProviderLimits = Field(ProviderLimits(), description="Claude.")
-    openai: ProviderLimits = Field(
-        ProviderLimits(), description="OpenAI, or a server that speaks its protocol."
+    max_concurrent: int | None = Field(
+        None,
+        gt=0,
+        description="Requests to one provider under way at once. Empty: 4, to Ollama 1.",
     )
-    ollama: ProviderLimits = Field(
-        ProviderLimits(max_concurrent=1, requests_per_minute=600),
-        description="Models on your own machine.",
+    requests_per_minute: int | None = Field(
+        None,
+        gt=0,
+        description="Requests to one provider begun in a minute, evenly spaced. Empty: 60, to Ollama 600.",
     )
 
     @property
@@ -93,8 +95,11 @@ class ModelAccessSettings(StageSettings):
 
     def limits_of(self, provider: str) -> ProviderLimits:
         """The limits of a provider by its name."""
-        limits: ProviderLimits = getattr(self, provider)
-        return limits
+        own = _ON_THIS_MACHINE if provider == "ollama" else _HOSTED
+        return ProviderLimits(
+            self.max_concurrent or own.max_concurrent,
+            self.requests_per_minute or own.requests_per_minute,
+        )
 
 
 class ExecutionSettings(StageSettings):
@@ -123,14 +128,6 @@ class ExecutionSettings(StageSettings):
     @property
     def n_workers(self) -> int:
         return self.workers or os.cpu_count() or 1
-
-
-class ReadingSettings(StageSettings):
-    """How images of pages are made."""
-
-    max_workers: int = Field(
-        2, gt=0, description="Pages drawn or searched at once, each in a process of its own."
-    )
 
 
 class ServerSettings(StageSettings):
@@ -165,27 +162,13 @@ class ServerSettings(StageSettings):
         "given, and said to be. Filter, corpus, names, numbers and words that turn a meaning must agree, too. Empty: "
         "every question is answered for itself.",
     )
-    max_body_kb: int = Field(1000, ge=64, description="Largest request, uploads aside, in kB.")
     max_upload_mb: float = Field(
         10.0, gt=0, description="Largest file that can be uploaded, in MB (10^6 bytes)."
-    )
-    max_waiting: int = Field(
-        256,
-        ge=0,
-        description="Questions that may wait for their turn; those that come then are told to come later.",
     )
     questions_per_minute: int = Field(
         1200,
         gt=0,
         description="Questions, searches and checks of quotes that one client address may send in a minute.",
-    )
-    uploads_per_minute: int = Field(
-        300, gt=0, description="Uploads and deletions that one client address may send in a minute."
-    )
-    receive_timeout_s: float = Field(
-        30.0,
-        gt=0,
-        description="Seconds a client may take to send the body of a request; then it is refused.",
     )
 
     @property

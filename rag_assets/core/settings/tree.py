@@ -38,7 +38,6 @@ from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
     ModelAccessSettings,
-    ReadingSettings,
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
@@ -55,7 +54,12 @@ EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
 DOTENV_FILE = Path(".env")
 _ENCODING = "utf-8-sig"
 """UTF-8, with a byte order mark or without."""
-REMOVED = frozenset({"paper_summaries", "parsing.docling", "parsing.tables"})
+REMOVED = frozenset(
+    """answering.thorough.max_tokens answering.thorough.max_usd evaluation.k evaluation.max_drop
+    model_access.anthropic model_access.google model_access.ollama model_access.openai
+    paper_summaries parsing.docling parsing.services parsing.tables reading server.max_body_kb
+    server.max_waiting server.receive_timeout_s server.uploads_per_minute""".split()
+)
 """Settings and groups that are no settings any more."""
 
 
@@ -156,7 +160,6 @@ class Settings(BaseSettings):
     automation: AutomationSettings = AutomationSettings()
     execution: ExecutionSettings = ExecutionSettings()
     server: ServerSettings = ServerSettings()
-    reading: ReadingSettings = ReadingSettings()
 
     @property
     def paths(self) -> Paths:

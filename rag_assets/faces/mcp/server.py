@@ -37,7 +37,7 @@ from rag_assets.faces.listening import (
     signals_left_to_uvicorn,
 )
 from rag_assets.faces.mcp.tools import Tools
-from rag_assets.faces.server.limits import Rate, RequestRate
+from rag_assets.faces.server.limits import MAX_BODY_BYTES, Rate, RequestRate
 from rag_assets.library.reading.reader import Reader
 
 NAME = "rag-assets"
@@ -134,15 +134,13 @@ def serve_http(
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             stateless_http=True,
-            max_request_body_size=limits.max_body_kb * 1000,
+            max_request_body_size=MAX_BODY_BYTES,
             transport_security=TransportSecuritySettings(
                 enable_dns_rebinding_protection=False
             ),  # the guards have it
         )
         rate = Middleware(RequestRate, rate=Rate(limits.questions_per_minute, "requests"))
-        config = server_config(
-            guarded(app, [rate, *guards(limits, token)]), limits, shutdown_s=_SHUTDOWN_S
-        )
+        config = server_config(guarded(app, [rate, *guards(limits, token)]), shutdown_s=_SHUTDOWN_S)
         announce(address + PATH)
         uvicorn.Server(config).run([listening])
 

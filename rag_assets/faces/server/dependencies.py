@@ -20,6 +20,10 @@ from rag_assets.questions import MAX_QUESTION_CHARS, Question, asked
 from rag_assets.questions.conversations import Conversations
 
 MAX_PAPERS_NAMED = 1000
+MAX_WAITING = 256
+"""Questions that may wait for their turn; those that come then are told to come later."""
+UPLOADS_PER_MINUTE = 300
+"""Uploads and deletions that one client address may send in a minute."""
 PaperId = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -52,15 +56,15 @@ class Shared:
             settings=settings,
             engine=engine,
             reader=Reader(settings, engine),
-            answering=Workers(engine.n_at_once, limits.max_waiting, "answer"),
-            searching=Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
-            changing=Workers(1, limits.max_waiting, "change"),
+            answering=Workers(engine.n_at_once, MAX_WAITING, "answer"),
+            searching=Workers(max(engine.n_at_once, 2), MAX_WAITING, "search"),
+            changing=Workers(1, MAX_WAITING, "change"),
             changes=CorpusChanges(settings),
             conversations=conversations,
             dialogue=Dialogue(settings, conversations, engine),
             facts=PublishedFacts(settings.paths),
             questions=Rate(limits.questions_per_minute, "questions"),
-            uploads=Rate(limits.uploads_per_minute, "uploads"),
+            uploads=Rate(UPLOADS_PER_MINUTE, "uploads"),
         )
 
     @property
@@ -102,7 +106,7 @@ def _counted(rate_of: Callable[[Shared], Rate]) -> Callable[[Request, Shared], N
 counts_as_question = Depends(_counted(lambda shared: shared.questions))
 """For `dependencies=[...]` of a route: counts the request against `server.questions_per_minute`."""
 counts_as_upload = Depends(_counted(lambda shared: shared.uploads))
-"""Likewise, against `server.uploads_per_minute`."""
+"""Likewise, against `UPLOADS_PER_MINUTE`."""
 
 
 class Where(BaseModel):

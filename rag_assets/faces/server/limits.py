@@ -20,6 +20,10 @@ from rag_assets.faces.server.problems import ProblemError
 UPLOADS = ("POST", "/api/papers")
 _FORM_ROOM = 64_000
 """Bytes that a form adds around an uploaded file."""
+MAX_BODY_BYTES = 1_000_000
+"""Largest request, uploads aside."""
+RECEIVE_TIMEOUT_S = 30.0
+"""Seconds a client may take to send the body of a request."""
 _MAX_CLIENTS = 10_000
 """Clients that a rate remembers; those not seen for longest are forgotten first."""
 
@@ -30,9 +34,9 @@ class BodyLimits:
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
-        self._max_bytes = settings.max_body_kb * 1000
+        self._max_bytes = MAX_BODY_BYTES
         self._max_upload_bytes = int(settings.max_upload_mb * 1_000_000) + _FORM_ROOM
-        self._timeout_s = settings.receive_timeout_s
+        self._timeout_s = RECEIVE_TIMEOUT_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

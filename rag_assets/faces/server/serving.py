@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import uvicorn
 from fastapi import FastAPI
 
-from rag_assets.core.settings import ServerSettings, Settings
+from rag_assets.core.settings import Settings
 from rag_assets.faces.listening import (
     address_of,
     listening_socket,
@@ -40,7 +40,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     shared: Shared = app.state.shared
     with listening, signals_left_to_uvicorn():
         announce(address_of(limits, listening.getsockname()[1]))
-        Server(app, limits).run([listening])
+        Server(app).run([listening])
     _end(shared)
 
 
@@ -48,9 +48,8 @@ class Server(uvicorn.Server):
     """Gives answers some time when it is stopped, then ends them with a problem instead of cutting
     them off."""
 
-    def __init__(self, app: FastAPI, limits: ServerSettings) -> None:
-        """limits: of the settings that `app` was made with."""
-        super().__init__(server_config(app, limits, shutdown_s=SHUTDOWN_S + _AFTER_STOP_S))
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(server_config(app, shutdown_s=SHUTDOWN_S + _AFTER_STOP_S))
         self._shared: Shared = app.state.shared
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -38,6 +38,8 @@ from rag_assets.library.reading.papers import Papers, stamp_of
 from rag_assets.parsing.discovery import file_problem
 
 _HASHES_KEPT = 10_000
+_MAX_WORKERS = 2
+"""Pages drawn or searched at once, each in a process of its own."""
 
 
 class PdfFiles:
@@ -96,7 +98,7 @@ class PdfWorkers:
     def __init__(self, settings: Settings) -> None:
         limits = {"timeout_s": PAGE_TIMEOUT_S, "max_memory_mb": _PAGE_MEMORY_MB}
         self._limits = ParseLimits(**settings.parsing.limits.model_dump() | limits)
-        self._pool = WorkerPool(settings.reading.max_workers)
+        self._pool = WorkerPool(_MAX_WORKERS)
         self._lock = threading.Lock()
         self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
 

@@ -55,7 +55,7 @@ def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Li
     }
     loaded = load_settings(given)
     app = create_app(loaded, SecretStr(token) if token else None)
-    server = Server(app, loaded.server)
+    server = Server(app)
     with listening_socket(loaded.server) as listening:
         thread = Thread(target=server.run, args=([listening],))
         thread.start()

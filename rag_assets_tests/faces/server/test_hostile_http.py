@@ -11,20 +11,23 @@ from pathlib import Path
 import pytest
 
 from rag_assets.faces import listening
+from rag_assets.faces.server import dependencies, limits
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import EVENTS, Live, served
 from rag_assets_tests.faces.server.raw import connected, everything_of, post, sent
 from rag_assets_tests.rounds import first_of
 
 QUESTION = {"question": QUESTIONS[0]["question"]}
-IMPATIENT = {"receive_timeout_s": 0.5, "max_body_kb": 64, "max_upload_mb": 0.2}
 
 
 @pytest.fixture(scope="module")
 def impatient(built: World) -> Iterator[Live]:
     """A server with small limits."""
-    with served(built.paths.data, server=IMPATIENT) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "RECEIVE_TIMEOUT_S", 0.5)
+        patch.setattr(limits, "MAX_BODY_BYTES", 64_000)
+        with served(built.paths.data, server={"max_upload_mb": 0.2}) as running:
+            yield running
 
 
 def status_of(reply: bytes) -> int:
@@ -247,8 +250,8 @@ def test_questions_have_a_rate(built: World) -> None:
 def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that is documented and not kept is worse than none: somebody relies on it."""
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 8)
-    limits = {"uploads_per_minute": 1, "allowed_hosts": ["My.Proxy"]}
-    with served(world.paths.data, server=limits) as live:
+    monkeypatch.setattr(dependencies, "UPLOADS_PER_MINUTE", 1)
+    with served(world.paths.data, server={"allowed_hosts": ["My.Proxy"]}) as live:
         short = live.client.post("/api/search", json={"question": "What fell?"})
         long = live.client.post("/api/search", json={"question": "What fell?" * 500})
         deletions = [live.client.delete("/api/papers/nowhere") for _ in range(2)]

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from rag_assets.faces.server import dependencies
 from rag_assets_testing.world import World
 from rag_assets_tests.faces.server.live import Live, served
 
@@ -19,9 +20,10 @@ DEADLINE_S = 240.0
 
 
 @pytest.fixture
-def changing(world: World) -> Iterator[Live]:
+def changing(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
     """A server over a copy of the built world that takes uploads as fast as they come."""
-    with served(world.paths.data, server={"uploads_per_minute": 100_000}) as live:
+    monkeypatch.setattr(dependencies, "UPLOADS_PER_MINUTE", 100_000)
+    with served(world.paths.data) as live:
         yield live
 
 

@@ -84,12 +84,12 @@ def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
     settings = settings_of_a_run(
         overrides={
             "data_dir": str(tmp_path),
-            "evaluation": {"k": 3, "floors": {"paper_mrr": 0.1, "paper_ndcg": 0.2}},
+            "evaluation": {"judge": "none", "floors": {"paper_mrr": 0.1, "paper_ndcg": 0.2}},
         },
         launchpad={"evaluation": {"floors": {"paper_mrr": 0.3}}},
     )
 
-    assert settings.evaluation.k == 3
+    assert settings.evaluation.judge == "none"
     assert settings.evaluation.floors == {"paper_mrr": 0.3, "paper_ndcg": 0.2}
 
 

@@ -18,7 +18,7 @@ from rag_assets.core.errors import (
     ModelUnavailable,
 )
 from rag_assets.core.kept import KeptFile
-from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 from rag_assets.hosted.access import EMBEDDING_REQUESTS
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
@@ -44,9 +44,9 @@ MODELS: dict[ProtocolName, str] = {
     "ollama": "ollama:nomic-embed-text",
 }
 TEXTS = ["Ferritin fell in all groups.", "Basalt takes up water.", "Iron kept ferritin stable."]
-FAST = ProviderLimits(max_concurrent=4, requests_per_minute=6000)
+N_AT_ONCE = 4
 ACCESS = ModelAccessSettings(
-    timeout_s=6, max_attempts=3, max_wait_s=2, google=FAST, openai=FAST, ollama=FAST
+    timeout_s=6, max_attempts=3, max_wait_s=2, max_concurrent=N_AT_ONCE, requests_per_minute=6000
 )
 Open = Callable[..., Embedder]
 
@@ -365,7 +365,7 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
         vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6
     )
     assert len(server.requests) == 12
-    assert server.most_in_flight <= FAST.max_concurrent
+    assert server.most_in_flight <= N_AT_ONCE
 
 
 def test_questions_asked_before_are_asked_of_nobody(

@@ -14,14 +14,11 @@ from rag_assets_tests.answering.model.thorough.scripted import (
     N_REQUESTS,
     PAID,
     PAYER,
-    USAGE,
     ScriptedModel,
     answered,
     said,
     thorough,
 )
-
-TOKENS_EACH = sum(USAGE.values())
 
 
 @pytest.mark.parametrize("n_requests", range(2, N_REQUESTS + 1))
@@ -49,17 +46,6 @@ def test_where_the_budget_leaves_nothing_to_say_the_question_is_left(tmp_path: P
             answered(pipeline)
 
         assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("n_paid", [2, 3, 4, 5])
-def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
-    """Few requests can be long ones."""
-    with thorough(tmp_path, ScriptedModel(), max_tokens=TOKENS_EACH * n_paid) as (pipeline, server):
-        trace = answered(pipeline)
-
-        assert len(server.requests) == n_paid
-    assert said(trace) == {FELL.text}
-    assert trace.result.unanswered == (PAYER,)
 
 
 class Clock:
