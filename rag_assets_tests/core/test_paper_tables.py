@@ -1,6 +1,5 @@
 """Tables with rows of papers in any number of files: the same rows, whatever happened before."""
 
-import json
 import random
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -277,34 +276,6 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
     assert contents(path) == before
 
 
-def test_a_manifest_that_is_lost_or_of_another_copy_costs_no_paper(
-    path: Path, split_at: int
-) -> None:
-    """A data folder copied without its hidden files, or with new times, holds the same papers."""
-    publish(path, corpus_of(30))
-    manifest_file(path).unlink()
-    made: list[str] = []
-    publish(path, corpus_of(30), made)
-
-    kept = json.loads(manifest_file(path).read_bytes())
-    manifest_file(path).write_text(json.dumps(kept | {"shards": {}}))
-    publish(path, corpus_of(30), made)
-
-    assert made == []
-    assert json.loads(manifest_file(path).read_bytes()) == kept
-
-
-def test_a_paper_with_rows_is_not_told_to_be_unusable(path: Path, split_at: int) -> None:
-    """A kill between the table and its manifest leaves the older one, which would warn of a mended
-    paper for ever."""
-    publish(path, {"a": "text", "b": BROKEN})
-    older = manifest_file(path).read_bytes()
-    publish(path, {"a": "text", "b": "mended"})
-    manifest_file(path).write_bytes(older)
-
-    assert publish(path, {"a": "text", "b": "mended"}).manifest.quarantined == []
-
-
 @pytest.mark.parametrize("name", ["part-0 (copy).parquet", "copy.parquet"])
 def test_a_strange_file_in_a_table_is_gone_after_an_update(
     path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -326,22 +297,3 @@ def test_a_strange_file_in_a_table_is_gone_after_an_update(
     publish(path, corpus_of(30) | {edited: "another text"})
 
     assert len(read_columns(path, ["paper_id"])) == 3 * 30
-
-
-def test_parts_of_a_table_that_changed_places_lose_no_paper(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An edit would drop every paper that lies in the file of others."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
-    whole = publish(path, corpus_of(30))
-    before = contents(path)
-    one, other = [
-        whole.files[key] for key, shard in whole.manifest.shards.items() if len(shard.papers) > 1
-    ][:2]
-    content = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(content)
-
-    publish(path, corpus_of(30))
-
-    assert contents(path) == before

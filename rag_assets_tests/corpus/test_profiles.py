@@ -13,7 +13,7 @@ from rag_assets.corpus.profiles import (
     update_profiles,
 )
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
+from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 
@@ -59,14 +59,6 @@ def test_the_period_is_that_of_the_first_place_that_states_one(
     assert profile_of(paper_id, title, [on_page(page, 1)]).periods == periods
 
 
-def test_a_document_without_pages_shows_its_first_blocks() -> None:
-    """Text and Markdown have no pages, but a title page."""
-    profile = profile_of("a", "", [paragraph(f"word{n}", "A") for n in range(500)])
-
-    assert "word0" in profile.page_words
-    assert "word400" not in profile.page_words
-
-
 def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go() -> None:
     """One profile per paper, whatever happened to the folder."""
     first = profiled(
@@ -84,21 +76,6 @@ def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go()
         second.table
         == profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}).table
     )
-
-
-def test_an_unchanged_corpus_reads_no_block() -> None:
-    """The blocks of 10,000 papers take seconds to read."""
-    first = profiled({"a": [paragraph("One.", "A")]})
-    blocks = Unread(blocks_table({"a": [paragraph("One.", "A")]}))
-
-    second = updated(
-        lambda published: update_profiles(published, blocks, {"a": "A form"}, in_place),
-        PROFILES,
-        first,
-    )
-
-    assert second.plan.is_noop
-    assert second.table == first.table
 
 
 def test_a_missing_or_surplus_profile_withholds_the_table() -> None:

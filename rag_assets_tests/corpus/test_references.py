@@ -19,7 +19,7 @@ from rag_assets.corpus.references.update import (
 )
 from rag_assets.corpus.references.voice import supposes
 from rag_assets_testing.in_place import in_place
-from rag_assets_testing.paper_rows import InMemory, Unread, Updated, updated
+from rag_assets_testing.paper_rows import InMemory, Unread, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 LUND = Reference(1, "Lund A, Moe B (2019). Iron in winter. J Soil 4, 1–9. doi:10.5555/iron.1.")
@@ -84,11 +84,6 @@ def test_a_whole_list_has_an_entry_a_line_with_a_year_or_without() -> None:
         )
         == 3
     )
-
-
-def test_an_entry_has_years_and_a_doi() -> None:
-    assert (LUND.years, LUND.doi) == (("2019",), "10.5555/iron.1")
-    assert MOE.years == ("2021b",)
 
 
 @pytest.mark.parametrize(
@@ -190,37 +185,6 @@ def test_a_sentence_with_a_mark_reports_unless_the_paper_speaks_of_itself(
     [mention] = rows[0]["mentions"]
     assert text[mention["start"] : mention["end"]] == sentence
     assert (mention["is_reported"], rows[1]["mentions"]) == (is_reported, [])
-
-
-def test_only_changed_papers_are_read_again() -> None:
-    """A paper without a reference list has a row as well, or every run would look for its list."""
-    papers = {
-        "a": [paragraph("Iron falls [1].", "A"), back("[1] Lund. 2019.\n[2] Moe. 2020.")],
-        "b": [paragraph("c", "A")],
-    }
-    blocks = blocks_table(papers)
-
-    def of(rows: InMemory, before: Updated | None = None) -> Updated:
-        return updated(
-            lambda published: update_references(published, rows, in_place), REFERENCES, before
-        )
-
-    first = of(InMemory(blocks))
-    table = first.table
-    again = of(Unread(blocks), first)
-    assert (first.plan.added, again.plan.is_noop, again.table.equals(table)) == (
-        ("a", "b"),
-        True,
-        True,
-    )
-    without = of(Unread(blocks.slice(2)), first)
-
-    assert table.select(["paper_id", "number"]).to_pylist() == [
-        {"paper_id": "a", "number": 1},
-        {"paper_id": "a", "number": 2},
-        {"paper_id": "b", "number": None},
-    ]
-    assert (without.plan.removed, set(without.table["paper_id"].to_pylist())) == (("a",), {"b"})
 
 
 def test_a_paper_that_passes_the_limits_stops_no_other() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from rag_assets.core import tables
 from rag_assets.core.domain import Source
-from rag_assets.core.errors import InvalidSettings, UnreadableDocument
+from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
-from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
+from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing import registry
 from rag_assets.parsing.attempts import ParseJob, read_files
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index
@@ -23,7 +23,7 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.one_attempt import Attempt, parse_files
-from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids
+from rag_assets.parsing.promises import pages_outside, repeated_paper_ids
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import Updated, updated
@@ -215,34 +215,6 @@ def test_a_second_file_of_one_name_and_format_is_quarantined_and_the_first_is_re
     )
 
 
-def test_without_the_text_fallback_such_papers_are_quarantined(corpus: Corpus) -> None:
-    """Who switches the fallback off wants to see what is missing, not a worse text."""
-    corpus.settings = ParsingSettings(use_text_txt=False)
-    corpus.put(a__xml="<svg/>", a__txt=TEXT.format("x"), b__tei__xml=TEI.format("B"))
-
-    corpus.update()
-
-    assert corpus.row("b")["status"] == "parsed"
-    row = corpus.row("a")
-    assert row["status"] == "quarantined"
-    assert "parsing.use_text_txt is off" in str(row["error"])
-    assert quarantined(corpus.index)["paper_id"].to_pylist() == ["a"]
-
-
-def test_the_order_of_sources_is_a_setting_and_a_typo_in_it_is_named(corpus: Corpus) -> None:
-    """A misspelt format would silently never be read."""
-    corpus.put(a__tei__xml=TEI.format("Sheep"), a__txt=TEXT.format("x"))
-
-    corpus.settings = ParsingSettings(source_order=(Source.TEXT, Source.TEI))
-    corpus.update()
-    assert corpus.row("a")["source"] == "text"
-
-    with pytest.raises(
-        InvalidSettings, match=r"parsing\.source_order\.0: Input should be 'tei', 'text'"
-    ):
-        load_settings({"parsing": {"source_order": ["tie"]}})
-
-
 def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,16 +315,6 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
     assert corpus.row("a")["n_pages"] == 2
 
 
-def test_a_changed_setting_parses_everything_anew(corpus: Corpus) -> None:
-    """Blocks made with other settings than the run's cannot be explained."""
-    corpus.put(a__txt=TEXT.format("x"))
-    corpus.update()
-
-    corpus.settings = ParsingSettings(running_header_share=0.4)
-
-    assert corpus.update().changed == ("a",)
-
-
 def raise_version(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
     """As a new release with a better parser of that format would."""
     formats = [
@@ -427,22 +389,6 @@ def test_a_new_version_of_one_parser_parses_the_papers_that_have_a_file_of_its_f
     assert corpus.update().is_noop
 
 
-def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(
-    one_of_each_kind: Corpus,
-) -> None:
-    """The order decides between the files of one paper; a paper of one file is the same in any."""
-    corpus = one_of_each_kind
-
-    corpus.settings = ParsingSettings(
-        source_order=(Source.MARKDOWN, *(s for s in Source if s is not Source.MARKDOWN))
-    )
-    plan = corpus.update()
-
-    assert plan.changed == ("fallen", "tei")
-    assert corpus.row("tei")["source"] == "markdown"
-    assert corpus.update().is_noop
-
-
 def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
     """A night's work must not be lost to a restart."""
     corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
@@ -455,20 +401,6 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
 
     assert corpus.row("a")["title"] == "from the cache"
     assert corpus.row("b")["status"] == "quarantined"
-
-
-def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
-    """A user who empties the cache folder must not be left with an index that leads nowhere."""
-    corpus.put(a__txt=TEXT.format("x"))
-    corpus.update()
-    before = corpus.index
-    corpus.documents.unlink()
-
-    plan = corpus.update()
-
-    assert plan.is_noop
-    assert corpus.index.equals(before)
-    assert corpus.blocks().num_rows == 2
 
 
 def test_a_damaged_document_is_parsed_again_and_the_log_says_so(

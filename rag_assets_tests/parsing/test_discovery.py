@@ -54,18 +54,6 @@ def test_the_files_of_a_paper_are_found_together(papers: Path) -> None:
     assert all(not paper.problem for paper in found)
 
 
-def test_a_file_of_unknown_suffix_is_named_in_the_log(
-    papers: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A paper dropped in as .odt would be missed in silence."""
-    put(papers, "a.odt", "sub/b.rtf", "c.txt", ".hidden.odt", "README.md")
-
-    discover(papers, LIMITS)
-
-    [told] = caplog.messages
-    assert "of no known suffix: a.odt, sub/b.rtf. Known are .ade.json, .docling.json, .docx" in told
-
-
 def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
     """A half-written draft or a note of the user would be parsed, embedded and cited."""
     put(
@@ -144,21 +132,6 @@ def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> N
     ], "one file each, none lost"
     assert found["x__c"] == ["x__c.txt"], "a file of the papers folder itself keeps its stem"
     assert not any(character in "".join(found) for character in "#:\n/")
-
-
-def test_files_of_one_stem_and_different_formats_in_different_folders_are_pointed_out(
-    papers: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """TEI in one folder and PDF in another are probably one paper, which would count as two
-    sources."""
-    put(papers, "pdf/lund.pdf", "tei/lund.tei.xml", "2301/main.pdf", "2302/main.pdf")
-
-    discover(papers, LIMITS)
-
-    assert caplog.messages == [
-        "Taken for different papers, because their files lie in different folders: lund (pdf__lund, tei__lund). Put "
-        "the files of one paper into one folder."
-    ]
 
 
 def test_ids_are_safe_readable_and_apart(papers: Path) -> None:

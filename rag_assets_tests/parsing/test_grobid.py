@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from rag_assets.core import tables
-from rag_assets.core.errors import InvalidSettings, ServiceUnavailable
+from rag_assets.core.errors import ServiceUnavailable
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing import grobid
@@ -159,17 +159,6 @@ def test_an_unchanged_run_sends_no_pdf_and_changes_nothing(
     assert corpus.index.equals(before)
 
 
-def test_another_version_of_the_server_reads_again(corpus: Corpus, server: ReadingServer) -> None:
-    """An update that reads better would change nothing."""
-    corpus.run(grobid=server.address)
-    server.version = "0.9.2"
-
-    plan = corpus.run(grobid=server.address)
-
-    assert (plan.changed, server.n_pdfs) == (("a",), 2)
-    assert "Read by GROBID 0.9.2." in corpus.row()["notes"]
-
-
 def test_readings_go_with_their_pdf_and_not_with_the_setting(
     corpus: Corpus, server: ReadingServer
 ) -> None:
@@ -194,15 +183,6 @@ def test_a_full_server_is_asked_again(corpus: Corpus, server: ReadingServer, sta
     corpus.run(grobid=server.address)
 
     assert (corpus.row()["source"], server.n_pdfs) == ("tei", 3)
-
-
-BOMB = (
-    '<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY a "iron">{}]>'
-    + tei("<p>&j;</p>").partition("?>")[2]
-)
-BOMB = BOMB.format(
-    "".join(f'<!ENTITY {name} "{10 * f"&{chr(ord(name) - 1)};"}">' for name in "bcdefghij")
-)
 
 
 @pytest.mark.parametrize(
@@ -255,30 +235,6 @@ def test_a_failure_told_in_other_words_is_no_change(corpus: Corpus, server: Read
     assert corpus.run(grobid=server.address).is_noop
 
 
-def test_a_bomb_of_entities_is_not_expanded(corpus: Corpus, server: ReadingServer) -> None:
-    """A reply is as untrusted as any file: 1 kB would become 4 GB."""
-    server.says.append(Said(body=BOMB.encode()))
-
-    corpus.run(grobid=server.address)
-
-    assert corpus.row()["source"] == "pdf"
-    assert (
-        "GROBID 0.9.1's reading of a.pdf passed a safety limit of the XML parser" in corpus.notes()
-    )
-
-
-def test_a_reading_that_our_reader_refuses_leaves_the_pdf(
-    corpus: Corpus, server: ReadingServer
-) -> None:
-    """TEI without text is what GROBID makes of a scan."""
-    server.says.append(Said(body=tei("").encode()))
-
-    corpus.run(grobid=server.address)
-
-    assert (corpus.row()["source"], corpus.row()["used_fallback"]) == ("pdf", True)
-    assert "GROBID 0.9.1's reading of a.pdf is TEI without text" in corpus.notes()
-
-
 def test_a_reading_of_another_paper_leaves_the_pdf(corpus: Corpus, server: ReadingServer) -> None:
     """A server that mixes up its answers would put one paper's findings under the name of
     another."""
@@ -326,26 +282,6 @@ def test_a_server_that_dies_costs_no_finished_paper_and_not_the_time_of_all_othe
     assert (set(corpus.index["source"].to_pylist()), server.n_pdfs) == ({"tei"}, 2 + 5 + 8)
 
 
-def test_a_killed_run_loses_no_finished_reading(
-    corpus: Corpus, server: ReadingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An hour of a server is lost else."""
-
-    def killed(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    corpus.put_pdf("b", "forest")
-    with monkeypatch.context() as patched:
-        patched.setattr("rag_assets.parsing.corpus.parse_papers", killed)
-        with pytest.raises(KeyboardInterrupt):
-            corpus.run(grobid=server.address)
-    assert server.n_pdfs == 2
-
-    corpus.run(grobid=server.address)
-
-    assert (set(corpus.index["source"].to_pylist()), server.n_pdfs) == ({"tei"}, 2)
-
-
 def closed_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -366,14 +302,6 @@ def test_a_server_that_is_down_is_named_with_its_setting_and_the_remedy(corpus: 
     )
 
 
-def test_a_server_that_is_not_ready_is_no_server(corpus: Corpus, server: ReadingServer) -> None:
-    """GROBID loads its models for a minute before it reads anything."""
-    server.is_alive = False
-
-    with pytest.raises(ServiceUnavailable, match=r"\(parsing\.grobid\).*not alive"):
-        corpus.run(grobid=server.address)
-
-
 def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
     corpus: Corpus, server: ReadingServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -387,19 +315,6 @@ def test_a_server_that_is_down_is_not_missed_where_all_readings_are_kept(
     corpus.put_pdf("b", "forest")
     with pytest.raises(ServiceUnavailable):
         corpus.run(grobid=server.address)
-
-
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1:8070", "ftp://host", "http://user:secret@host:8070", "http://"]
-)
-def test_an_invalid_address_is_named_by_its_setting_and_not_shown(
-    corpus: Corpus, address: str
-) -> None:
-    """A password in an address would go into logs."""
-    with pytest.raises(InvalidSettings, match=r"^parsing\.grobid is not an address\.") as raised:
-        corpus.run(grobid=address)
-
-    assert "secret" not in str(raised.value)
 
 
 def test_pdfs_go_through_no_proxy_of_the_environment(

@@ -203,34 +203,6 @@ def test_a_table_of_contents_has_no_headings(tmp_path: Path, read: Read, points:
     assert path_of(document, "iron number 1") == ["1 Flock", "1.1 Iron Diet"]
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        "1. Ferritin fell in all of the groups that were treated with iron at high altitude in winter",
-        "1. Ferritin fell in all groups.",
-        "1. Wash the Sample",
-        "4. Wash the Sample",
-        "1 Institute of Sheep Science",
-    ],
-)
-@pytest.mark.parametrize("read", WITHOUT_FONTS)
-def test_a_single_numbered_line_is_no_heading(tmp_path: Path, read: Read, item: str) -> None:
-    """A list with one item, or an affiliation, is text of the section it stands in."""
-    sections = [
-        ("Introduction", paragraph("iron")),
-        (item, paragraph("probe")),
-        ("Results", paragraph("sheep")),
-    ]
-
-    document = read(tmp_path, sections)
-
-    assert path_of(document, "probe number 1") == ["Introduction"]
-    assert any(
-        item.split(" ", 1)[1] in block.text and block.kind is not BlockKind.HEADING
-        for block in document.blocks
-    )
-
-
 CONTENTS = {
     "named": ["Contents", "1 Flock    2", "1.1 Iron Diet    3", "2 Long Winters    9"],
     "points": ["1 Flock ..... 2", "1.1 Iron Diet ..... 3", "2 Long Winters ..... 9"],

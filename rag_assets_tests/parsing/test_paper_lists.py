@@ -64,18 +64,6 @@ def test_a_table_in_the_folder_names_the_papers_instead_of_the_sweep(paths: Path
     assert len(found) == 5
 
 
-def test_paths_in_a_table_elsewhere_count_from_its_folder(paths: Paths, tmp_path: Path) -> None:
-    """A row must name its file the same on every machine: relative, with forward slashes."""
-    put(tmp_path / "export/tei/one.xml")
-    paths.papers.mkdir(parents=True)
-    write_list(tmp_path / "export" / "index.parquet", ("one", "tei/one.xml", None))
-
-    (paper,) = find_papers(paths.papers, tmp_path / "export" / "index.parquet", ParseLimits())
-
-    assert paper.files[0].relative == "../../../export/tei/one.xml"
-    assert paper.files[0].problem == ""
-
-
 def test_a_table_that_is_none_says_so(paths: Paths) -> None:
     """A wrong file must not read as an empty corpus."""
     paths.papers.mkdir(parents=True)
@@ -125,17 +113,6 @@ def test_the_papers_of_the_moved_list_are_those_of_the_list(
     assert [paper.files[0].path.resolve() for paper in found[:4]] == files
     assert found[4].files[0].problem.startswith("does not exist")
     assert "is a list of papers and was moved to" in caplog.text
-
-
-def test_a_new_list_takes_the_place_of_an_earlier_one(paths: Paths) -> None:
-    """A user who writes the list anew each week must not end with the papers of the first week."""
-    for paper in ("a", "b"):
-        put(paths.cache / f"{paper}.txt")
-        write_list(paths.parsed_index, (paper, None, f"{paper}.txt"))
-        assert list_to_adopt(paths.parsed_index, paths.papers, None)
-        adopt_list(paths.parsed_index, paths.papers)
-
-    assert [paper.paper_id for paper in find_papers(paths.papers, None, ParseLimits())] == ["b"]
 
 
 def test_a_published_index_is_no_list(paths: Paths) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.parsing.registry import FORMATS, parser_of, sniff, stem_of
+from rag_assets.parsing.registry import sniff, stem_of
 
 TEI = b'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/></TEI>'
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
@@ -75,23 +75,6 @@ def test_unknown_content_is_named_with_what_to_do(
     with pytest.raises(UnreadableDocument) as refusal:
         sniff(name, content)
     assert str(refusal.value).startswith(start_of_problem)
-
-
-def test_every_format_of_the_table_has_its_parser() -> None:
-    """A misspelt name in the table would be found by the first user with such a file."""
-    parsers = {known.suffixes[0]: parser_of(known).__name__ for known in FORMATS}
-
-    assert parsers == {
-        ".pdf": "parse_pdf",
-        ".grobid.tei.xml": "parse_tei",
-        ".docling.json": "parse_docling",
-        ".html": "parse_with_docling",
-        ".docx": "parse_with_docling",
-        ".ade.json": "parse_ade",
-        ".md": "parse_markdown",
-        ".txt": "parse_text",
-    }
-    assert {known.source for known in FORMATS} == set(Source)
 
 
 def test_the_longest_suffix_is_cut_off() -> None:

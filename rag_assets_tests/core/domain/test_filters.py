@@ -102,13 +102,6 @@ def test_what_cannot_be_read_is_named_with_what_is_allowed(text: str, problem: s
     assert str(raised.value) == f"The filter cannot be used {problem}"
 
 
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_an_empty_filter_is_refused(text: str) -> None:
-    """A shell variable that was never set must not open the search to all papers."""
-    with pytest.raises(InvalidFilter, match=r"^The filter is empty\. Write it like paper:"):
-        Filter.parse(text)
-
-
 NAMES = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1)
 RANGES = st.builds(
     lambda first, n: NumberRange(first, None if n is None else first + n),

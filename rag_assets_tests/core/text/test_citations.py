@@ -85,13 +85,3 @@ def test_versions_of_one_work_are_found() -> None:
         "published": "cut_name",
         "text2": "text1",
     }
-
-
-def test_a_title_that_many_papers_bear_is_compared_with_the_first_of_them_only() -> None:
-    """2,000 papers called "Supplementary information" would else take 20 seconds whenever the
-    corpus is opened."""
-    title = "Supplementary information"
-    records = {f"p{n:02}": Record(title=title, abstract=f"{chr(97 + n) * 9} ") for n in range(22)}
-    again = {"q": records["p00"], "r": records["p21"]}
-
-    assert same_works(records | again) == {"q": "p00"}

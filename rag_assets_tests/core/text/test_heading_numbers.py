@@ -79,11 +79,3 @@ def test_a_hostile_line_is_read_in_time(line: str) -> None:
     with ends_in_time():
         heading_number(line)
         numbered_heading_lines([line])
-
-
-def test_many_numbered_lines_are_judged_in_time() -> None:
-    """A table that was exported as text has a number in every line."""
-    with ends_in_time():
-        numbered_heading_lines(
-            [f"{number % 99 + 1}. Results" for number in range(50_000) for _ in (0, 1)]
-        )

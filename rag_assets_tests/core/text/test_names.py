@@ -56,11 +56,6 @@ def test_a_name_with_lowered_digits_is_the_one_with_plain_ones() -> None:
     assert joined_pairs("CO₂ barns") == ["co2barns"]
 
 
-def test_neighbouring_words_are_also_one() -> None:
-    """Files are called FOOTLOCKER and 10K where people write "Foot Locker" and "10-K"."""
-    assert joined_pairs("Foot Locker's 10-K") == ["footlocker", "lockers", "s10", "10k"]
-
-
 @pytest.mark.parametrize(
     ("text", "periods"),
     [

@@ -1,6 +1,5 @@
 """Which tokenizer counts, and that it never changes by itself."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -89,10 +88,3 @@ def test_a_damaged_pin_is_made_anew_from_what_the_chunks_were_cut_with(
     pin.write_bytes(content)
     with pytest.raises(InvalidSettings, match="pins cl100k_base"):
         resolve_tokenizer("auto", pin, in_use="cl100k_base")
-
-
-def test_a_counter_is_sent_by_its_name() -> None:
-    """The machine that counts has the vocabulary in another folder."""
-    counter = tokens.token_counter("wordpiece")
-
-    assert pickle.loads(pickle.dumps(counter)) is counter

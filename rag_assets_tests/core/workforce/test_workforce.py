@@ -24,12 +24,10 @@ from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.search.embedding.work import by_paper_if_lost
 from rag_assets_testing.dask_cluster import RealCluster, real_cluster
 from rag_assets_tests.core.workforce.worker_jobs import (
-    hang_after_the_first,
     hit_a_bug,
     imported_modules,
     misbehave,
     misbehave_each,
-    process_id,
     wait_for,
 )
 
@@ -126,19 +124,6 @@ def test_a_worker_is_stopped_by_its_own_time_and_not_by_a_busy_machine(
     assert "by the clock" in found[60.0].reason
 
 
-def test_a_refused_file_comes_back_with_its_reason_and_the_worker_lives_on(
-    workforce: Workforce,
-) -> None:
-    """The reason is all a user has to mend the file with; a bug in a parser must name itself
-    too."""
-    refused, bug, fine = results(workforce, misbehave, ["refuse", "hit a bug", "ok"])
-
-    assert refused == Failure("x.pdf is a picture of a cat. Remove it.", is_worker_lost=False)
-    assert "KeyError: 'div'" in bug.reason
-    assert not bug.is_worker_lost
-    assert fine == "OK"
-
-
 def test_what_no_paper_causes_comes_back_as_it_was_raised(workforce: Workforce) -> None:
     """A model that is missing on the workers would quarantine every paper."""
     (missing,) = results(workforce, misbehave, ["miss a model"])
@@ -172,21 +157,6 @@ def test_items_are_taken_as_workers_become_free(workforce: Workforce) -> None:
     assert n_taken < 100
 
 
-def test_no_items_need_no_process_and_no_cluster() -> None:
-    """An unchanged run must not fail because the cluster is switched off at night."""
-    with closing(DaskCluster("tcp://127.0.0.1:9")) as unreachable:
-        assert list(unreachable.map(misbehave, [], LIMITS)) == []
-
-
-def test_a_process_serves_one_stage_after_the_other() -> None:
-    """Each new process would import the parsers, the tables and the model again."""
-    with closing(LocalProcesses(1)) as processes:
-        (first,) = results(processes, process_id, [0])
-        (second,) = results(processes, process_id, [1])
-
-    assert first == second
-
-
 def test_a_result_is_there_as_soon_as_its_item_is_done(tmp_path: Path) -> None:
     """What has finished must be kept at once, or a killed run repeats it."""
     with closing(LocalProcesses(2)) as processes:
@@ -217,19 +187,6 @@ def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
 
     assert len(pids) == 2
     assert alive == []
-
-
-def test_an_abandoned_iteration_ends_its_workers(tmp_path: Path) -> None:
-    """A run that is cancelled must not wait for the rest of the corpus."""
-    finished = LocalProcesses(2).map(hang_after_the_first, [None, tmp_path], ParseLimits())
-
-    next(finished)
-    (pid,) = until(
-        lambda: [int(path.stem) for path in tmp_path.glob("*.pid")], lambda found: len(found) == 1
-    )
-    finished.close()
-
-    assert not is_running(pid)
 
 
 def test_a_scheduler_that_is_not_there_is_told() -> None:
@@ -283,23 +240,6 @@ def test_the_neighbours_of_a_paper_that_costs_machine_after_machine_are_read(
     assert isinstance(lost, Failure)
     assert lost.is_worker_lost
     assert found == dict.fromkeys(["ok 1", "ok 2", "ok 3"], "done")
-
-
-@pytest.mark.whole
-def test_a_paper_that_costs_machine_after_machine_fails_alone(tmp_path: Path) -> None:
-    """Its neighbours in the same task have done nothing; the run must go on without it."""
-    items = ["ok 1", "take the machine along", "ok 2", "ok 3"]
-    with (
-        real_cluster(tmp_path, n_workers=2) as cluster,
-        closing(DaskCluster(cluster.address)) as workforce,
-    ):
-        found = results(workforce, misbehave, items)
-
-    assert [result for result in found if isinstance(result, str)] == ["OK 1", "OK 2", "OK 3"]
-    assert found[1].is_worker_lost
-    assert found[1].reason.startswith(
-        "was lost with each machine of the cluster that worked on it."
-    )
 
 
 @pytest.mark.whole

@@ -44,20 +44,10 @@ def wait_for(path: Path | None) -> str:
     return "there in the end" if path.exists() else "never there"
 
 
-def hang_after_the_first(folder: Path | None) -> None:
-    """Hang as `hang_and_tell_pid`; not at all for None."""
-    if folder is not None:
-        hang_and_tell_pid(folder)
-
-
 def hang_and_tell_pid(folder: Path) -> None:
     """Write this process's id into `folder`, then never come back."""
     (folder / f"{os.getpid()}.pid").touch()
     re.match(r"(a+)+$", "a" * 60 + "b")
-
-
-def process_id(_: int) -> int:
-    return os.getpid()
 
 
 def imported_modules(_: int) -> list[str]:

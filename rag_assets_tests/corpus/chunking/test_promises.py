@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from rag_assets.core.domain import Block, Zone
+from rag_assets.core.domain import Zone
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
 from rag_assets.core.text.tokens import ResolvedTokenizer
 from rag_assets.corpus.chunking.promises import (
@@ -160,21 +160,3 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
         "Annex": 1,
     }
     assert stats["by_section_title"]["Annex"]["share_missing_pages"] == 1.0
-
-
-def test_the_statistics_of_an_empty_corpus_have_no_invented_numbers() -> None:
-    """A share of nothing is not 0."""
-    stats = chunk_stats(
-        CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ResolvedTokenizer("wordpiece", "pinned")
-    )
-
-    assert (stats["n_chunks"], stats["n_tokens"], stats["share_missing_pages"]) == (0, None, None)
-
-
-def test_the_papers_of_these_tests_have_back_matter() -> None:
-    """Or the audit above would prove nothing."""
-    assert any(block.zone is Zone.BACK for block in _all_blocks())
-
-
-def _all_blocks() -> list[Block]:
-    return [block for blocks in BLOCKS_OF.values() for block in blocks]

@@ -4,11 +4,14 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Cell, Span, Zone
 from rag_assets.core.settings import PassageSettings
+from rag_assets.core.text.tokens import TokenCounter, WordPieceCounter
+from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.corpus.chunking.passages import cut_passages
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
@@ -21,10 +24,22 @@ from rag_assets_tests.corpus.chunking.papers import (
 EVERYTHING = SMALL.model_copy(update={"min_tokens": 0, "min_chars": 0})
 PASSAGES = PassageSettings(target_tokens=18)
 MODEL_READS = 24
+ODD_WORDS = (
+    "漢字仮名交文。",
+    "กขคงจฉชซ",
+    "אבג",
+    "कखग।",
+    "🧪é́",
+    "\u200b\u00ad\ufeff",
+    "\x00\x7f\ufffd",
+    "*`$&@^|",
+)
 VERBATIM = {"paragraph", "footnote", "formula", "list", "code"}
 
 words = st.lists(
-    st.sampled_from(["iron", "Ferritin", "fell", "a", "12.5", "(n", "x)", "α", "i.e.", "<0.05"]),
+    st.sampled_from(
+        ["iron", "Ferritin", "fell", "a", "12.5", "(n", "x)", "α", "i.e.", "<0.05", *ODD_WORDS]
+    ),
     min_size=1,
 )
 sentences = st.builds(
@@ -92,18 +107,19 @@ def is_indexed(block: Block) -> bool:
 
 @settings(max_examples=70, deadline=None)
 @given(papers)
-def test_chunks_of_any_paper(blocks: list[Block]) -> None:
+@pytest.mark.parametrize("counter", [WordCounter(), WordPieceCounter()], ids=["words", "wordpiece"])
+def test_chunks_of_any_paper(counter: TokenCounter, blocks: list[Block]) -> None:
     """Each of these broken once means a lost sentence, a wrong page, or an index that is
     refused."""
     text = document_text(blocks)
 
-    chunks = chunked(blocks, EVERYTHING)
+    chunks = chunk_paper("smith", blocks, "smith.xml", "tei", EVERYTHING, counter, "f")
 
     assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
     for chunk in chunks:
         assert 1 <= chunk.n_tokens <= EVERYTHING.max_tokens
-        assert chunk.n_tokens == WordCounter().count(chunk.text)
+        assert chunk.n_tokens == counter.count(chunk.text)
         assert all(before.end <= after.start for before, after in pairwise(chunk.spans))
         assert all(0 <= span.start < span.end <= len(chunk.text) for span in chunk.spans)
         located = {at for span in chunk.spans for at in range(span.start, span.end)}

@@ -1,16 +1,11 @@
 """A paper that cannot be cut is kept out with its reason; the others are not held up by it."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any
-
 import pyarrow as pa
 import pytest
 
 from rag_assets.core.errors import GuardrailBroken, MissingModel
-from rag_assets.core.settings import PassageSettings
-from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
+from rag_assets.core.tables import CHUNKS
+from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Updated, updated
 from rag_assets_tests.corpus.chunking.papers import (
@@ -18,13 +13,11 @@ from rag_assets_tests.corpus.chunking.papers import (
     WordCounter,
     blocks_table,
     paragraph,
-    words_and_two,
 )
 
 FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
 TOO_DENSE = [paragraph("Iron rose in none of the groups but for ☠ in one.", "A", page=1)]
 BAFFLING = [paragraph("Iron rose in none of the groups but for ☢ in one.", "A", page=1)]
-UNCOUNTABLE = [paragraph("Iron rose in none of the groups but for ☎ in one.", "A", page=1)]
 
 
 class Counter(WordCounter):
@@ -39,26 +32,10 @@ class Counter(WordCounter):
         return 99 if "☠" in text else super().count(text)
 
 
-def counted(texts: Sequence[str]) -> list[int]:
-    return [99 if "☠" in text else n for text, n in zip(texts, words_and_two(texts), strict=True)]
-
-
-WINDOW = ReadingWindow("skulls", counted, 24)
-
-
 def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
     rows = InMemory(blocks)
     return updated(
         lambda published: update_chunks(published, rows, SMALL, Counter(), in_place), CHUNKS, before
-    )
-
-
-def passages(of: Updated, before: Updated | None = None) -> Updated:
-    settings = PassageSettings(target_tokens=20)
-    return updated(
-        lambda published: update_passages(published, of.rows, settings, WINDOW, in_place),
-        PASSAGES,
-        before,
     )
 
 
@@ -108,52 +85,6 @@ def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
 
     assert (papers_in(broken), [one.paper_id for one in broken.quarantined]) == (["a"], ["b"])
     assert (papers_in(deleted), deleted.quarantined, deleted.plan.removed) == (["a"], [], ("b",))
-
-
-def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None:
-    """The embedding model would read half of such a passage; the other papers are searched all the
-    same."""
-    blocks = InMemory(blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}))
-    cut = updated(
-        lambda published: update_chunks(published, blocks, SMALL, WordCounter(), in_place), CHUNKS
-    )
-
-    first = passages(cut)
-    second = passages(cut, first)
-
-    assert papers_in(first) == ["a", "c"]
-    (quarantined,) = first.quarantined
-    assert quarantined.paper_id == "b"
-    assert (
-        "passages of more than the 24 tokens that the embedding model reads (fit_the_model)"
-        in quarantined.error
-    )
-    assert second.plan.is_noop
-
-
-def test_a_paper_that_ends_its_worker_is_quarantined_with_the_reason() -> None:
-    """A run of ten thousand papers must not end with the one that eats all memory."""
-
-    def deadly(work: Callable[[Any], Any], papers: Iterable[Any]) -> Generator[tuple[Any, Any]]:
-        for paper in papers:
-            yield (
-                paper,
-                Failure("crashed.", is_worker_lost=True) if paper.paper_id == "b" else work(paper),
-            )
-
-    blocks = InMemory(blocks_table({"a": FINE, "b": FINE}))
-    cut = updated(
-        lambda published: update_chunks(published, blocks, SMALL, WordCounter(), deadly), CHUNKS
-    )
-
-    assert papers_in(cut) == ["a"]
-    assert [(one.paper_id, one.error) for one in cut.quarantined] == [("b", "b.txt crashed.")]
-
-
-def test_a_fault_that_no_paper_causes_stops_the_run() -> None:
-    """A missing model would empty the corpus, and with it the vectors that were paid for."""
-    with pytest.raises(MissingModel):
-        chunks(blocks_table({"a": FINE, "b": UNCOUNTABLE}))
 
 
 def test_when_every_paper_breaks_a_promise_nothing_is_changed() -> None:

@@ -7,7 +7,6 @@ from rag_assets.core.domain import Block, BlockKind, Chunk, Span, Zone
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.corpus.chunking.passages import cut_passages
 from rag_assets_tests.corpus.chunking.papers import (
-    SMALL,
     chunked,
     document_text,
     heading,
@@ -200,13 +199,6 @@ def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_ba
     ]
 
 
-def test_a_paper_of_one_short_section_is_one_chunk() -> None:
-    """A note of one sentence is still a paper."""
-    (chunk,) = chunked([heading("Methods"), paragraph("Iron was given.", "Methods")], DEFAULTS)
-
-    assert (chunk.text, chunk.section_path) == ("Iron was given.", "Methods")
-
-
 def test_a_paper_of_short_sections_loses_none() -> None:
     """Slides and forms are all short sections."""
     blocks = [
@@ -232,38 +224,6 @@ def test_a_short_abstract_stays_by_itself_when_the_front_is_included() -> None:
 
     assert [titles_of(chunk) for chunk in merged] == [["Abstract", "Keywords"]]
     assert [titles_of(chunk) for chunk in apart] == [["Abstract"], ["Keywords"]]
-
-
-def test_sentences_are_repeated_within_a_section_only() -> None:
-    """The last sentence of "Methods" before the first of "Results" would be read as a result."""
-    rng = random.Random(7)
-    lines = [
-        [
-            heading("A", f"A.{n}"),
-            paragraph(" ".join(sentence(rng, 6) for _ in range(n)), "A", f"A.{n}"),
-        ]
-        for n in range(1, 14)
-    ]
-    settings = SMALL.model_copy(update={"min_tokens": 200})
-
-    chunks = chunked([block for blocks in lines for block in blocks], settings)
-
-    repeating = [chunk for chunk in chunks if chunk.own_start]
-    assert repeating
-    assert all(chunk.section_at(0) == chunk.section_at(chunk.own_start) for chunk in repeating)
-
-
-def test_a_caption_without_a_table_is_read_too() -> None:
-    """Some sources lose the cells and keep the caption, which is often a finding of its own."""
-    table = Block(
-        BlockKind.TABLE, "", ("Results",), title="Table 2. Ferritin fell in all of the groups."
-    )
-
-    (chunk,) = chunked([heading("Results"), table])
-
-    assert chunk.text == "Table 2. Ferritin fell in all of the groups."
-    (passage,) = cut_passages([chunk], PassageSettings(target_tokens=18), words_and_two, 24)
-    assert passage.text == chunk.text
 
 
 def test_passages_hold_each_title_once_and_with_its_own_text() -> None:

@@ -2,18 +2,14 @@
 was left out."""
 
 import random
-import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, chunk_row, to_table
 from rag_assets.corpus.chunking.promises import (
-    CHUNK_PROMISES,
     lost_text,
     paper_stats,
     text_accounts,
@@ -100,20 +96,6 @@ def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() ->
     assert [row["n_lost"] for row in accounts] == [0, 0]
 
 
-def test_a_chunk_that_is_missing_is_missed_first() -> None:
-    """The paper that lost most is the first to look at."""
-    blocks = blocks_table(PAPERS)
-    chunks = chunk_table(blocks)
-    without_one = chunks.filter(
-        pc.not_equal(chunks["chunk_id"], chunks["chunk_id"][len(chunks) - 1].as_py())
-    )
-
-    accounts = text_accounts(without_one, blocks, index_of(PAPERS))
-
-    assert accounts[0]["paper_id"] == "b"
-    assert [row["paper_id"] for row in lost_text(accounts)] == ["b"]
-
-
 def test_text_that_the_parser_lost_is_named_from_a_share_on_that_a_reader_would_miss() -> None:
     """A check that fails over a few mended hyphens is not read when a table is missing."""
     blocks = blocks_table(PAPERS)
@@ -124,17 +106,6 @@ def test_text_that_the_parser_lost_is_named_from_a_share_on_that_a_reader_would_
 
     assert ([row["n_lost"] for row in few], lost_text(few)) == ([15, 30], [])
     assert [(row["paper_id"], row["n_lost"]) for row in lost_text(many)] == [("a", 600)]
-
-
-def test_a_run_tells_which_papers_lost_text_and_how_much() -> None:
-    """ "Does not hold for 1 row" sends a reader to a table that the command line cannot show."""
-    blocks = blocks_table(PAPERS)
-    accounts = text_accounts(chunk_table(blocks), blocks, index_of(PAPERS, a=600))
-    (promise,) = (one for one in CHUNK_PROMISES if one.name == "no_text_lost")
-
-    told = promise.check(SimpleNamespace(accounts=accounts)).finding
-
-    assert re.fullmatch(r".*chunks: a \d+% \(600 characters\)\. Compare with the file\.", told)
 
 
 def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat_them() -> None:

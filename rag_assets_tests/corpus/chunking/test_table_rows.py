@@ -200,34 +200,6 @@ def test_cells_that_do_not_go_with_the_lines_are_not_used() -> None:
     assert chunk.text == "\n".join(lines)
 
 
-def test_a_row_longer_than_a_chunk_is_cut_between_words() -> None:
-    """A cell may hold a whole paragraph; the bound holds all the same."""
-    long = " ".join(f"word{n}" for n in range(150))
-    block = table(["Group | Finding | Dose", f"A | {long} | 3"])
-
-    chunks = chunked([block])
-
-    assert all(chunk.n_tokens <= 50 for chunk in chunks)
-    assert (
-        " ".join(" ".join(chunk.text.split("\n")[1:]) for chunk in chunks)
-        == f"Group: A | Finding: {long} | Dose: 3"
-    )
-
-
-def test_a_header_above_blank_rows_is_kept() -> None:
-    """A form nobody filled in still says what it asks for."""
-    cells = (
-        Cell(0, 0, "Group", is_header=True),
-        Cell(0, 1, "Ferritin", is_header=True),
-        Cell(1, 0, ""),
-        Cell(1, 1, ""),
-    )
-
-    (chunk,) = chunked([table(["Group | Ferritin", "|"], cells)])
-
-    assert "Group | Ferritin" in chunk.text
-
-
 def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
     """Its words are in another order than in the paper: offsets inside it would point at other
     words."""
@@ -256,29 +228,6 @@ def labelled(*lines: str) -> list[str]:
 
 def lines_of(block: Block) -> list[str]:
     return [line for chunk in chunked([block]) for line in chunk.text.split("\n")[1:]]
-
-
-def test_a_header_above_the_header_leaves_the_columns_named() -> None:
-    """A heading over two columns stands alone in its line; without the names below it, no value has
-    a meaning."""
-    assert labelled(
-        " |  | 95% confidence | ",
-        "Model | b | interval | p",
-        "Predicting iron |  |  | ",
-        "Age | 0.12 | [0.1, 0.2] | .002",
-    ) == ["Model: Predicting iron / Age | b: 0.12 | 95% confidence interval: [0.1, 0.2] | p: .002"]
-    assert labelled(
-        "Group | Iron |  | N", " |  | Ferritin | ", "A | 4 | 12 | 30", "B | 5 | 13 | 31"
-    ) == [
-        "Group: A | Iron: 4 | Ferritin: 12 | N: 30",
-        "Group: B | Iron: 5 | Ferritin: 13 | N: 31",
-    ]
-    assert labelled(
-        "Group | 1974-1979 | 1980", " | (before) | (after)", "Low | 0.1 | 0.2", "High | 0.3 | 0.4"
-    ) == [
-        "Group: Low | 1974-1979 (before): 0.1 | 1980 (after): 0.2",
-        "Group: High | 1974-1979 (before): 0.3 | 1980 (after): 0.4",
-    ]
 
 
 def test_a_matrix_names_its_columns_by_its_rows() -> None:

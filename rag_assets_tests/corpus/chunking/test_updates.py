@@ -71,27 +71,6 @@ def test_only_what_changed_is_made_anew() -> None:
     assert second.table == chunk(blocks_table({"a": paper(1), "b": paper(9), "d": paper(4)})).table
 
 
-def test_nothing_to_do_writes_no_file() -> None:
-    """A second run changes no byte, in papers without any text either."""
-    blocks = blocks_table({"a": paper(1), "empty": [heading("A")]})
-    first = chunk(blocks)
-    before = first.published.path.stat()
-
-    second = chunk(blocks, first)
-
-    assert second.plan.is_noop
-    assert second.published.path.stat() == before
-
-
-def test_a_setting_makes_everything_anew() -> None:
-    """Chunks of two settings in one table would be compared as if they were alike."""
-    blocks = blocks_table({"a": paper(1), "b": paper(2)})
-
-    second = chunk(blocks, chunk(blocks), SMALL.model_copy(update={"overlap_tokens": 0}))
-
-    assert second.plan.changed == ("a", "b")
-
-
 def test_passages_follow_the_chunks_in_their_order() -> None:
     """Neighbours are expanded by order, and the tenth passage does not come before the second."""
     chunks = chunk(
@@ -106,19 +85,6 @@ def test_passages_follow_the_chunks_in_their_order() -> None:
     assert starts == sorted(starts)
 
 
-def test_passages_of_unchanged_papers_are_left_alone() -> None:
-    """Their vectors would be looked up, and their index entries written, for nothing."""
-    first_chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}))
-    first = passages(first_chunks)
-    chunks = chunk(blocks_table({"a": paper(1), "b": paper(9)}), first_chunks)
-
-    second = passages(chunks, first)
-
-    assert second.plan == UpdatePlan(changed=("b",), unchanged=("a",))
-    assert second.table == passages(chunks).table
-    assert passages(chunks, second, target=15).plan.changed == ("a", "b")
-
-
 def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:
     """Old readers open the file of an empty corpus too."""
     chunks = chunk(blocks_table({}))
@@ -127,14 +93,6 @@ def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:
     assert chunks.plan.is_noop
     assert (chunks.table.schema, chunks.table.num_rows) == (CHUNKS, 0)
     assert (made.table.schema, made.table.num_rows) == (PASSAGES, 0)
-
-
-def test_the_last_paper_can_be_removed() -> None:
-    """Nothing of a deleted paper remains anywhere."""
-    second = chunk(blocks_table({}), chunk(blocks_table({"a": paper(1)})))
-
-    assert second.plan.removed == ("a",)
-    assert (second.table.schema, second.table.num_rows) == (CHUNKS, 0)
 
 
 def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> None:

@@ -84,20 +84,6 @@ def test_hostile_files_end_as_problems() -> None:
     ]
 
 
-def test_libraries_in_subfolders_are_found_and_links_out_are_not_followed(tmp_path: Path) -> None:
-    """A link could show a file of somebody else."""
-    papers = tmp_path / "papers"
-    (papers / "sub").mkdir(parents=True)
-    (papers / "sub" / "x.bib").write_text(BIB)
-    (tmp_path / "secret.bib").write_text(BIB)
-    (papers / "link.bib").symlink_to(tmp_path / "secret.bib")
-
-    found = Libraries.of(papers, in_place)
-
-    assert {entry.library for entry in found.entries} == {"sub/x.bib"}
-    assert [one["file"] for one in found.problems] == ["sub/x.bib"]
-
-
 def test_a_library_that_passes_the_limits_is_told_and_the_others_are_used(tmp_path: Path) -> None:
     """A file that is taken apart for hours would hold up every run."""
     (tmp_path / "bad.bib").write_text(BIB)
@@ -114,19 +100,6 @@ def test_a_library_that_passes_the_limits_is_told_and_the_others_are_used(tmp_pa
 
     assert {entry.library for entry in found.entries} == {"good.bib"}
     assert found.problems[0] == {"file": "bad.bib", "problem": "It took too long."}
-
-
-def test_half_a_character_in_csl_json_is_replaced() -> None:
-    """No table can hold it: one entry would end every run."""
-    csl = r'[{"id": "a", "title": "Iron \ud800", "author": [{"family": "Lund\udfff"}]}]'
-
-    [entry], problems = read("a.csl.json", csl)
-
-    assert (entry.record.title, entry.record.authors[0].family, problems) == (
-        "Iron \ufffd",
-        "Lund\ufffd",
-        [],
-    )
 
 
 RETRACTED = "10.1234/a"

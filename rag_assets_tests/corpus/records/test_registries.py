@@ -117,12 +117,6 @@ def test_a_doi_of_another_work_fills_nothing(corpus: Corpus, asked: Asked) -> No
     assert corpus.record("lund") == RECORDS["lund"]
 
 
-def test_a_reply_about_another_doi_is_not_used(asked: Asked) -> None:
-    asked.server.crossref = of_crossref(DOI="10.1234/iron.70")
-
-    assert asked.on_day(1)({DOI}) == {}
-
-
 @pytest.mark.parametrize("kind", ["correction", "expression_of_concern"])
 def test_a_correction_is_no_retraction(asked: Asked, kind: str) -> None:
     asked.server.crossref = of_crossref(**{"updated-by": [{"type": kind}]})
@@ -144,13 +138,6 @@ def test_a_reply_is_used_for_thirty_days(corpus: Corpus, asked: Asked) -> None:
 
     assert corpus.update(asked.on_day(32)).to_build == ("lund",)
     assert corpus.record("lund").retracted == "Crossref"
-
-
-def test_an_unknown_doi_is_not_asked_again_each_run(asked: Asked) -> None:
-    for _ in range(2):
-        assert asked.on_day(1)({DOI}) == {}
-
-    assert len(asked.server.asked) == 2  # one for each registry
 
 
 @pytest.mark.parametrize(
@@ -176,15 +163,6 @@ def test_a_failing_service_costs_a_warning_and_no_value(
 
     assert asked.on_day(40)({DOI}) == before
     assert "could not be looked up" in caplog.text
-
-
-def test_a_service_that_is_gone_is_not_asked_about_every_paper(asked: Asked) -> None:
-    dois = {f"10.1234/iron.{number}" for number in range(9)}
-    asked.server.crossref = {doi: CROSSREF_WORK | {"DOI": doi} for doi in dois}
-    asked.server.status = 503
-
-    assert asked.on_day(1)(dois) == {}
-    assert len(asked.server.asked) == 3
 
 
 def test_no_redirect_is_followed(asked: Asked) -> None:

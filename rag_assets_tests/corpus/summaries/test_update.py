@@ -12,14 +12,12 @@ from rag_assets.core.settings import ModelAccessSettings, SummarySettings
 from rag_assets.core.tables import CHUNKS, SUMMARIES, to_table
 from rag_assets.corpus.summaries.update import (
     CHUNK_COLUMNS,
-    MAX_CHARS,
     Summarizer,
     SummaryUpdate,
     update_summaries,
 )
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import (
-    BadKey,
     Reply,
     Status,
     Step,
@@ -178,15 +176,6 @@ def test_a_spent_budget_leaves_the_rest_to_the_next_run(tmp_path: Path, server: 
     assert len(server.requests) == 5
 
 
-def test_a_refused_key_is_tried_once(tmp_path: Path, server: WireServer) -> None:
-    """A request per chunk of the corpus would be refused, one after the other."""
-    server.answer_by(lambda _request: BadKey())
-
-    found = updated(tmp_path)
-
-    assert (len(found.table), len(found.missing), len(server.requests)) == (0, 3, 1)
-
-
 def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireServer) -> None:
     """What stands in it would be searched as if it were about the chunk; asked again, it would be
     paid for again."""
@@ -199,18 +188,6 @@ def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireS
     assert set(summaries(found).values()) == {""}
     assert again.table.equals(found.table)
     assert len(server.requests) == n_requests
-
-
-def test_a_summary_is_one_line_of_limited_length(tmp_path: Path, server: WireServer) -> None:
-    """A model that copies the chunk, or writes control characters, would fill the index with
-    them."""
-    server.answer_by(lambda _request: summary("Iron\n\x1b[2J and " + "ferritin " * 40))
-
-    for text in summaries(updated(tmp_path)).values():
-        assert len(text) <= MAX_CHARS
-        assert text.endswith("ferritin")
-        assert "\x1b" not in text
-        assert "\n" not in text
 
 
 def test_text_of_a_paper_stands_in_fences(tmp_path: Path, server: WireServer) -> None:

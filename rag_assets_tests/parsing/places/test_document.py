@@ -1,6 +1,5 @@
 """Pages for a document without pages, from the PDF of the same paper."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf
-from rag_assets.parsing.places.words import pdf_words
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 from rag_assets_tests.demo_papers import texts
@@ -141,19 +139,6 @@ def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: Path) -> None:
     )
 
 
-def test_a_long_stretch_from_elsewhere_has_no_page_of_its_own(pdf: Path) -> None:
-    """Programs that mix up columns put foreign lines into a paragraph; its page is not theirs."""
-    foreign = "foreign words that nobody printed anywhere in this little paper of three pages"
-    text = f"{' '.join(prose('glacier', 8)[:4])} {foreign} {' '.join(prose('glacier', 8)[4:])}"
-
-    [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
-
-    assert [(span.page_start, text[span.start : span.end].strip()) for span in block.spans][1] == (
-        None,
-        foreign,
-    )
-
-
 def test_the_pdf_of_another_paper_changes_nothing(pdf: Path) -> None:
     """Pages of another paper would all be wrong."""
     document = document_of(
@@ -269,48 +254,6 @@ def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
 
     assert filled.boxes[0].top > everything.boxes[0].top + 0.01
     assert filled.boxes[0].bottom == everything.boxes[0].bottom
-
-
-def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
-    """The share that makes a running header is one setting, for a PDF that is read and for one that
-    is aligned to."""
-
-    def page(subject: str) -> Callable[[Canvas], None]:
-        def draw(canvas: Canvas) -> None:
-            top = lines(canvas, ["Journal of Mountain Sheep"], top=30)
-            lines(canvas, prose(subject, 8), top=top + 40)
-
-        return draw
-
-    path = write_pdf(
-        tmp_path / "paper.pdf",
-        [page(subject) for subject in ("glacier", "desert", "forest", "tundra")],
-    )
-
-    without, with_headers = (
-        pdf_words(path.read_bytes(), ParsingSettings(running_header_share=share)).words
-        for share in (0.5, 1.0)
-    )
-
-    assert "journal" not in without
-    assert with_headers.count("journal") == 4
-
-
-def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
-    """A preprint has other page ends than the article: every page it gave would be wrong."""
-    desert, forest = " ".join(prose("desert", 8)), " ".join(prose("forest", 8))
-    shifted = partly_placed(
-        (desert, ((len(desert), 1, 1),)), (forest, ((len(forest), None, None),))
-    )
-    longer = replace(shifted, n_pages=7)
-
-    kept = [fill_from_pdf(document, raw(pdf), ParsingSettings()) for document in (shifted, longer)]
-
-    assert [document.blocks for document in kept] == [shifted.blocks, longer.blocks]
-    assert kept[0].notes[0].startswith("No pages added from paper.pdf: it puts ")
-    assert kept[1].notes == (
-        "No pages added from paper.pdf: it has 3 pages, the document 7. It is probably another version.",
-    )
 
 
 def test_coordinates_on_references_alone_are_completed_from_the_pdf(tmp_path: Path) -> None:

@@ -131,21 +131,6 @@ def test_rows_of_measurements_with_their_units_are_no_header() -> None:
     assert header_rows(only_table(f"<table>{doses}{cured}</table>").cells) == {0, 1}
 
 
-def test_years_and_sample_sizes_head_columns() -> None:
-    """A first row of years is a header although it is all digits."""
-    head = "<tr><td>Site</td><td>2019</td><td>2020 (n = 31)</td></tr>"
-    html = f"<table>{head}<tr><td>A</td><td>12</td><td>9</td></tr></table>"
-
-    assert header_rows(only_table(html).cells) == {0}
-
-
-def test_a_table_of_names_and_amounts_has_no_header() -> None:
-    """A balance taken for a header disappears from the data."""
-    html = "<table><tr><td>Opening</td><td>$4,247.14</td></tr><tr><td>Closing</td><td>= $3,664.79</td></tr></table>"
-
-    assert header_rows(only_table(html).cells) == set()
-
-
 def test_header_tags_are_believed() -> None:
     """Where the source says what the header is, nothing is inferred."""
     html = (

@@ -33,16 +33,6 @@ def test_text_on_half_of_the_pages_or_less_is_kept() -> None:
     assert found == [frozenset({8})] * 6
 
 
-def test_headers_that_alternate_between_left_and_right_pages_are_running_text() -> None:
-    """Books print the author on one side and the title on the other: neither is on more than half
-    of the pages."""
-    pages = [page(number, "A. Author" if number % 2 else "The Title") for number in range(6)]
-
-    found = running_lines(pages, 0.5)
-
-    assert found == [frozenset({0, 8})] * 6
-
-
 def test_headers_that_alternate_over_four_pages_are_running_text() -> None:
     """A short paper has each of its two headers on two pages only, always at one height."""
     pages = [page(number, "A. Author" if number % 2 else "The Title") for number in range(4)]

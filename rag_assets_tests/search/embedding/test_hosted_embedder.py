@@ -4,7 +4,6 @@ Local servers speak the providers' protocols; the SDKs are the real ones.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,9 +12,7 @@ import pytest
 
 from rag_assets.core.errors import (
     BudgetExhausted,
-    ContextTooLong,
     InvalidSettings,
-    ModelUnavailable,
 )
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
@@ -26,7 +23,6 @@ from rag_assets.search.embedding.hosted_models import MARGIN
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
-from rag_assets_testing.wire import ContextTooLong as TooLong
 from rag_assets_testing.wire import (
     Drop,
     ProtocolName,
@@ -158,16 +154,6 @@ def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opene
     assert len(of_long) > 1 or server.protocol_name != "google"
 
 
-def test_no_text_is_too_long_for_the_provider(server: WireServer, opened: Open) -> None:
-    """A line of encoded data in one paper must not keep the whole corpus from being indexed."""
-    opened(max_tokens=512).embed_passages(["QmFzZTY0" * 500])
-
-    (text,) = server.requests[0].texts
-    assert len(text) == (
-        4000 + len(prefix_of(server, "passage")) if server.protocol_name == "ollama" else 512
-    )
-
-
 @pytest.mark.parametrize("fault", [RateLimited(0.2), Drop()], ids=str)
 def test_a_passing_fault_costs_a_wait_and_no_vector(
     server: WireServer, opened: Open, fault: Step, caplog: pytest.LogCaptureFixture
@@ -256,69 +242,6 @@ def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
     assert "vectors in another order than that of their texts (attempt 1 of 3)" in caplog.text
 
 
-@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
-@pytest.mark.parametrize("numbers", [[0, 0, 0], [0, None, "1"]], ids=str)
-def test_vectors_that_are_not_numbered_are_taken_as_they_come(
-    server: WireServer, opened: Open, numbers: list[object]
-) -> None:
-    """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is
-    refused."""
-    embedder = opened()
-    vector = text_vector("ferritin", embedder.facts.dimension)
-    rows = [{"object": "embedding", "index": number, "embedding": vector} for number in numbers]
-    server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
-
-    embedder.embed_passages(TEXTS)
-
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("number", [0.0, 1e300])
-def test_a_vector_without_direction_is_asked_for_again(
-    server: WireServer, opened: Open, number: float
-) -> None:
-    """Saved once, it would fail the audit of every later run."""
-    embedder = opened()
-    server.embed_with(_body(server, [[number] * embedder.facts.dimension]))
-
-    (vector,) = embedder.embed_passages(["ferritin"])
-
-    assert len(server.requests) == 2
-    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.parametrize("vector", [None, ["0.1", "0.2"]], ids=str)
-@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
-def test_what_is_no_vector_is_called_that(
-    server: WireServer, opened: Open, vector: object, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The address may belong to a chat model; numpy's error for such a reply does not say what to
-    do."""
-    embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
-    server.embed_with(*[_body(server, [vector])] * ACCESS.max_attempts)
-
-    with pytest.raises(ModelUnavailable) as caught:
-        embedder.embed_passages(["ferritin"])
-
-    assert str(caught.value) == (
-        f"{MODELS[server.protocol_name]} answered with something else than vectors of numbers. Check that it is an "
-        "embedding model."
-    )
-    assert f"{str(caught.value).rstrip('.')} (attempt 1 of 3); trying again in" in caplog.text
-
-
-def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, opened: Open) -> None:
-    """Advice that is meant for answers (fewer sources, a smaller budget) would name the wrong
-    setting."""
-    server.embed_with(TooLong())
-
-    with pytest.raises(ContextTooLong) as caught:
-        opened().embed_passages(TEXTS)
-
-    assert "Set embedding.max_tokens" in str(caught.value)
-    assert "retrieval.budget_tokens" not in str(caught.value)
-
-
 def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
     """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated
     there."""
@@ -334,58 +257,6 @@ def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
     assert 10 < spent.n_input_tokens < 60
     assert spent.cost_usd == (0.0 if server.protocol_name == "ollama" else None), (
         "prices are the vendor's own"
-    )
-
-
-@pytest.mark.parametrize("server", ["openai"], indirect=True)
-def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: Path) -> None:
-    """Closing the connections of one user must not break the embedder for others that share it."""
-    connections = Connections(ACCESS)
-    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
-    embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
-    embedder.embed_query("ferritin")
-    connections.close()
-
-    embedder.embed_query("ferritin")
-    connections.close()
-
-    assert len(server.requests) == 2
-
-
-def test_several_threads_share_one_connection(server: WireServer, opened: Open) -> None:
-    """Questions are answered by several threads at once."""
-    embedder = opened()
-    texts = [f"question {number}" for number in range(12)]
-
-    with ThreadPoolExecutor(6) as pool:
-        vectors = list(pool.map(embedder.embed_query, texts))
-
-    prefix = prefix_of(server, "query")
-    assert np.allclose(
-        vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6
-    )
-    assert len(server.requests) == 12
-    assert server.most_in_flight <= N_AT_ONCE
-
-
-def test_questions_asked_before_are_asked_of_nobody(
-    server: WireServer, opened: Open, tmp_path: Path
-) -> None:
-    """The nightly evaluation asks the same questions, which should not be paid for again; the
-    vector of another model is of no use, and nothing about it would look wrong."""
-    kept = KeptFile(tmp_path / "kept.sqlite3")
-    before = opened(kept=kept).embed_query("ferritin")
-
-    after = opened(kept=kept).embed_query("ferritin")
-
-    assert len(server.requests) == 1
-    assert np.array_equal(before, after)
-    assert (after.dtype, after.flags.writeable) == (np.float32, True)
-    opened(kept=kept).embed_query("iron")
-    opened(kept=kept, passage_prefix="another model").embed_query("ferritin")
-    assert len(server.requests) == 3
-    assert not any(
-        server.key.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
     )
 
 
@@ -410,21 +281,3 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
     assert (n_rest, n_more) == (8, 0)
     sent = [text for request in server.requests for text in request.texts]
     assert len(sent) == len(set(sent)) == 20
-
-
-def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path: Path) -> None:
-    """A fault in the fifth request of a batch must not cost the four before it."""
-    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
-    n_texts = EMBEDDING_REQUESTS[server.protocol_name].n_texts
-    texts = [f"observation {number}" for number in range(n_texts + 5)]
-    cache = VectorCache(
-        vector_file(tmp_path / "vectors.sqlite3"), embedder_facts(settings, tmp_path)
-    )
-    access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})
-
-    with Connections(access) as connections:
-        embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
-        with pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"):
-            embed_missing(cache, embedder, texts, batch_size=10_000)
-
-    assert len(cache.missing(texts)) == 5

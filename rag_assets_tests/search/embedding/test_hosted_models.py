@@ -9,11 +9,10 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
-from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding import hosted_models
-from rag_assets.search.embedding.hosted_models import KNOWN_MODELS, MARGIN, StandInTokenizer
+from rag_assets.search.embedding.hosted_models import KNOWN_MODELS, StandInTokenizer
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder, require_embedder
-from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, UNTIDY
+from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH
 
 KEY = "key-that-must-not-be-seen"
 
@@ -164,27 +163,6 @@ def test_a_missing_key_is_named_before_any_work(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It runs on one's own machine."""
-    monkeypatch.delenv("OLLAMA_API_KEY")
-
-    require_embedder(settings("ollama:nomic-embed-text"), tmp_path, ModelAccessSettings())
-
-
-def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
-    """A limit that is never reached because nobody counts is worse than none."""
-    unpriced, access = (
-        settings("openai:acme-embed", dimensions=8, max_tokens=99),
-        ModelAccessSettings(budget_usd=1.0),
-    )
-
-    require_embedder(settings("openai:text-embedding-3-small"), tmp_path, access)
-    with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        require_embedder(unpriced, tmp_path, access)
-    with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        open_embedder(unpriced, tmp_path, n_threads=1, connections=Connections(access))
-
-
 def test_a_model_that_was_shut_down_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -209,14 +187,6 @@ BLOB = "QmFzZTY0" * 900
 tokenizer."""
 
 
-def test_prose_is_sent_as_it_is() -> None:
-    """Cutting what would have fitted loses text for nothing."""
-    for text in (PARAGRAPH, UNTIDY, LONG):
-        limit = int(TOKENS.count_tokens([text])[0] / MARGIN) + 8
-
-        assert TOKENS.fitted(text, limit) == text
-
-
 def test_a_run_of_encoded_data_is_cut_to_what_any_tokenizer_can_read() -> None:
     """Counted as one token, it would be rejected by the provider on every run, and no index ever be
     published."""
@@ -226,18 +196,3 @@ def test_a_run_of_encoded_data_is_cut_to_what_any_tokenizer_can_read() -> None:
 
     assert fitted.startswith(PARAGRAPH)
     assert len(fitted.encode()) == 2048
-
-
-def test_what_only_another_tokenizer_would_make_too_long_is_cut() -> None:
-    """The provider counts with its own: what just fits by our count may be rejected by its, on
-    every run."""
-    limit = TOKENS.count_tokens([LONG])[0] + 1
-
-    assert len(TOKENS.fitted(LONG, limit).encode()) == limit
-
-
-def test_a_character_is_not_cut_in_two() -> None:
-    """Half a character is no text; the provider would reject the request."""
-    fitted = TOKENS.fitted("ꙮ" * 1000, 100)
-
-    assert fitted == "ꙮ" * 33

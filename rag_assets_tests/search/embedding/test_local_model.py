@@ -95,19 +95,6 @@ def test_the_model_reads_exactly_as_many_tokens_as_it_says(float32: Embedder) ->
     assert np.array_equal(vectors[2], vectors[3])
 
 
-def test_tokens_are_counted_without_a_model(float32: Embedder, tmp_path: Path) -> None:
-    """Passages are sized in a step of its own; it should not pay for a model that it does not
-    run."""
-    counter = open_embedder(INT8, tmp_path)
-
-    assert counter.count_tokens(["", "ferritin fell", LONG]) == float32.count_tokens(
-        ["", "ferritin fell", LONG]
-    )
-    assert counter.count_tokens([""]) == [2]
-    assert counter.count_tokens([LONG])[0] > 256
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_building_and_embedding_open_no_socket(tmp_path: Path) -> None:
     """A pipeline that reaches for a hub hangs behind a firewall, and tells the hub what it works
     on."""

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import open_embedder
@@ -45,14 +44,6 @@ def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
 
     assert (run.n_embedded, run.vectors_per_s) == (0, 0.0)
     assert not (tmp_path / "models").exists()
-
-
-def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:
-    """Vectors of two models in one index cannot be compared."""
-    cache = opened(tmp_path, HashedEmbedder("hashed-1"))
-
-    with pytest.raises(ValueError, match="the cache is for hashed-1, the embedder is hashed-2"):
-        embed_missing(cache, HashedEmbedder("hashed-2"), [], batch_size=1)
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:

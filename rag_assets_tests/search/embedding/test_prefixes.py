@@ -11,7 +11,6 @@ from safetensors.numpy import save_file
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import FASTEMBED, Embedder, fastembed_prefixes
-from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.search.embedding.local_model import packaged_tokenizer
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32, hub_folder_with
@@ -30,44 +29,6 @@ def test_every_dense_model_of_fastembed_is_decided_about() -> None:
     listed = {model["model"] for model in TextEmbedding.list_supported_models()}
 
     assert set(FASTEMBED) == listed
-
-
-def test_fastembed_itself_adds_no_prefix_to_the_models_that_need_one() -> None:
-    """If a newer fastembed added them, each would stand there twice."""
-    from fastembed import TextEmbedding
-    from fastembed.text.text_embedding_base import TextEmbeddingBase
-
-    prefixed = {name for name, prefixes in FASTEMBED.items() if prefixes.query or prefixes.passage}
-    own = {
-        model.model
-        for kind in TextEmbedding.EMBEDDINGS_REGISTRY
-        if kind.query_embed is not TextEmbeddingBase.query_embed
-        for model in kind._list_supported_models()
-    }
-
-    assert own == {"jinaai/jina-embeddings-v3"}
-    assert not own & prefixed
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "passage"),
-    [
-        ("BAAI/bge-base-en-v1.5", BGE_INSTRUCTION, ""),
-        ("intfloat/multilingual-e5-large", "query: ", "passage: "),
-        ("nomic-ai/nomic-embed-text-v1.5", "search_query: ", "search_document: "),
-        ("sentence-transformers/all-MiniLM-L6-v2", "", ""),
-    ],
-)
-def test_the_prefixes_are_those_of_the_model_card(name: str, query: str, passage: str) -> None:
-    """One changed character is another prefix, and other vectors."""
-    assert (FASTEMBED[name].query, FASTEMBED[name].passage) == (query, passage)
-
-
-def test_the_two_generations_of_arctic_embed_have_different_prefixes() -> None:
-    """Their names differ by one character; the first generation's instruction is noise to the
-    second."""
-    assert KNOWN_MODELS["ollama:snowflake-arctic-embed"].prefixes.query == BGE_INSTRUCTION
-    assert KNOWN_MODELS["ollama:snowflake-arctic-embed2"].prefixes.query == "query: "
 
 
 def test_a_model_that_is_newer_than_the_table_warns(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Embedder, EmbedderFacts
+from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
-from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8, hub_folder_with
+from rag_assets_tests.search.embedding.conftest import hub_folder_with
 from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
 
 HUB = EmbeddingSettings(model="fastembed:sentence-transformers/all-MiniLM-L6-v2")
@@ -39,18 +39,6 @@ def test_an_unknown_hub_model_is_refused_with_the_models_fastembed_knows(tmp_pat
         InvalidSettings, match=r"does not know 'bge-small', only: .*BAAI/bge-small-en-v1\.5, "
     ):
         embedder_facts(EmbeddingSettings(model="fastembed:bge-small"), tmp_path)
-
-
-def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
-    """Under one identity, vectors of both would meet in one index."""
-    exact, quantised = embedder_facts(FLOAT32, tmp_path), embedder_facts(INT8, tmp_path)
-
-    assert quantised == EmbedderFacts(
-        "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
-    )
-    assert exact == EmbedderFacts(
-        "local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
-    )
 
 
 def test_facts_and_opening_load_no_engine_and_no_sdk(
@@ -104,18 +92,6 @@ def test_a_fetched_hub_model_embeds_without_the_hub(hub_folder: Path, float32: E
     assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens(
         [PARAGRAPH]
     )
-
-
-def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> None:
-    """Hubs replace files under the same name; old vectors must not be taken for new ones."""
-    before = embedder_facts(HUB, hub_folder)
-    (model,) = hub_folder.rglob("model.onnx")
-
-    with model.open("ab") as file:
-        file.write(b"\0")
-
-    assert before.identity.startswith("fastembed-sentence-transformers-all-MiniLM-L6-v2-")
-    assert embedder_facts(HUB, hub_folder).identity != before.identity
 
 
 def test_a_hub_model_that_cannot_be_fetched_names_the_way_out(tmp_path: Path) -> None:

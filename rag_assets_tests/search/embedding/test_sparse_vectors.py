@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.domain import SparseVector
-from rag_assets.core.errors import InvalidSettings, MissingInput, MissingModel
+from rag_assets.core.errors import InvalidSettings, MissingInput
 from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.missing_vectors import ignore_progress
 from rag_assets.search.embedding.sparse_vectors import (
@@ -48,15 +48,6 @@ def test_a_text_weighs_its_words_and_their_synonyms(model: SparseModel) -> None:
     assert list(both.places) == sorted(both.places)
 
 
-def test_a_vector_depends_on_its_own_text_only(model: SparseModel) -> None:
-    """A cached vector must be the one that another batch would have brought."""
-    texts = ["iron", "a much longer text about a runner and his iron " * 9, "", "basalt"]
-
-    together, alone = model.vectors(texts), [model.vectors([text])[0] for text in texts]
-
-    assert together == alone
-
-
 def test_only_the_heaviest_terms_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vector has to fit into its row, and the lightest terms tell least."""
     write_sparse_model(tmp_path, {"runner": "athlete", "iron": "steel"})
@@ -66,20 +57,6 @@ def test_only_the_heaviest_terms_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert {number_of("iron"), number_of("runner")} < set(vector.places)
     assert len(vector.places) == 3
-
-
-def test_other_files_are_another_model(tmp_path: Path) -> None:
-    """Hubs replace files under the same name; old vectors must not be taken for new ones."""
-    write_sparse_model(tmp_path / "one", {})
-    write_sparse_model(tmp_path / "two", {"iron": "steel"})
-    write_sparse_model(tmp_path / "three", {})
-
-    one, two, three = (
-        SparseModel(MODEL, tmp_path / name).identity for name in ("one", "two", "three")
-    )
-
-    assert one == three != two
-    assert one.startswith("sparse-prithivida-Splade-PP-en-v1-")
 
 
 @pytest.mark.parametrize("name", ["splade", "fastembed:", "fastembed:Qdrant/bm25", "google:splade"])
@@ -93,26 +70,6 @@ def test_an_unknown_model_is_refused_with_those_there_are(name: str, tmp_path: P
     )
     assert MODEL in str(caught.value)
     assert "bm25" not in str(caught.value).partition("It can be")[2].lower()
-
-
-def test_a_model_that_cannot_be_fetched_names_the_remedy(tmp_path: Path) -> None:
-    """530 MB from a hub that a firewall may hide."""
-    with pytest.raises(
-        MissingModel,
-        match=r"Splade_PP_en_v1 is not in .* Connect once, or set embedding.sparse_model",
-    ):
-        SparseModel(MODEL, tmp_path).vectors(["iron"])
-
-
-def test_a_damaged_model_is_named(tmp_path: Path) -> None:
-    """A download that was cut short."""
-    folder = write_sparse_model(tmp_path, {})
-    (folder / "model.onnx").write_bytes(b"no model")
-
-    with pytest.raises(
-        MissingModel, match=r"cannot be loaded \(.*Delete that folder and run again"
-    ):
-        SparseModel(MODEL, tmp_path).vectors(["iron"])
 
 
 @dataclass

@@ -100,15 +100,6 @@ def test_passages_that_are_not_stored_or_damaged_are_encoded(
     assert again.spans[-1].tolist() == [0, 7]
 
 
-def test_places_that_do_not_fit_into_a_file_are_the_last_that_does(tmp_path: Path) -> None:
-    """A run of a hundred thousand characters is one token, and must not seem to stand at the
-    beginning."""
-    store = store_in(tmp_path)
-    store.add(["long"], [coded(one_token((70_000, 2**31 - 1)))])
-
-    assert store.load(["long"])[0].spans.tolist() == [[65_535, 65_535]]
-
-
 def one_token(span: tuple[int, int]) -> TokenVectors:
     return TokenVectors(np.eye(1, DIMENSION, dtype=np.float32), np.array([span], np.int32))
 
@@ -117,16 +108,6 @@ def tokens_of(texts: list[str], models_folder: Path) -> Vectors:
     return np.concatenate(
         [tokens.vectors for tokens in open_token_encoder(INT8, models_folder).encode(texts)]
     )
-
-
-def test_rotation_changes_no_cosine(models_folder: Path) -> None:
-    """Questions are compared after rotation: a matrix that is not orthogonal would compare
-    something else."""
-    vectors = tokens_of([QUESTION], models_folder)
-
-    turned = rotated(vectors)
-
-    assert np.abs(turned @ turned.T - vectors @ vectors.T).max() < 1e-5
 
 
 def test_the_rotation_is_the_same_on_every_machine() -> None:
@@ -159,15 +140,3 @@ def test_a_coded_vector_is_as_near_to_its_own_as_can_be(models_folder: Path) -> 
 
     assert np.abs(np.einsum("ij,ij->i", passages, restored) - 1).max() < 0.002
     assert codes_of(passages).codes.shape == (len(passages), N_BYTES)
-
-
-def test_a_text_without_tokens_has_no_codes() -> None:
-    """An empty passage must not end an index build."""
-    nothing = codes_of(np.empty((0, DIMENSION), np.float32))
-
-    assert vectors_of(nothing).shape == (0, DIMENSION)
-
-
-def test_a_vector_of_zeros_gives_numbers() -> None:
-    """No division by zero may reach the scores of a whole question."""
-    assert np.isfinite(vectors_of(codes_of(np.zeros((1, DIMENSION), np.float32)))).all()

@@ -2,15 +2,12 @@
 come from."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.token_vectors import (
     PassageTokens,
     TokenEncoder,
@@ -61,20 +58,6 @@ def test_tokens_and_the_pooled_vector_come_from_one_pass(
     assert np.array_equal(np.stack([vector for vector, _ in encoded]), int8.embed_passages(TEXTS))
 
 
-def test_tokens_depend_on_no_other_text_and_on_no_thread_count(
-    tokens: TokenEncoder, models_folder: Path
-) -> None:
-    """Else the order of hits would depend on what was asked before."""
-    one_thread = open_token_encoder(INT8, models_folder)
-
-    together = tokens.encode(TEXTS)
-
-    for text, encoded in zip(TEXTS, together, strict=True):
-        (alone,) = one_thread.encode([text])
-        assert np.array_equal(encoded.vectors, alone.vectors)
-        assert np.array_equal(encoded.spans, alone.spans)
-
-
 def test_what_the_model_does_not_read_has_no_token(tokens: TokenEncoder, int8: Embedder) -> None:
     """A place after the last token that is read would be scored by no vector at all."""
     encoded, empty = tokens.encode([LONG, ""])
@@ -91,20 +74,6 @@ def test_embedder_and_token_encoder_share_one_loaded_model(models_folder: Path) 
     one, other = (LocalModel("all-MiniLM-L6-v2-int8", models_folder, n_threads=1) for _ in range(2))
 
     assert one._loaded() is other._loaded()
-
-
-@pytest.mark.parametrize(
-    "model", ["openai:text-embedding-3-small", "fastembed:BAAI/bge-small-en-v1.5"]
-)
-def test_other_embedding_models_leave_token_vectors_to_the_packaged_one(
-    model: str, tmp_path: Path
-) -> None:
-    """Token vectors must cost no request, and need no download."""
-    encoder = open_token_encoder(EmbeddingSettings(model=model), tmp_path)
-
-    assert encoder.identity == f"tokens-{open_embedder(INT8, tmp_path).identity}"
-    exact = open_token_encoder(FLOAT32, tmp_path).identity
-    assert exact == f"tokens-{open_embedder(FLOAT32, tmp_path).identity}"
 
 
 class CountingEncoder:
@@ -154,14 +123,3 @@ def test_kept_vectors_stay_within_their_bound() -> None:
     passages.of_texts(["b b"])
 
     assert encoder.encoded == ["a a", "b b", "c c", "b b"]
-
-
-def test_questions_of_several_threads_get_the_vectors_of_their_own_texts() -> None:
-    """Threads that mix up the cache would rank passages by the words of others."""
-    passages = PassageTokens(CountingEncoder(), max_mb=0.0005)
-    texts = [f"{'x' * n} y" for n in range(1, 60)]
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda text: passages.of_texts([text])[0], texts * 20))
-
-    assert [int(one.spans[0, 0]) for one in found] == [len(text) for text in texts * 20]

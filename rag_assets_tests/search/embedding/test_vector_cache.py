@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.core.errors import MissingInput, ReadOnlyFolder
+from rag_assets.core.errors import MissingInput
 from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.vector_cache import (
     VectorCache,
@@ -110,14 +110,6 @@ def test_a_vector_of_another_length_counts_as_none(tmp_path: Path) -> None:
     assert opened(tmp_path).found(["one"]) == {}
 
 
-def test_what_cannot_be_kept_ends_the_run(tmp_path: Path) -> None:
-    """On a full disk the whole corpus would be paid for, and nothing of it be kept."""
-    (tmp_path / "file").touch()
-
-    with pytest.raises(ReadOnlyFolder, match="file cannot be written"):
-        embedded(tmp_path / "file", TEXTS)
-
-
 KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
@@ -177,39 +169,3 @@ def test_a_deleted_paper_leaves_no_vector_of_any_model(tmp_path: Path) -> None:
         "all but the one that lee has too"
     )
     assert b"smith" not in (tmp_path / "vectors.sqlite3").read_bytes()
-
-
-def test_vectors_of_a_run_that_was_killed_are_kept_too(tmp_path: Path) -> None:
-    """They were paid for like the others."""
-    used(tmp_path, OLD, PAPERS)
-    cache = opened(tmp_path, NEW)
-    note_papers(cache.file, {cache: {paper: PAPERS[paper] for paper in ("jones", "smith")}})
-    embed_missing(cache, NEW, PAPERS["jones"] + PAPERS["smith"], batch_size=16)
-
-    used(tmp_path, OLD, {"jones": PAPERS["jones"], "lee": PAPERS["lee"]})
-
-    assert n_missing(tmp_path, NEW, {"jones": PAPERS["jones"]}) == 0
-    assert n_missing(tmp_path, NEW, {"smith": PAPERS["smith"]}) == 30
-
-
-def test_beyond_the_bound_the_model_not_used_for_longest_goes(tmp_path: Path) -> None:
-    """A cache that only grows fills the disk of whoever tries models."""
-    models = [HashedEmbedder(f"tried-{n}") for n in (3, 1, 2)]
-    for model in models:
-        used(tmp_path, model, PAPERS)
-
-    used(tmp_path, NEW, PAPERS, max_mb=2.1 * 90 * 8 * 4 / 1e6)
-    assert [n_missing(tmp_path, model) for model in models] == [90, 0, 0]
-    used(tmp_path, NEW, PAPERS, max_mb=0)
-
-    assert [n_missing(tmp_path, model) for model in (*models, NEW)] == [90, 90, 90, 0]
-
-
-def test_vectors_of_which_no_paper_is_known_are_not_kept(tmp_path: Path) -> None:
-    """They may be of a paper that was deleted since."""
-    used(tmp_path, OLD, PAPERS)
-    damage(tmp_path / "vectors.sqlite3", "papers of models")
-
-    used(tmp_path, NEW, PAPERS)
-
-    assert n_missing(tmp_path, OLD) == 90

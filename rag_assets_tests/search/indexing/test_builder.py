@@ -17,7 +17,6 @@ from rag_assets_tests.search.indexing.rows import numbered_rows, row, vectors_of
 
 CHROMA = ChromaFiles("test-model", vectors_of)
 TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyFiles(), id="tantivy")]
-both_indexes = pytest.mark.parametrize("target", TARGETS)
 
 
 def held(folder: Path, files: IndexFiles) -> dict[str, str]:
@@ -26,20 +25,6 @@ def held(folder: Path, files: IndexFiles) -> dict[str, str]:
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
     return {one.passage_id: one.fingerprint for one in rows}
-
-
-@both_indexes
-def test_progress_is_reported_up_to_the_last_passage(tmp_path: Path, target: IndexFiles) -> None:
-    """A run that shows no progress for an hour is taken for hung and killed."""
-    seen: list[tuple[int, int]] = []
-
-    update_index(
-        FolderIndex(tmp_path / "index", target),
-        numbered_rows(12),
-        report=lambda *at: seen.append(at),
-    )
-
-    assert seen[-1] == (12, 12)
 
 
 def test_a_damaged_published_index_is_built_anew(

@@ -1,17 +1,16 @@
 """The vector store on disk."""
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
+from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import FolderIndex
-from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors, VectorStore
-from rag_assets_tests.search.indexing.folders import snapshot
+from rag_assets.search.indexing.protocols import Scope, VectorStore
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
 TARGET = ChromaFiles("test-model", vectors_of)
@@ -59,46 +58,6 @@ def test_few_allowed_passages_are_all_found(
     assert none == []
 
 
-def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
-    """Other readers of the database rely on the names of ADR 0004; a page nobody knows must stay
-    unknown."""
-    import chromadb
-
-    with chromadb.PersistentClient(
-        str(folder), chromadb.Settings(anonymized_telemetry=False)
-    ) as client:
-        collection = client.get_collection(COLLECTION, embedding_function=None)
-        kept = collection.get(["a#0", "a#1"], include=["metadatas"])["metadatas"]
-        hnsw = collection.configuration_json["hnsw"]
-
-    assert kept is not None
-    assert kept[0] == {
-        "chunk_id": "a",
-        "paper_id": "smith2020",
-        "section": "Methods",
-        "page_start": 3,
-        "page_end": 3,
-        "fingerprint": ROWS[0].fingerprint,
-    }
-    assert "page_start" not in kept[1]
-    assert (hnsw["space"], hnsw["max_neighbors"], hnsw["ef_search"]) == ("cosine", 16, 200)
-
-
-@pytest.mark.parametrize("n_passages", [1, 51])
-def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
-    """A second run must leave the data folder as it was, and a backup must not see a change where
-    there is none."""
-    update_index(FolderIndex(tmp_path / "chroma", TARGET), numbered_rows(n_passages))
-    before = snapshot(tmp_path)
-
-    store = ChromaStore.open(tmp_path / "chroma")
-    store.search(bag_of_words("ferritin"), 2)
-    store.cosines(bag_of_words("ferritin"), ["c0000#0"])
-    store.close()
-
-    assert snapshot(tmp_path) == before
-
-
 def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Telemetry or a downloaded embedding function would leave the machine behind the user's
     back."""
@@ -140,28 +99,6 @@ def test_a_wrong_vector_is_a_fault(folder: Path) -> None:
     )
 
     assert TARGET.faulty(folder, ROWS) == ("a#0", "a#1", "b")
-
-
-def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> None:
-    """Reading the vectors of a whole corpus for one edited sentence is most of what the edit
-    costs."""
-    asked: list[str] = []
-
-    def watched(rows: Sequence[IndexRow]) -> Vectors:
-        asked.extend(one.passage_id for one in rows)
-        return vectors_of(rows)
-
-    target = FolderIndex(tmp_path / "chroma", ChromaFiles(TARGET.model_id, watched))
-    update_index(target, [*ROWS, *numbered_rows(60)])
-    asked.clear()
-
-    update_index(target, [*ROWS[:2], row("b", "the bridge carries four lanes"), *numbered_rows(60)])
-
-    assert asked == ["b"]
-    found = ExactVectors.open(tmp_path / "chroma").search(
-        bag_of_words("the bridge carries four lanes"), 1
-    )
-    assert found == [("b", pytest.approx(1.0))]
 
 
 def test_a_graph_is_built_anew_when_a_twentieth_of_it_has_changed(tmp_path: Path) -> None:

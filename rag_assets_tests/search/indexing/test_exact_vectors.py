@@ -86,22 +86,6 @@ def test_opening_reads_no_vectors_and_a_file_cut_short_later_is_an_error(tmp_pat
     store.close()
 
 
-def test_an_open_index_does_not_see_the_one_that_replaces_it(tmp_path: Path) -> None:
-    """A question under way would get the vectors of other passages under these ids."""
-    rows = numbered_rows(3)
-    by_id = {row.passage_id: row for row in rows}
-    ids, vectors = sorted(by_id), np.eye(3, DIMENSION, dtype=np.float32)
-    for name, order in (("old", [0, 1, 2]), ("new", [2, 1, 0])):
-        (tmp_path / name).mkdir()
-        write_vectors(tmp_path / name, by_id, dict(zip(ids, vectors[order], strict=True)))
-    store = ExactVectors.open(tmp_path / "old")
-    (tmp_path / "new" / VECTORS_FILE).replace(tmp_path / "old" / VECTORS_FILE)
-
-    assert [hit.passage_id for hit in store.search(vectors[0], 1)] == [ids[0]]
-    assert np.array_equal(store.vectors(ids), vectors)
-    store.close()
-
-
 @pytest.mark.parametrize(
     ("held", "wanted"),
     [
@@ -136,14 +120,3 @@ def test_an_update_puts_each_vector_in_its_place(
     assert list(store.fingerprints()) == after
     assert np.array_equal(store.vectors(after), np.stack([vectors[id_] for id_ in after]))
     store.close()
-
-
-def test_an_update_that_lacks_a_vector_is_refused(tmp_path: Path) -> None:
-    """A row of zeros would be found by no question."""
-    rows = {row.passage_id: row for row in numbered_rows(3)}
-    vectors = dict(zip(rows, unit(np.ones((3, DIMENSION))), strict=True))
-    held = dict(list(rows.items())[:1])
-    write_vectors(tmp_path, held, {id_: vectors[id_] for id_ in held})
-
-    with pytest.raises(ValueError, match="2 of 3 passages have no vector in the index"):
-        write_vectors(tmp_path, rows, {})

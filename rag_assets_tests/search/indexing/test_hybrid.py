@@ -1,7 +1,7 @@
 """Words beside vectors in one store, and what it makes of both."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ from rag_assets.search.indexing.protocols import (
     VectorStore,
     for_reading_only,
 )
-from rag_assets.search.indexing.qdrant.store import QdrantStore, WordWeights
+from rag_assets.search.indexing.qdrant.store import QdrantStore
 from rag_assets.search.indexing.stores import vector_index
-from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
+from rag_assets.search.indexing.tantivy_index import Analyser
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, row, vectors_of
 
@@ -118,28 +118,6 @@ def test_words_are_scored_by_bm25(question: str, place: str, tmp_path: Path) -> 
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
-def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(
-    tmp_path: Path,
-) -> None:
-    """The two only differ in the average length of a passage, which is a constant here."""
-    vocabulary = [f"w{n}" for n in range(300)]
-    random = np.random.default_rng(0)
-    rows = [row(f"p{n}#0", " ".join(random.choice(vocabulary, 75).tolist())) for n in range(60)]
-    words = FolderIndex(tmp_path / "bm25", TantivyFiles())
-    update_index(words, rows)
-    index = index_of(tmp_path, "")
-    update_index(index, rows)
-    hybrid = index.open()
-    assert isinstance(hybrid, QdrantStore)
-
-    for question in ("w1 w2 w3", "w10 w200 w299 w7"):
-        expected = TantivyIndex.open(tmp_path / "bm25").search(question, 60)
-        found = hybrid.hybrid(asked(question), 60).by_words
-
-        assert scores(found) == pytest.approx(scores(expected), rel=0.02)
-        assert [hit.passage_id for hit in found[:5]] == [hit.passage_id for hit in expected[:5]]
-
-
 def by_rank(*lists: Sequence[Scored], k: int) -> dict[str, float]:
     """Reciprocal rank fusion, ranks counted from 0, divided by the most it can be."""
     total: dict[str, float] = {}
@@ -199,25 +177,6 @@ def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path:
     )
 
 
-def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
-    """The numbers of terms of two vocabularies must not be mixed: the same number means different
-    words."""
-    update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
-
-    plan = update_index(index_of(tmp_path, place, sparse="other"), ROWS)
-
-    assert len(plan.added) == len(ROWS)
-
-
-def test_a_question_without_words_is_answered_by_vectors_alone(place: str, tmp_path: Path) -> None:
-    """People type questions of stop words only; they must not end in an error."""
-    found = hybrid_of(tmp_path, place).hybrid(asked("the of"), 3)
-
-    assert found.by_words == []
-    assert len(found.nearest) == 3
-    assert [hit.passage_id for hit in found.fused] == [hit.passage_id for hit in found.nearest]
-
-
 def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path) -> None:
     """A filter that one of the lists forgets lets the others' papers in."""
     store = hybrid_of(tmp_path, place)
@@ -251,15 +210,3 @@ def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> No
 
     assert len(plan.added) == len(ROWS)
     assert len(hybrid_of(tmp_path, place).hybrid(asked("ferritin"), 9).by_words) == 2
-
-
-def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Qdrant refuses a vector that has a place twice."""
-    numbers: Mapping[str, int] = {"iron": 7, "ferritin": 7}
-    monkeypatch.setattr(
-        "rag_assets.search.indexing.qdrant.store._number_of", lambda term: numbers.get(term, 1)
-    )
-
-    vector = WordWeights().of_question("iron ferritin basalt")
-
-    assert (vector.places, vector.weights) == ((1, 7), (1.0, 2.0))

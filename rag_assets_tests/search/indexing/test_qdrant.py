@@ -4,9 +4,6 @@ others."""
 import json
 import logging
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +14,6 @@ from filelock import FileLock, Timeout
 from qdrant_client import models
 
 from rag_assets.core.errors import (
-    InvalidSettings,
     RagAssetsError,
     StaleIndex,
     StoreRefused,
@@ -102,51 +98,6 @@ def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_co
     assert len(collections(server)) == 2
 
 
-_KILLED_RUN = """
-import os, signal, sys
-from pathlib import Path
-from rag_assets.search.indexing.builder import update_index
-from rag_assets_tests.search.indexing.rows import numbered_rows
-from rag_assets_tests.search.indexing.test_qdrant import index_of
-
-update_index(index_of(Path(sys.argv[1])), numbered_rows(30), report=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-"""
-
-
-def test_a_killed_process_leaves_an_embedded_storage_that_the_next_can_use(tmp_path: Path) -> None:
-    """A lock or half a file that a killed process leaves would have to be removed by hand."""
-    update_index(index_of(tmp_path), numbered_rows(12))
-
-    killed = subprocess.run(
-        [sys.executable, "-c", _KILLED_RUN, str(tmp_path)],
-        capture_output=True,
-        cwd=Path(__file__).parents[3],
-        check=False,
-    )
-
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    assert index_of(tmp_path).fingerprints() == wanted(numbered_rows(12))
-    update_index(index_of(tmp_path), numbered_rows(30))
-    assert index_of(tmp_path).fingerprints() == wanted(numbered_rows(30))
-
-
-def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(
-    tmp_path: Path, server: QdrantServer
-) -> None:
-    """A question under way would lose its passages; versions that nothing deletes would fill the
-    server."""
-    update_index(index_of(tmp_path, server.url), numbered_rows(12))
-    opened = index_of(tmp_path, server.url).open()
-    update_index(index_of(tmp_path, server.url), numbered_rows(13))
-    assert len(opened.search(bag_of_words("sample"), 20)) == 12
-
-    update_index(index_of(tmp_path, server.url), numbered_rows(14))
-
-    assert len(collections(server)) == 2
-    with pytest.raises(StaleIndex, match="is not there any more"):
-        opened.search(bag_of_words("sample"), 20)
-
-
 def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(
     tmp_path: Path, server: QdrantServer
 ) -> None:
@@ -163,19 +114,6 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(
     assert seen(tmp_path / "one", server) == set(wanted(numbered_rows(13)))
     assert seen(tmp_path / "two", server) == set(wanted(numbered_rows(5, start=50)))
     assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
-
-
-def test_a_data_folder_that_was_moved_keeps_its_collections(
-    tmp_path: Path, server: QdrantServer
-) -> None:
-    """Nothing is sent again because a folder got another name."""
-    update_index(index_of(tmp_path / "old", server.url), numbered_rows(12))
-    (tmp_path / "old").rename(tmp_path / "new")
-
-    plan = update_index(index_of(tmp_path / "new", server.url), numbered_rows(12))
-
-    assert plan.is_noop
-    assert len(collections(server)) == 1
 
 
 def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
@@ -223,20 +161,6 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(
         opened.search(bag_of_words("sample"), 3)
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     assert index.is_intact()
-
-
-def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
-    """An embedded storage raises other errors than a server; both must become ours."""
-    index = index_of(tmp_path)
-    update_index(index, numbered_rows(3))
-    opened = index.open()
-    with index.files.connection.calls() as client:  # type: ignore[attr-defined]
-        client.delete_collection(collection_in(index.folder))
-
-    with pytest.raises(
-        StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"
-    ):
-        opened.search(bag_of_words("sample"), 3)
 
 
 def test_a_search_takes_one_request(tmp_path: Path, server: QdrantServer) -> None:
@@ -389,31 +313,6 @@ def test_the_key_is_sent_and_shown_nowhere(
     assert KEY.encode() not in kept
     assert KEY not in caplog.text
     assert KEY not in repr(index)
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["localhost:6333", "http://", "ftp://host", "https://user:word@host", "http://host:99999"],
-)
-def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
-    """An address with a password would show it in logs and in the UI."""
-    with pytest.raises(
-        InvalidSettings,
-        match=r"^indexing.qdrant.url is not an address. Write it as http://host:6333",
-    ):
-        update_index(index_of(tmp_path, url), numbered_rows(3))
-
-
-def test_a_key_that_travels_in_the_open_is_warned_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Without TLS, the key can be read on the network."""
-    monkeypatch.setenv("QDRANT_API_KEY", KEY)
-
-    index = index_of(tmp_path, "http://qdrant.example:6333")
-    assert index.files.connection  # type: ignore[attr-defined]
-
-    assert "is sent to http://qdrant.example:6333 without encryption" in caplog.text
 
 
 def test_an_embedded_storage_is_shared_within_a_process_and_with_no_other(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
-from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.indexing.rows import row
 
 TEXTS = {
@@ -104,22 +103,6 @@ def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str
     assert ids(index, question) == wanted
 
 
-@pytest.mark.parametrize(
-    ("typed", "printed"), [("CO2", "CO₂"), ("PM2.5", "PM₂.₅"), ("m2", "m²"), ("10^5", "10⁵")]
-)
-def test_plain_digits_find_raised_and_lowered_ones(typed: str, printed: str) -> None:
-    """Papers print CO₂, and nobody types it; a question in print finds papers in plain digits."""
-    assert Analyser().terms(f"the {typed} of barns") == Analyser().terms(f"the {printed} of barns")
-
-
-@pytest.mark.parametrize("question", ["BMS-986158", "bms 986158", "986158"])
-def test_a_hyphenated_name_is_found_whole_and_by_its_parts(
-    index: TantivyIndex, question: str
-) -> None:
-    """Compounds, genes and viruses are written with and without the hyphen."""
-    assert ids(index, question)[0] == "kinase"
-
-
 def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
     """A question about IL-6 must not find a passage that has IL-1 and a 6."""
     rows = [
@@ -170,19 +153,6 @@ def test_allowed_passages_keep_their_scores_and_fill_the_list(tmp_path: Path) ->
         assert [hit.score for hit in found] == pytest.approx(
             [everywhere[id_] for id_ in worst[:50]]
         )
-
-
-def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
-    """The same corpus indexed in another order must give the same answers."""
-    rows = [row(f"p{n:02d}", "the same words here") for n in range(60)]
-    update_index(FolderIndex(tmp_path / "one", TantivyFiles()), rows)
-    update_index(FolderIndex(tmp_path / "two", TantivyFiles()), rows[30:])
-    update_index(FolderIndex(tmp_path / "two", TantivyFiles()), rows)
-
-    found = [TantivyIndex.open(tmp_path / name).search("same words", 5) for name in ("one", "two")]
-
-    assert [hit.passage_id for hit in found[0]] == ["p00", "p01", "p02", "p03", "p04"]
-    assert [hit.passage_id for hit in found[0]] == [hit.passage_id for hit in found[1]]
 
 
 def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> None:
@@ -236,17 +206,6 @@ def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> 
 
     assert counts == [2, 1, 1, None, 0, None]
     assert of_paper == [1, 0, 1, 0]
-
-
-def test_reading_changes_no_byte(tmp_path: Path) -> None:
-    """A second run must leave the data folder as it was."""
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), [row("a", "words")])
-    before = snapshot(tmp_path)
-
-    index = TantivyIndex.open(tmp_path / "bm25")
-    index.search("words", 1)
-
-    assert snapshot(tmp_path) == before
 
 
 def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers_beside_the_edit(

@@ -87,12 +87,6 @@ def test_the_identity_changes_with_the_weights_only(folder: Path, tmp_path: Path
     assert here.rpartition("-")[2] == same.rpartition("-")[2] != other.rpartition("-")[2]
 
 
-def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
-    """The path may be a typing mistake: the message must show it."""
-    with pytest.raises(MissingModel, match=r"holds neither model\.onnx nor onnx/model\.onnx\.$"):
-        cross_encoder(tmp_path / "nothing", 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
-
-
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_damaged_files_are_a_missing_model(name: str, tmp_path: Path) -> None:
     """onnxruntime's and fastembed's own errors would end the search that can do without."""
@@ -101,27 +95,6 @@ def test_damaged_files_are_a_missing_model(name: str, tmp_path: Path) -> None:
 
     with pytest.raises(MissingModel, match="cannot be loaded"):
         cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
-
-
-def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
-    """NaN sorts anywhere."""
-    folder = write_cross_encoder(tmp_path / "small", bias=float("nan"))
-
-    with pytest.raises(MissingModel, match="scores that are no numbers"):
-        cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
-
-
-@pytest.mark.parametrize(
-    "name", ["Xenova/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3", "someone/own-reranker"]
-)
-def test_a_hub_out_of_reach_is_a_missing_model(name: str, tmp_path: Path) -> None:
-    """Of fastembed's list or not: without a network the search must be told what to do."""
-    with pytest.raises(MissingModel, match="cannot be fetched from its hub") as caught:
-        CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, 60.0).judge(
-            QUESTION, candidates_of("Ferritin.")
-        )
-
-    assert "set retrieval.reranker to local:late-interaction" in str(caught.value)
 
 
 def test_a_hub_that_does_not_answer_is_given_up_within_the_time_of_a_question(

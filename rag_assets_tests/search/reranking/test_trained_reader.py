@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from rag_assets.answering.drafts import PrecededText
-from rag_assets.core.errors import MissingModel
-from rag_assets.search.reranking.trained_reader import FILE, MAX_SENTENCE, TrainedReader, trained
+from rag_assets.search.reranking.trained_reader import FILE, MAX_SENTENCE, TrainedReader
 from rag_assets_testing.numpy_bert import NumpyReader
 
 QUESTION = "Why did the nurses wash their hands less often at night?"
@@ -92,18 +91,3 @@ def test_what_stands_before_a_sentence_counts(reader: TrainedReader) -> None:
     )
 
     assert scores[0] > scores[1]
-
-
-def test_no_sentences_have_no_scores(tmp_path: Path) -> None:
-    """Nothing is built or loaded for a question without candidates."""
-    assert TrainedReader(tmp_path, n_threads=1).scores(QUESTION, []).shape == (0,)
-    assert not list(tmp_path.iterdir())
-
-
-def test_other_weights_than_those_shipped_are_refused(tmp_path: Path) -> None:
-    """A damaged installation must not choose the sentences."""
-    file = tmp_path / "sentence_reader.safetensors"
-    file.write_bytes(FILE.read_bytes()[:-1] + b"x")
-
-    with pytest.raises(MissingModel, match=r"sentence_reader\.safetensors is not the file"):
-        trained(file)

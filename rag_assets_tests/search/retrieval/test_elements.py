@@ -60,14 +60,6 @@ def test_a_question_for_a_part_of_a_paper_names_its_section(
     assert (found.name, found.rest) == (name, rest)
 
 
-@pytest.mark.parametrize(
-    "question", ["How many patients took part?", "What is the incubation period?"]
-)
-def test_a_question_for_a_detail_asks_for_no_section(question: str) -> None:
-    """The first sentences of a section are no answer to it."""
-    assert asked_for(question) is None
-
-
 def test_a_section_is_asked_of_the_paper_whose_title_the_question_has() -> None:
     """The limitations of another paper are a false answer."""
     found = asked_for("What are the limitations of ropes of ferries?")

@@ -168,12 +168,6 @@ def test_papers_are_chosen_by_their_records(where: str, papers: tuple[str, ...])
     assert papers_passing(where) == papers
 
 
-def test_an_unknown_author_is_told_with_the_nearest_name(caplog: pytest.LogCaptureFixture) -> None:
-    """A misspelt name must not look like an author without papers."""
-    assert papers_passing("author:Smiht year:2020-") == ()
-    assert caplog.messages == ["No paper of the corpus has the author Smiht; is Smith meant?"]
-
-
 @pytest.mark.parametrize(
     ("pages", "is_on"), [("2", True), ("3", True), ("1-2", True), ("3-", True), ("4-", False)]
 )

@@ -10,7 +10,6 @@ from rag_assets.search.retrieval.fusion import (
     min_max_blend,
     raised,
     rank_blend,
-    reciprocal_rank,
     weighted_down,
     with_other_wordings,
 )
@@ -50,29 +49,12 @@ def test_the_convex_blend_survives_scores_that_tell_nothing_apart(
     assert scores == pytest.approx(wanted)
 
 
-def test_reciprocal_rank_adds_what_each_list_gives() -> None:
-    """k and the first rank are those of the paper, so that published figures can be compared."""
-    scores = reciprocal_rank(np.array([0.0, 1.0, NAN]), np.array([2.0, NAN, 0.0]))
-
-    assert scores == pytest.approx([1 / 61 + 1 / 63, 1 / 62, 1 / 61])
-
-
 def test_the_rank_blend_is_that_of_the_decision_record() -> None:
     """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list
     lacks the passage."""
     scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]))
 
     assert scores == pytest.approx([-0.5, -1.0 - 0.5 * 2, -2.0])
-
-
-def test_scores_of_different_candidates_are_refused() -> None:
-    """Broadcasting would blend one passage's cosine with another's words."""
-    with pytest.raises(ValueError, match="cannot be fused"):
-        min_max_blend(np.zeros(2), np.zeros(3), dense_weight=0.5)
-    with pytest.raises(ValueError, match="cannot be fused"):
-        reciprocal_rank(np.zeros(2), np.zeros(1))
-    with pytest.raises(ValueError, match="cannot be fused"):
-        rank_blend(np.zeros(2), np.zeros(1))
 
 
 @pytest.mark.parametrize(
@@ -111,13 +93,6 @@ def test_a_raise_is_a_share_of_the_span_of_the_scores(size: float) -> None:
     found = raised(scores, np.array([0.5, 0.25, 0.0]))
 
     assert found == pytest.approx(size * np.array([0.7, 0.85, 1.2]))
-
-
-def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
-    """One passage a paper, all alike: the paper that is named comes first."""
-    found = raised(np.array([0.3, 0.3]), np.array([0.0, 0.5]))
-
-    assert found[1] > found[0]
 
 
 def test_what_another_wording_finds_comes_between_the_strong_and_the_weak_hits_of_the_question() -> (

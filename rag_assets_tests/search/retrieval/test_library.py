@@ -1,6 +1,5 @@
 """Published chunks and passages are looked up by place and id."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -28,18 +27,6 @@ def test_rows_come_in_the_order_asked() -> None:
     assert list(one.chunks(["c007", "none", "c003"])) == ["c007", "c003"]
     assert one.passages([]) == []
     assert one.chunks([]) == {}
-
-
-def test_several_threads_get_the_rows_they_asked_for() -> None:
-    """Eight people ask at once."""
-    one = CORPUS.library
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(
-            pool.map(lambda place: one.passages([place, (place + 1) % 40]), list(range(40)) * 10)
-        )
-
-    assert [pair[0].chunk_id for pair in found] == [f"c{place:03}" for place in range(40)] * 10
 
 
 def test_an_open_library_is_not_changed_by_the_next_publication(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles import profile_of
@@ -76,23 +75,6 @@ def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidat
         "else the search by itself would prove nothing"
     )
     assert len({hit.passage.passage_id for hit in named}) == len(named)
-
-
-def test_a_question_that_names_no_paper_is_searched_as_before(folder: Path) -> None:
-    """Most questions name none."""
-    question = "What was the gross margin?"
-    with searcher(folder) as one, searcher(folder, has_names=False) as without:
-        assert one.rank(question) == without.rank(question)
-
-
-def test_a_filter_holds_for_named_papers_too(folder: Path) -> None:
-    """Someone who asks for one paper must see no other, whatever the question names."""
-    with searcher(folder) as one:
-        found = one.rank(
-            "What was the gross margin of Nike in 2021?", Filter.of_papers(["boeing_2020"])
-        )
-
-    assert {passage.passage_id.partition("#")[0] for passage in found} == {"boeing-2020"}
 
 
 def test_each_part_of_a_question_is_searched_for_the_papers_it_names(folder: Path) -> None:

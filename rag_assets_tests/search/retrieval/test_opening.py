@@ -1,6 +1,5 @@
 """Opening what a search needs, and going on with what is left."""
 
-import logging
 import shutil
 import subprocess
 import sys
@@ -25,7 +24,6 @@ from rag_assets.questions import asked
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.retrieval import opening
 from rag_assets.search.retrieval.opening import corpus_version, open_searcher
-from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
 
 CORPUS = Corpus(
@@ -93,23 +91,6 @@ def words_alone(settings: Settings) -> list[str]:
     return [hit.chunk.chunk_id for hit in hits]
 
 
-def test_a_fitting_data_folder_opens_without_a_warning(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A warning that is always there is never read."""
-    before = snapshot(settings.data_dir)
-
-    with (
-        caplog.at_level(logging.WARNING),
-        open_searcher(settings, Connections(settings.model_access)) as searcher,
-    ):
-        n_passages = searcher.library.n_passages
-
-    assert n_passages == 4
-    assert caplog.text == ""
-    assert snapshot(settings.data_dir) == before
-
-
 @pytest.mark.parametrize("is_index_left", [True, False])
 def test_what_does_not_fit_while_a_run_writes_is_no_reason_to_make_it_again(
     settings: Settings, is_index_left: bool, caplog: pytest.LogCaptureFixture
@@ -145,17 +126,6 @@ def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) 
     assert {(one.paper_id, one.paper.title) for one in evidence.contexts} == {("jones2021", title)}
 
 
-def test_without_records_contexts_have_no_titles(settings: Settings) -> None:
-    """A search that needs no titles is not refused for the lack of them."""
-    settings.paths.records.unlink()
-    shutil.rmtree(settings.paths.chroma)
-
-    with open_searcher(settings, Connections(settings.model_access)) as searcher:
-        evidence = searcher.evidence(asked("Which joints tire?"), 2)
-
-    assert {one.paper.title for one in evidence.contexts} == {""}
-
-
 def test_without_vectors_the_words_answer_and_the_model_stays_unloaded(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -181,14 +151,6 @@ def test_vectors_of_another_model_are_not_used(
     assert "was built with local-all-MiniLM-L6-v2-int8-" in caplog.text
     assert "this run asks for local-all-MiniLM-L6-v2-" in caplog.text
     assert "rag-assets index build" in caplog.text
-
-
-def test_a_damaged_index_is_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    """A broken file must cost a warning, not the answers."""
-    (settings.paths.chroma / "chroma.sqlite3").write_bytes(b"this is no database")
-
-    assert words_alone(settings) == ["bridge"]
-    assert "it is damaged" in caplog.text
 
 
 def test_an_index_of_other_passages_is_not_used(

@@ -68,18 +68,6 @@ def test_passages_that_follow_each_other_become_one_context() -> None:
     assert contexts[0].score == 1.0
 
 
-def test_passages_of_two_chunks_stay_apart() -> None:
-    """A context is cited through its one chunk."""
-    assert [context.text for context in packed(["x#4", "y#0"], 100)] == ["Five i j.", "Six k l."]
-
-
-def test_pages_are_those_of_the_first_and_the_last_passage() -> None:
-    """A page range that is too narrow cites a page the quote is not on."""
-    context = packed(["x#0", "x#1"], 100)[0]
-
-    assert (context.page_start, context.page_end) == (2, 3)
-
-
 def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
     """An answer often runs over the edge of the passage that was found; another section is another
     matter."""
@@ -140,31 +128,6 @@ def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twi
     assert [context.score for context in contexts] == sorted(
         (one.score for one in contexts), reverse=True
     )
-
-
-def test_separators_between_passages_count_too() -> None:
-    """A counter that counts white space must not push a context over the budget."""
-
-    class CharacterCounter(WordCounter):
-        def count(self, text: str) -> int:
-            return len(text)
-
-    ids = ["x#0", "x#1", "x#2"]
-    n_without_spaces = sum(len(passage.text) for passage in LIBRARY.passages(LIBRARY.places(ids)))
-
-    contexts = pack(LIBRARY, ids, n_without_spaces, counter=CharacterCounter())
-
-    assert [context.text for context in contexts] == ["One a b. Two c d."]
-
-
-def test_a_stretch_of_a_paper_is_packed_once() -> None:
-    """Two chunks may repeat a stretch; paying for it twice leaves less room for evidence."""
-    first, second = chunk_of("a", "Alpha beta gamma."), chunk_of("b", "Alpha beta gamma.")
-    corpus = Corpus([first, second])
-
-    contexts = pack(corpus.library, all_of(corpus), 100)
-
-    assert [context.chunk_id for context in contexts] == ["a"]
 
 
 def test_a_passage_is_left_out_when_most_of_it_is_packed_already() -> None:

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rag_assets.core.domain import Band, band_of
-from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import asked
 from rag_assets.search.reranking.base import SkippingReranker
@@ -70,18 +68,6 @@ def test_what_the_reranker_did_not_look_at_keeps_its_order_behind(
     assert [relevance for _, relevance in after] == [0.9, 0.0, None, None]
 
 
-def test_without_a_reranker_the_order_of_the_search_stands(folder: Path) -> None:
-    """A model that cannot be had must cost the second look, not the search."""
-    plain = found(searcher(folder, None))
-
-    skipped = found(
-        searcher(folder, ScriptedReranker(error=MissingModel("no weights")), min_score=0.9)
-    )
-
-    assert skipped == plain
-    assert [relevance for _, relevance in plain] == [None] * len(plain)
-
-
 def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,16 +122,6 @@ def test_a_hit_says_how_sure_it_is(relevance: float, band: Band, folder: Path) -
 
     assert best.band is band is band_of(relevance)
     assert plain.band is None
-
-
-def test_the_same_question_gets_the_same_scores(folder: Path) -> None:
-    """Answers are recognised by what they follow from: an order that changes by itself would change
-    them."""
-    reranker = ScriptedReranker(
-        {text: float(np.float32(0.3)) for text in ("Steel bridges carry loads.",)}
-    )
-
-    assert found(searcher(folder, reranker)) == found(searcher(folder, reranker))
 
 
 def test_an_answer_that_asks_for_more_chunks_is_ranked_once(folder: Path) -> None:

@@ -149,45 +149,6 @@ def test_vectors_without_weight_are_not_searched(folder: Path) -> None:
     assert {hit.dense_score for hit in found} == {None}
 
 
-def test_words_without_weight_are_not_searched(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And vectors only must mean the nearest passages only."""
-    monkeypatch.setattr(N_CANDIDATES, 1)
-    with CORPUS.searcher(folder, RetrievalSettings(dense_weight=1.0)) as searcher:
-        ranking = searcher.rank("Silt joints diet recovered")
-
-    assert [one.lexical_score for one in ranking] == [None]
-
-
-@pytest.mark.parametrize(("indexes", "dense_weight"), [("vectors", 0.0), ("words", 1.0)])
-def test_the_only_index_answers_whatever_its_weight(
-    folder: Path, indexes: str, dense_weight: float
-) -> None:
-    """Where one index is missing, the other one is better than nothing."""
-    settings = RetrievalSettings(dense_weight=dense_weight)
-
-    assert (
-        chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?")[0]
-        == "bridge"
-    )
-
-
-@pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
-def test_text_that_a_model_wrote_weighs_less(
-    folder: Path, fusion: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A described figure must not outrank the sentence the authors wrote."""
-    question = "A curve of ferritin over weeks"
-    settings = RetrievalSettings.model_validate({"fusion": fusion})
-    found = []
-    for weight in (1.0, 0.0):
-        monkeypatch.setattr("rag_assets.search.retrieval.ranking.GENERATED_WEIGHT", weight)
-        found.append(chunk_ids(CORPUS.searcher(folder, settings), question)[0] == "figure")
-
-    assert found == [True, False]
-
-
 def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
     """One index that ignores the filter is enough to answer from the wrong paper."""
     with CORPUS.searcher(folder, SETTINGS) as searcher:
@@ -198,26 +159,6 @@ def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
 
     assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
     assert none == []
-
-
-@pytest.mark.parametrize("question", ["", "  \n"])
-def test_a_blank_question_finds_nothing(folder: Path, question: str) -> None:
-    """An embedding model gives a vector for nothing too, and nearest passages to it."""
-    assert chunk_ids(CORPUS.searcher(folder, SETTINGS), question) == []
-
-
-def test_equal_scores_are_ordered_by_id(tmp_path: Path) -> None:
-    """Two runs over the same corpus must cite the same chunks."""
-    texts = [chunk_of(f"c{n}", "The same sentence.", paper_id=f"p{n}") for n in range(9)]
-    Corpus(texts).index(tmp_path / "one")
-    Corpus(texts[::-1]).index(tmp_path / "two")
-
-    found = [
-        chunk_ids(Corpus(texts).searcher(tmp_path / name, SETTINGS), "same sentence", 4)
-        for name in ("one", "two")
-    ]
-
-    assert found[0] == found[1] == sorted(found[0])
 
 
 def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path: Path) -> None:
@@ -348,36 +289,3 @@ def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) ->
 
     assert len(found.hits) == 1
     assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
-
-
-def test_many_parts_share_twice_the_chunks_of_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Four times as many would take four times as long to read."""
-    things = ("ferritin", "silt", "weld", "lamb")
-    chunks = [
-        chunk_of(f"{one}{n}", f"The {one} of {n} winters.", paper_id=one, ordinal=n)
-        for one in things
-        for n in range(4)
-    ]
-    corpus = Corpus(chunks)
-    corpus.index(tmp_path)
-    text = ", and ".join(f"how many winters had the {one} in all" for one in things)
-
-    monkeypatch.setattr(N_CANDIDATES, 20)
-    monkeypatch.setattr("rag_assets.search.retrieval.search.EXPANDED_HITS", 0)
-    with corpus.searcher(tmp_path, SETTINGS) as searcher:
-        found = searcher.evidence(Question(id="q", question=f"{text}?"), 2)
-
-    assert Counter(one.paper_id for one in found.contexts) == dict.fromkeys(things, 1)
-
-
-def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
-    """Who asks for a kind of section by name must get it."""
-    corpus = Corpus([chunk_of("title", "Title: Ferritin in winter.", section=TITLE_PAGE_HEADING)])
-    corpus.index(tmp_path)
-
-    with corpus.searcher(tmp_path, SETTINGS) as searcher:
-        ranking = searcher.rank("ferritin", Filter.parse("section:title-page"))
-
-    assert [one.passage_id for one in ranking] == ["title"]

@@ -85,13 +85,6 @@ def test_the_preview_of_version_2_is_refused_with_the_remedy(tmp_path: Path) -> 
         parsed(tmp_path, preview)
 
 
-def test_a_job_answer_is_read_through_its_envelope(tmp_path: Path) -> None:
-    """The asynchronous API wraps the result; a saved answer is still the paper."""
-    wrapped = {"job_id": "x", "status": "completed", "data": v1_file([v1_chunk("text", PROSE)])}
-
-    assert parsed(tmp_path, wrapped).blocks[0].text == PROSE
-
-
 def test_each_cell_stands_where_its_id_resolves(tmp_path: Path) -> None:
     """A cell with its neighbour's box highlights the wrong number."""
     html = (
@@ -129,15 +122,6 @@ def test_stated_positions_win_over_the_html_grid(tmp_path: Path) -> None:
     assert [(cell.row, cell.col) for cell in table.cells] == [(0, 0), (0, 1), (1, 1)]
 
 
-def test_a_table_without_cells_is_passed_over(tmp_path: Path) -> None:
-    """ADE writes empty tables for frames it could not read."""
-    document = parsed(
-        tmp_path, v1_file([v1_chunk("table", "<table></table>"), v1_chunk("text", PROSE)])
-    )
-
-    assert [block.text for block in document.blocks] == [PROSE]
-
-
 def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) -> None:
     """A title read as a row is repeated nowhere, and a note reads as the value of the first
     column."""
@@ -152,19 +136,6 @@ def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) ->
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "NA=not applicable.")
 
 
-def test_a_merged_first_row_is_the_title(tmp_path: Path) -> None:
-    """Read as a header, it would hide the real one below it."""
-    html = (
-        '<table><tr><td colspan="2">Table 3: Women by arm</td></tr><tr><td>Arm</td><td>n</td></tr>'
-        "<tr><td>Iron</td><td>12</td></tr></table>"
-    )
-
-    (table,) = parsed(tmp_path, v1_file([v1_chunk("table", html)])).blocks
-
-    assert (table.title, table.text) == ("Table 3: Women by arm", "Arm | n\nIron | 12")
-    assert [cell.is_header for cell in table.cells] == [True, True, False, False]
-
-
 def test_a_paragraph_that_titles_a_table_is_not_repeated(tmp_path: Path) -> None:
     """Twice in the chunks, the title would fill the context and win the search over the data."""
     html = "<table><tr><td>Arm</td><td>n</td></tr><tr><td>Iron</td><td>12</td></tr></table>"
@@ -175,17 +146,6 @@ def test_a_paragraph_that_titles_a_table_is_not_repeated(tmp_path: Path) -> None
     assert [(block.kind, block.title) for block in document.blocks] == [
         (BlockKind.TABLE, "Table 1. Women by arm")
     ]
-
-
-def test_a_sentence_about_a_table_stays_text(tmp_path: Path) -> None:
-    """ "Table 1 shows ..." is the authors' argument, not a title."""
-    html = "<table><tr><td>Arm</td><td>n</td></tr><tr><td>Iron</td><td>12</td></tr></table>"
-    sentence = "Table 1 shows that iron was given to twelve women."
-    chunks = [v1_chunk("text", sentence, top=0.3), v1_chunk("table", html, top=0.4)]
-
-    document = parsed(tmp_path, v1_file(chunks))
-
-    assert sentence in [block.text for block in document.blocks]
 
 
 def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption(tmp_path: Path) -> None:
@@ -242,29 +202,6 @@ def test_a_model_wrote_whatever_ade_marks(tmp_path: Path, kind: str, written: st
     )
 
 
-def test_a_table_in_which_a_model_wrote_is_the_models(tmp_path: Path) -> None:
-    """A description in a cell would be quoted as a row of the authors' data."""
-    html = "<table><tr><td>Arm</td><td>Seen</td></tr><tr><td>Iron</td><td><::A red bar: figure::></td></tr></table>"
-    writer = V2Writer()
-    writer.page()
-    writer.table([["Arm", "Seen"], ["Iron", "<::A red bar: figure::>"]])
-
-    for content in (v1_file([v1_chunk("table", html)]), writer.file()):
-        (table,) = parsed(tmp_path, content).blocks
-        assert (table.text, table.is_generated) == ("Arm | Seen\nIron | A red bar: figure", True)
-
-
-def test_a_description_is_not_the_title_of_a_paper(tmp_path: Path) -> None:
-    """Every citation would name the paper by what a model saw on its cover."""
-    chunks = [
-        v1_chunk("text", "<::A large green cover of a journal::>", top=0.05, height=0.3),
-        v1_chunk("text", "Iron and Sheep in Bergen", top=0.4, height=0.1),
-        v1_chunk("text", PROSE, top=0.6),
-    ]
-
-    assert parsed(tmp_path, v1_file(chunks)).title == "Iron and Sheep in Bergen"
-
-
 @pytest.mark.parametrize(
     "kind", ["marginalia", "logo", "page_header", "page_number", "scan_code", "attestation"]
 )
@@ -276,43 +213,6 @@ def test_furniture_is_dropped_and_counted(tmp_path: Path, kind: str) -> None:
 
     assert [block.text for block in document.blocks] == [PROSE]
     assert document.n_dropped_running == 1
-
-
-def test_text_that_repeats_a_marginal_note_is_dropped(tmp_path: Path) -> None:
-    """ADE calls the same line marginalia on one page and text on the next."""
-    chunks = [
-        v1_chunk("marginalia", "JOURNAL OF IRON", page=0, top=0.02),
-        v1_chunk("text", PROSE, page=0),
-        v1_chunk("text", "Journal of Iron", page=1, top=0.02),
-        v1_chunk("text", "Hepcidin was measured in all of the women by an immunoassay.", page=1),
-    ]
-
-    document = parsed(tmp_path, v1_file(chunks))
-
-    assert "Journal of Iron" not in document.text
-    assert document.margins == ("JOURNAL OF IRON",), (
-        "the margin of the first page tells journal and year"
-    )
-    assert document.n_dropped_running == 2
-
-
-def test_text_that_recurs_at_the_edge_of_most_pages_is_dropped(tmp_path: Path) -> None:
-    """A download notice on every page would be the most frequent sentence of the corpus."""
-    chunks = []
-    for page in range(4):
-        chunks.append(
-            v1_chunk("text", f"Paragraph number {'abcd'[page]} is about iron and women.", page=page)
-        )
-        chunks.append(
-            v1_chunk(
-                "text", f"Downloaded on June {page + 10}, for personal use", page=page, top=0.96
-            )
-        )
-
-    document = parsed(tmp_path, v1_file(chunks, page_count=4))
-
-    assert "Downloaded" not in document.text
-    assert len(document.blocks) == 4
 
 
 def test_headings_open_sections_that_names_and_numbers_put_in_order(tmp_path: Path) -> None:
@@ -349,16 +249,6 @@ def test_a_box_of_competing_interests_on_page_1_does_not_end_the_paper(tmp_path:
     assert {block.zone for block in document.blocks} == {Zone.BODY}
 
 
-def test_an_abstract_without_heading_is_front_matter(tmp_path: Path) -> None:
-    """The abstract is kept however short it is, but only if it is known as one."""
-    document = parsed(
-        tmp_path,
-        v1_file([v1_chunk("text", f"**Abstract** {PROSE}"), v1_chunk("text", PROSE, top=0.5)]),
-    )
-
-    assert [block.zone for block in document.blocks] == [Zone.FRONT, Zone.BODY]
-
-
 def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages(tmp_path: Path) -> None:
     """A sentence in two pieces is found by neither half of its words."""
     chunks = [
@@ -373,57 +263,6 @@ def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages(tmp_path: Path) -
         (1, "The women were randomised to iron and were ob"),
         (2, "served for a year."),
     ]
-
-
-ENTRIES = "\n".join(
-    f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35)
-)
-
-
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        (
-            "Colds were exacerbated.29 Oral iron helps.",
-            "Colds were exacerbated.²⁹ Oral iron helps.",
-        ),
-        (
-            "In one trial32 and another trial33,34 it fell.",
-            "In one trial ³² and another trial ³³,³⁴ it fell.",
-        ),
-        ("Against colds,21 trial medicine helps.", "Against colds,²¹ trial medicine helps."),
-        ("In the trial³² it fell in a trial<sup>3</sup>.", "In the trial ³² it fell in a trial ³."),
-        ("A trial of detectron2 and minimap2.", "A trial of detectron2 and minimap2."),
-        (
-            "The trial99 is no reference.99 There are fewer.",
-            "The trial99 is no reference.99 There are fewer.",
-        ),
-        (
-            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
-            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
-        ),
-    ],
-)
-def test_numbers_of_references_are_set_apart_from_words(
-    tmp_path: Path, written: str, shown: str
-) -> None:
-    """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for
-    "trial"."""
-    chunks = [
-        v1_chunk("text", "Iron and Sheep in Bergen", top=0.05, height=0.1),
-        v1_chunk("text", f"{PROSE} It was a trial of colds with oral iron.", top=0.2),
-        v1_chunk("text", written, top=0.4),
-        v1_chunk("text", f"## References\n\n{ENTRIES}", top=0.7),
-    ]
-
-    assert shown in [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks]
-
-
-def test_digits_behind_words_stay_without_a_reference_list(tmp_path: Path) -> None:
-    """Nothing proves that they point to one."""
-    text = "In one trial of iron, trial32 and trial33 were exacerbated.29 Oral iron helps."
-
-    assert parsed(tmp_path, v1_file([v1_chunk("text", text)])).blocks[0].text == text
 
 
 CUT_BY_BOXES = [
@@ -475,17 +314,6 @@ def test_an_open_sentence_goes_on_with_a_name_on_the_next_page(tmp_path: Path) -
     assert block.text.endswith("by the board of the National Institute of Sheep Science in Bergen.")
 
 
-def test_a_cut_word_takes_the_form_the_rest_of_the_paper_uses(tmp_path: Path) -> None:
-    """ "long-\\nterm" must not become "longterm" when the paper writes "long-term"."""
-    text = (
-        "A long-term trial of diagnosis.\nIts long-\nterm result and the diag-\nnosis were clear."
-    )
-
-    block = parsed(tmp_path, v1_file([v1_chunk("text", text)])).blocks[0]
-
-    assert block.text.endswith("Its long-term result and the diagnosis were clear.")
-
-
 def test_the_title_is_the_line_in_the_largest_type(tmp_path: Path) -> None:
     """Papers are listed and cited by it; the first text of a page is often the journal's rubric."""
     chunks = [
@@ -509,14 +337,6 @@ def test_printed_page_numbers_are_kept_as_labels(tmp_path: Path) -> None:
 
     assert document.page_labels == ("473", None)
     assert document.blocks[0].page_start == 1
-
-
-def test_pages_that_ade_could_not_read_are_noted(tmp_path: Path) -> None:
-    """An answer from half a paper must be known as such."""
-    content = v1_file([v1_chunk("text", PROSE)])
-    content["metadata"]["failed_pages"] = [1]
-
-    assert parsed(tmp_path, content).notes == ("ADE could not read page 2",)
 
 
 @pytest.mark.parametrize(
@@ -549,22 +369,6 @@ def test_json_nested_beyond_the_limit_is_refused(tmp_path: Path) -> None:
             parse_ade(RawFile("deep", "deep.json", path.read_bytes()), ParsingSettings())
 
 
-def test_too_many_pages_are_refused(tmp_path: Path) -> None:
-    """The limit is the same for every format."""
-    with pytest.raises(DocumentLimit, match=r"4000 pages.*limits\.max_pages is 3000"):
-        parsed(tmp_path, v1_file([v1_chunk("text", PROSE)], page_count=4000))
-
-
-def test_boxes_that_are_no_boxes_leave_the_page_without_one(tmp_path: Path) -> None:
-    """Pixels, text or infinity drawn as fractions would put a frame around nothing."""
-    chunk = v1_chunk("text", PROSE)
-    chunk["grounding"]["box"] |= {"left": 412, "top": "x", "right": float("inf")}
-
-    block = parsed(tmp_path, v1_file([chunk])).blocks[0]
-
-    assert (block.page_start, block.boxes) == (1, ())
-
-
 @pytest.mark.parametrize("content", [legacy_file(), v1_file([v1_chunk("text", PROSE)])])
 def test_ade_is_known_by_its_first_bytes(content: Json) -> None:
     """A file is read by what it holds, whatever its name."""
@@ -572,14 +376,6 @@ def test_ade_is_known_by_its_first_bytes(content: Json) -> None:
 
     assert looks_like_ade(head)
     assert not looks_like_ade(b'{"schema_name": "DoclingDocument", "version": "1.10.0"}')
-
-
-def test_a_half_surrogate_does_not_stop_the_corpus(tmp_path: Path) -> None:
-    """JSON can spell characters that no file can hold; writing the table would fail for all
-    papers."""
-    document = parsed(tmp_path, v1_file([v1_chunk("text", "Iron \ud83d and zinc were given.")]))
-
-    document.text.encode("utf-8")
 
 
 def test_real_papers_keep_pages_boxes_and_cells() -> None:

@@ -116,18 +116,6 @@ def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("_docling")
-def test_a_partial_conversion_is_noted(tmp_path: Path) -> None:
-    """An answer from half a paper must be known as such."""
-    path = page(tmp_path, "<html><partial><p>Ferritin fell.</p></html>")
-
-    document = parse_with_docling(
-        RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings()
-    )
-
-    assert document.notes == ("converted with docling, in part only",)
-
-
-@pytest.mark.usefixtures("_docling")
 def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path) -> None:
     """One bad file must not end the run, and its owner must learn why."""
     path = page(tmp_path, "no page at all")

@@ -97,16 +97,6 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(
     )
 
 
-def test_text_that_repeats_a_header_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
-    """The first page prints at its foot what the others have at their head."""
-    writer = DoclingWriter()
-    writer.text("text", "Sheep '22, August 14-18, Bergen", prov=[prov(1, 20, 60, 180, 50)])
-    writer.text("page_header", "Sheep '22, August 14-18, Bergen", prov=[HEADER])
-    writer.text("text", "Ferritin fell.", prov=[prov(2, 20, 300, 180, 290)])
-
-    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell."]
-
-
 def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> None:
     """Pages carry the title of the paper as their header; the title itself and a value in a list
     are text."""
@@ -117,34 +107,6 @@ def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> Non
     writer.text("page_header", "2", prov=[HEADER])
 
     assert texts(writer.parsed(tmp_path).blocks) == ["Iron in Sheep", "17"]
-
-
-def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) -> None:
-    """Where docling knows none of the headers, their recurrence tells."""
-    writer = DoclingWriter(n_pages=5)
-    for page, season in enumerate(["spring", "summer", "autumn", "winter"], start=1):
-        writer.text("text", f"Downloaded on May {page}", prov=[prov(page, 20, 10, 180, 5)])
-        writer.text("text", f"Ferritin fell in {season}.", prov=[prov(page, 20, 300, 180, 290)])
-
-    document = writer.parsed(tmp_path)
-
-    assert "Downloaded" not in document.text
-    assert len(document.blocks) == 4
-
-
-def test_a_list_whose_items_go_back_a_page_is_two_blocks(tmp_path: Path) -> None:
-    """One block would begin behind its end."""
-    writer = DoclingWriter()
-    group = writer.add("groups", label="list")
-    for page, text in ((2, "second page"), (1, "first page")):
-        writer.text("list_item", text, group, prov=[prov(page, 10, 300, 100, 290)])
-
-    blocks = writer.parsed(tmp_path).blocks
-
-    assert [(block.text, block.page_start, block.page_end) for block in blocks] == [
-        ("- second page", 2, 2),
-        ("- first page", 1, 1),
-    ]
 
 
 def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
@@ -270,54 +232,6 @@ def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: 
     assert document.blocks[-1].zone is Zone.BACK
 
 
-def test_the_title_heads_no_path(tmp_path: Path) -> None:
-    """It would make all sections of a paper look alike."""
-    writer = DoclingWriter("text/html", n_pages=0)
-    title = writer.text("title", "Iron in pregnancy")
-    header = writer.text("section_header", "Results", title, level=1)
-    writer.text("text", "Ferritin fell.", header)
-
-    document = writer.parsed(tmp_path)
-
-    assert document.title == "Iron in pregnancy"
-    assert document.blocks[-1].section_path == ("Results",)
-
-
-def test_sources_without_pages_get_none(tmp_path: Path) -> None:
-    """The sheets of a workbook are no pages, though docling numbers them."""
-    writer = DoclingWriter("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
-    data = {"table_cells": [cell(0, 0, "Arm"), cell(1, 0, "Iron")]}
-    writer.add("tables", label="table", prov=[prov(1, 0, 400, 200, 0)], data=data)
-
-    document = writer.parsed(tmp_path)
-
-    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (
-        None,
-        None,
-        PageSource.NONE,
-    )
-
-
-def test_references_in_a_circle_or_into_nothing_are_passed_over(tmp_path: Path) -> None:
-    """A hostile file must not send the reader round for ever."""
-    writer = DoclingWriter()
-    group = writer.add("groups", label="section")
-    group["children"] += [
-        {"$ref": "#/groups/0"},
-        {"$ref": "#/texts/99"},
-        {"$ref": "#/body"},
-        {"$ref": "x"},
-        7,
-    ]
-    items = writer.add("groups", label="list")
-    items["children"] += [{"$ref": items["self_ref"]}]
-    item = writer.text("list_item", "iron", items)
-    item["children"] += [{"$ref": item["self_ref"]}]
-    writer.text("text", "Ferritin fell.")
-
-    assert texts(writer.parsed(tmp_path).blocks) == ["- iron", "Ferritin fell."]
-
-
 def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
     """The tree is flat in the file and deep in its references: JSON depth alone does not bound
     it."""
@@ -339,12 +253,6 @@ def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) ->
 
     with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
         parse_docling(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
-
-
-def test_a_document_without_text_is_refused(tmp_path: Path) -> None:
-    """A scan without text recognition looks like this."""
-    with pytest.raises(UnreadableDocument, match="without text"):
-        DoclingWriter().parsed(tmp_path)
 
 
 def test_fields_of_the_wrong_type_do_not_crash(tmp_path: Path) -> None:
@@ -385,16 +293,6 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
         assert all(
             span.end <= len(block.text) for block in document.blocks for span in block.spans
         ), path.name
-
-
-@pytest.mark.parametrize("label", [["text"], {"label": "text"}, 7, None])
-def test_a_label_that_is_no_text_leaves_the_text_a_paragraph(tmp_path: Path, label: object) -> None:
-    """A damaged label cost the whole paper."""
-    writer = DoclingWriter()
-    writer.text("page_header", "Journal of Sheep", prov=[prov(1, 10, 390, 90, 380)])
-    writer.add("texts", label=label, text="Iron is scarce.", prov=[prov(1, 10, 300, 90, 280)])
-
-    assert texts(writer.parsed(tmp_path).blocks) == ["Iron is scarce."]
 
 
 def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells(tmp_path: Path) -> None:

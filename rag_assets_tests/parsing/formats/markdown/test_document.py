@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
+from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.markdown.document import parse_markdown
@@ -34,18 +34,6 @@ def test_headings_make_the_section_tree_without_the_title(tmp_path: Path) -> Non
     assert [(b.text, b.section_path) for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
         ("Forty women.", ("Methods", "Women")),
         ("Ferritin fell.", ("Results",)),
-    ]
-
-
-def test_several_first_level_headings_are_sections(tmp_path: Path) -> None:
-    """Notes often use `#` for every section; the first one is then no roof over the others."""
-    document = parsed(tmp_path, "# One\n\na\n\n# Two\n\nb\n")
-
-    assert [block.section_path for block in document.blocks] == [
-        ("One",),
-        ("One",),
-        ("Two",),
-        ("Two",),
     ]
 
 
@@ -243,51 +231,6 @@ def test_rows_of_a_table_in_latex_are_paragraphs_without_markup(tmp_path: Path) 
     ]
 
 
-def test_rows_of_a_table_in_latex_within_html_are_paragraphs(tmp_path: Path) -> None:
-    """Programs that read pages put the values of a chart between tags of their own."""
-    table = r"\begin{tabular}{lr} \hline Fuel & Share \\ \hline Wind & 58\% \\ \hline \end{tabular}"
-
-    blocks = parsed(tmp_path, f"Sources:\n\n<chart>\n{table}\n</chart>\n\nSun &amp; wind.\n").blocks
-
-    assert [block.text for block in blocks] == [
-        "Sources:",
-        "Fuel | Share",
-        "Wind | 58%",
-        "Sun & wind.",
-    ]
-
-
-def test_latex_shown_as_code_stays_code(tmp_path: Path) -> None:
-    """A paper on LaTeX shows how a table is written."""
-    document = parsed(
-        tmp_path,
-        f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n",
-    )
-
-    assert [block.kind for block in document.blocks] == [
-        BlockKind.PARAGRAPH,
-        BlockKind.CODE,
-        BlockKind.LIST,
-    ]
-    assert document.blocks[1].text == LATEX_TABLE
-
-
-def test_latex_that_is_no_table_stays_the_text_it_was(tmp_path: Path) -> None:
-    """Text must not get lost because it was expected to be a table."""
-    document = parsed(tmp_path, "One & two \\textbf{three}, for {5\\%} & $6\\pm1$.\n")
-
-    assert [block.text for block in document.blocks] == [
-        "One & two \\textbf{three}, for {5%} & $6\\pm1$."
-    ]
-
-
-def test_an_image_is_a_figure_with_its_alternative_text(tmp_path: Path) -> None:
-    """It is all that a text has of the image."""
-    block = parsed(tmp_path, "![Ferritin by arm](f.png)\n").blocks[0]
-
-    assert (block.kind, block.text) == (BlockKind.FIGURE, "Ferritin by arm")
-
-
 def test_front_matter_is_skipped_but_may_give_the_title(tmp_path: Path) -> None:
     """Tags and dates are no text of the paper."""
     document = parsed(tmp_path, '---\ntitle: "Iron in pregnancy"\ntags: [x]\n---\nFerritin fell.\n')
@@ -308,25 +251,6 @@ def test_a_stated_title_wins_over_first_level_headings(tmp_path: Path) -> None:
     ]
 
 
-def test_a_heading_that_repeats_the_stated_title_heads_no_path(tmp_path: Path) -> None:
-    """It would make all sections of a paper look alike."""
-    text = "---\ntitle: 'Iron in Pregnancy'\n---\n# Iron in pregnancy\n\na\n\n# Methods\n\nb\n"
-
-    document = parsed(tmp_path, text)
-
-    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
-        (),
-        ("Methods",),
-    ]
-
-
-def test_a_single_section_below_a_stated_title_keeps_its_name(tmp_path: Path) -> None:
-    """Taken for a second title, the heading would be missing from the path of its text."""
-    document = parsed(tmp_path, "---\ntitle: Iron in pregnancy\n---\n# Introduction\n\na\n")
-
-    assert document.blocks[-1].section_path == ("Introduction",)
-
-
 @pytest.mark.parametrize(
     "front_matter",
     [
@@ -342,44 +266,6 @@ def test_the_title_is_read_however_it_is_written(tmp_path: Path, front_matter: s
     """Front matter comes from many tools; a title of ">-" or with half of its quotes is shown to
     every reader."""
     assert parsed(tmp_path, f"{front_matter}\nFerritin fell.\n").title == "Iron: a review"
-
-
-def test_an_empty_stated_title_is_none(tmp_path: Path) -> None:
-    """Templates leave the field empty; the heading is then the best title there is."""
-    assert parsed(tmp_path, '---\ntitle: ""\ntags: [x]\n---\n# Iron\n\na\n').title == "Iron"
-    assert parsed(tmp_path, "---\ntitle:\ntags: [x]\n---\n# Iron\n\na\n").title == "Iron"
-
-
-def test_the_reference_list_is_back_matter(tmp_path: Path) -> None:
-    """References match every question about their subject."""
-    document = parsed(
-        tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n"
-    )
-
-    assert [block.zone for block in document.blocks][-2:] == [Zone.BACK, Zone.BACK]
-
-
-def test_there_are_no_pages(tmp_path: Path) -> None:
-    """A page is never invented."""
-    document = parsed(tmp_path, "Ferritin fell.\n")
-
-    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (
-        None,
-        None,
-        PageSource.NONE,
-    )
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_the_encoding_is_found(tmp_path: Path, encoding: str) -> None:
-    """A byte order mark in front of `#` would hide the title."""
-    document = parsed(
-        tmp_path,
-        "# Übersicht\r\n\r\nEisen für Frauen, größer als üblich – ja.\r\n".encode(encoding),
-    )
-
-    assert document.title == "Übersicht"
-    assert "größer" in document.text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.core.domain import Block, BlockKind, Box, Document, PageSource, Source, Zone
+from rag_assets.core.domain import Block, BlockKind, Document, Zone
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.formats.pdf.document import parse_pdf
 from rag_assets.parsing.shared.files.raw import RawFile
@@ -146,42 +146,6 @@ def test_raised_digits_are_superscripts_apart_from_words(
     [block] = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
 
     assert block.text == shown
-
-
-def test_a_paragraph_that_ends_in_a_raised_number_is_ended(tmp_path: Path) -> None:
-    """Taken for unfinished, it is joined with what stands on the next page."""
-
-    def first(canvas: Canvas) -> None:
-        lines(canvas, prose("glacier", 6)[:-1], top=688)
-        draw_runs(
-            canvas,
-            [("the glacier number 6 ended the whole long series.", 10, 0), ("29", 6, 4)],
-            top=748,
-        )
-
-    def second(canvas: Canvas) -> None:
-        lines(canvas, prose("desert", 6), top=80)
-
-    blocks = parse(write_pdf(tmp_path / "paper.pdf", [first, second])).blocks
-
-    assert len(blocks) == 2
-    assert blocks[0].text.endswith("series.²⁹")
-
-
-def test_an_open_sentence_does_not_go_on_in_a_box_of_the_next_column(tmp_path: Path) -> None:
-    """Body and box in one sentence say what the authors did not write."""
-    box = [
-        "Citation: Lund A, Moe B (2005) Iron and sheep of",
-        "the north side. J Sheep 2(6):e168 and so on here.",
-    ]
-
-    def draw(canvas: Canvas) -> None:
-        lines(canvas, prose("glacier", 12)[:-1], left=60, top=160)
-        lines(canvas, [*box, *prose("desert", 10)[1:]], left=320, top=160)
-
-    blocks = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
-
-    assert [block.text[:9] for block in blocks] == ["The glaci", "Citation:"]
 
 
 def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page(tmp_path: Path) -> None:
@@ -348,42 +312,6 @@ def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
     assert block.text == "inside the crop box"
     assert box.left == pytest.approx(50 / 500, abs=0.01)
     assert box.top == pytest.approx(90 / 600, abs=0.02)
-
-
-def test_a_stamp_in_the_margin_is_no_text_and_a_label_among_it_cuts_none(tmp_path: Path) -> None:
-    """The stamp of a preprint came into every third chunk; the label of an axis belongs to the
-    page."""
-
-    def draw(canvas: Canvas) -> None:
-        for left, text in ((30, "stamp in the margin"), (100, "label of an axis")):
-            canvas.saveState()
-            canvas.translate(left, 300)
-            canvas.rotate(90)
-            canvas.drawString(0, 0, text)
-            canvas.restoreState()
-        lines(canvas, prose("leaf", 6), top=600)
-
-    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
-
-    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.FOOTNOTE]
-    assert document.blocks[1].text == "label of an axis"
-    label: Box = document.blocks[1].boxes[0]
-    assert label.bottom - label.top > label.right - label.left
-    assert document.n_dropped_running == 1
-
-
-def test_a_parsed_pdf_says_what_proves_its_pages(tmp_path: Path) -> None:
-    """Downstream checks hold pages against the number of pages, and trust them by their source."""
-    path = write_pdf(tmp_path / "paper.pdf", [lambda canvas: lines(canvas, ["one"]) and None] * 3)
-
-    document = parse(path)
-
-    assert (document.source, document.page_source, document.n_pages) == (
-        Source.PDF,
-        PageSource.PARSER,
-        3,
-    )
-    assert (document.paper_id, document.file_path) == ("paper", "paper.pdf")
 
 
 def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:

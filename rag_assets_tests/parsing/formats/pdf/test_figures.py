@@ -82,19 +82,3 @@ def test_prose_in_a_frame_is_no_label_of_a_figure(tmp_path: Path) -> None:
     texts = " ".join(block.text for block in blocks(tmp_path, draw))
 
     assert all(line in texts for line in framed)
-
-
-def test_a_figure_with_an_empty_margin_belongs_to_its_caption(tmp_path: Path) -> None:
-    """Programs that draw flow charts leave margins around them, and the words in the boxes were
-    paragraphs."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.rect(190, HEIGHT - 366, 240, 210)
-        lines(canvas, ["Reject the mill"], left=240, top=250)
-        lines(canvas, ["Figure 1: How the millers decide."], top=455)
-        lines(canvas, prose("moss", 8), top=490)
-
-    assert [block.kind for block in blocks(tmp_path, draw)] == [
-        BlockKind.FIGURE,
-        BlockKind.PARAGRAPH,
-    ]

@@ -128,23 +128,6 @@ def test_metadata_tell_the_title_from_the_name_of_the_journal(tmp_path: Path) ->
     assert parse(tmp_path, draw).title == "An insight into tidal mills"
 
 
-def test_a_name_that_stands_again_with_nothing_but_numbers_is_a_journal(tmp_path: Path) -> None:
-    """A publisher sets the name of the journal larger than the title, and metadata are often
-    empty."""
-
-    def draw(canvas: Canvas) -> None:
-        heading(canvas, "Materials & Mills 137 (2015) 1-5", top=20, size=8)
-        heading(canvas, "Materials & Mills", top=40, size=20)
-        section(
-            canvas,
-            "Abstract",
-            "mill",
-            heading(canvas, "An insight into tidal mills", top=90, size=16),
-        )
-
-    assert parse(tmp_path, draw).title == "An insight into tidal mills"
-
-
 def test_the_page_of_a_repository_is_no_part_of_the_paper(tmp_path: Path) -> None:
     """Its line "See discussions..." became the title of the paper."""
 

@@ -122,17 +122,6 @@ def ocr_reads(line: str, words: Sequence[str], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rapidocr, "RapidOCR", Engine)
 
 
-def test_a_word_that_ocr_cuts_between_its_letters_is_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Large type is cut so ("M odel"), and large type is titles and headings."""
-    ocr_reads("A Model fits.", ("A", "M", "odel", "fits."), monkeypatch)
-
-    assert [block.text for block in parse(write_pdf(tmp_path / "scan.pdf", [picture])).blocks] == [
-        "A Model fits."
-    ]
-
-
 def test_a_busy_machine_takes_no_time_from_ocr(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -110,45 +110,6 @@ def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None
     assert any("turn slowly and why they grind no flour in spring." in text for _, text in found)
 
 
-def test_three_narrow_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
-    """Read across, the sentences of two columns were one, and nothing in them could be quoted."""
-
-    def draw(canvas: Canvas) -> None:
-        for nth, topic in enumerate(("moss", "slate", "mills")):
-            text = [f"The {topic} on roof {n} of the {topic} house" for n in range(30)]
-            lines(canvas, [*text, f"ends with {topic}."], left=40 + 180 * nth, top=60, size=8)
-
-    text = parse(tmp_path, draw).text
-
-    assert [text.index(f"ends with {topic}") for topic in ("moss", "slate", "mills")] == sorted(
-        text.index(f"ends with {topic}") for topic in ("moss", "slate", "mills")
-    )
-    assert "The moss on roof 1 of the moss house The moss on roof 2" in text
-
-
-def test_a_footer_is_furniture_with_its_number_on_either_side(tmp_path: Path) -> None:
-    """The journal's name stood in the middle of a sentence: left pages number it before, right ones
-    after."""
-
-    def page(number: int) -> Draw:
-        def draw(canvas: Canvas) -> None:
-            lines(canvas, prose(f"left{number}", 15), top=60)
-            lines(canvas, prose(f"right{number}", 15), left=320, top=60)
-            name = "Mill Letters Vol 7"
-            lines(
-                canvas, [f"{number} {name}" if number % 2 else f"{name} {number}"], top=770, size=8
-            )
-            if number == 3:
-                lines(canvas, ["May of the year"], left=400, top=770, size=8)
-
-        return draw
-
-    text = parse(tmp_path, *(page(number) for number in range(1, 5))).text
-
-    assert "Mill Letters" not in text
-    assert "May of the year" not in text, "it stands in the row of the footer"
-
-
 def test_a_title_beside_small_print_is_whole(tmp_path: Path) -> None:
     """The copyright line beside a title was a part of it, and what follows was none."""
 
@@ -168,19 +129,6 @@ def test_a_title_beside_small_print_is_whole(tmp_path: Path) -> None:
         parse(tmp_path, draw).title
         == "The mills of the river, their years, and whatever they have ground"
     )
-
-
-def test_the_lines_of_a_title_may_stand_as_far_apart_as_those_of_the_text(tmp_path: Path) -> None:
-    """Manuscripts leave a line free between two: their titles were cut after the first."""
-
-    def draw(canvas: Canvas) -> None:
-        for nth, line in enumerate(["The mills of the river", "and what they grind"]):
-            lines(canvas, [line], left=150, top=60 + 42 * nth, size=18)
-        top = lines(canvas, ["Abstract"], top=170, font="Helvetica-Bold")
-        for nth, line in enumerate(prose("moss", 12)):
-            lines(canvas, [line], top=top + 10 + 24 * nth)
-
-    assert parse(tmp_path, draw).title == "The mills of the river and what they grind"
 
 
 def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
@@ -252,28 +200,6 @@ def test_a_stamp_on_every_page_is_told_and_is_no_text(tmp_path: Path) -> None:
     assert record_of(document, None)[0].retracted == "the paper itself, p. 1"
 
 
-def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
-    tmp_path: Path,
-) -> None:
-    """The left column held a figure alone: its caption was read into the line beside it, and a
-    sentence that no author wrote was quoted."""
-    text = [
-        *prose("moss", 8)[:7],
-        "which is why the wheels of the mill stand still",
-        "in the summer of each dry year.",
-    ]
-
-    def draw(canvas: Canvas) -> None:
-        canvas.rect(60, 560, 150, 140, stroke=1)
-        lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
-        lines(canvas, text, left=320, top=170)
-
-    found = [text for _, text in kinds(parse(tmp_path, draw))]
-
-    assert " ".join(text) in found
-    assert "Figure 2: Wheels of the mill in summer" in found
-
-
 def test_the_cells_of_a_small_table_beside_prose_are_in_no_sentence_of_it(tmp_path: Path) -> None:
     """A table that text runs around: "the mills of the Model Mills river" was a line of the
     paper."""
@@ -336,23 +262,6 @@ def test_a_label_stays_in_the_row_of_the_prose_that_explains_it(tmp_path: Path) 
     assert (
         text.index("Care") < text.index("the care") < text.index("Trade") < text.index("the trade")
     )
-
-
-def test_a_label_that_ends_in_a_comma_is_in_no_sentence(tmp_path: Path) -> None:
-    """The line above a table, "Three months ended December 31,", was the beginning of the sentence
-    below it."""
-    said = "Net sales of the mill rose by 135 dollars, or 4 percent, for the three months and"
-
-    def draw(canvas: Canvas) -> None:
-        top = lines(canvas, prose("moss", 8), top=60)
-        lines(canvas, ["Three months ended on December 31,"], left=200, top=top + 20)
-        lines(canvas, ["(c) Lund 2020. All rights are reserved."], top=top + 36, size=7)
-        lines(canvas, [said, *prose("slate", 5)[1:]], top=top + 60)
-
-    texts = [text for _, text in kinds(parse(tmp_path, draw))]
-
-    assert "Three months ended on December 31," in texts
-    assert any(text.startswith(said) for text in texts)
 
 
 def test_a_running_head_in_two_pieces_is_in_no_sentence(tmp_path: Path) -> None:

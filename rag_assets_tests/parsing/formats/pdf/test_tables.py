@@ -220,21 +220,6 @@ def test_wrapped_texts_in_all_columns_are_one_row(tmp_path: Path) -> None:
     ]
 
 
-def test_captions_below_are_paired_one_to_one(tmp_path: Path) -> None:
-    """With the caption of its neighbour, every value of a table is said of something else."""
-    document = parsed(
-        tmp_path,
-        page(
-            table_rows(SMALL, FRAME),
-            (250, ["Table 1: Yield."]),
-            table_rows(SMALL, FRAME, top=275),
-            (325, ["Table 2: Protein."]),
-        ),
-    )
-
-    assert [block.title for block in tables(document)] == ["Table 1: Yield.", "Table 2: Protein."]
-
-
 def test_tables_side_by_side_are_two(tmp_path: Path) -> None:
     """Read as one, the rows of the right table get the names of the left one."""
     right = [[(left + 260, text) for left, text in row] for row in SMALL]
@@ -268,21 +253,6 @@ def test_title_and_unit_above_a_table_without_a_caption_are_its_title(tmp_path: 
     [table] = tables(document)
     assert table.title == "STATEMENT OF CEREALS (in kilograms per hectare)"
     assert all(not block.section_path for block in document.blocks)
-
-
-def test_the_number_of_an_annex_is_no_caption_of_a_figure(tmp_path: Path) -> None:
-    """Annexes of reports are statements below "Exhibit 1": as figures, all their rows are lost."""
-
-    def label(canvas: Canvas) -> None:
-        lines(canvas, ["Exhibit 1"], left=380, top=160)
-
-    rows = [
-        [(300, "2016"), (380, "2017")],
-        *([(60, f"Herd {n}"), (300, f"{n}.1"), (380, f"{n}.2")] for n in range(1, 5)),
-    ]
-    document = parsed(tmp_path, page(label, table_rows(rows, [(300, 340, 1), (380, 420, 1)])))
-
-    assert written(document)[0] == "Herd 1 | 2016: 1.1 | 2017: 1.2"
 
 
 def test_tables_with_a_rule_below_their_headers_only_are_two(tmp_path: Path) -> None:
@@ -397,24 +367,6 @@ def test_a_page_that_is_one_drawing_has_its_tables(tmp_path: Path) -> None:
     assert written(parsed(tmp_path, draw)) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
 
 
-def test_words_beside_a_table_stay_prose(tmp_path: Path) -> None:
-    """A table in the right column must take no word of the left one, and lose none of its own."""
-    words = prose("glacier", 12)
-
-    def draw(canvas: Canvas) -> None:
-        lines(canvas, words, left=40, top=190, size=8)
-        lines(canvas, ["Table 1: Yield."], left=330, top=172)
-        table_rows(
-            [[(x + 270, text) for x, text in row] for row in SMALL],
-            [(330, 470, n) for n in (0, 1, 3)],
-        )(canvas)
-
-    document = parsed(tmp_path, draw)
-
-    assert " ".join(words) in document.text
-    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
-
-
 def test_a_row_with_a_gap_keeps_its_values_below_their_headers(tmp_path: Path) -> None:
     """Counted from the left, the load of the second rope would be read as its length."""
     rows = [
@@ -468,32 +420,6 @@ def test_a_table_that_repeats_caption_and_header_is_one(tmp_path: Path) -> None:
     [table] = tables(document)
     assert table.title == "Table 2: Milk."
     assert written(document) == [f"Kind: Herd {n} | Litres: {n}0.5" for n in range(1, 7)]
-
-
-def test_tables_of_one_number_and_other_titles_are_two(tmp_path: Path) -> None:
-    """An annex counts anew: the rows of its table would stand below the title of the other."""
-    document = parsed(
-        tmp_path,
-        page((172, ["Table 1: Yield."]), table_rows(SMALL, FRAME), (280, prose("glacier", 8))),
-        page((172, ["Table 1: Loss by year."]), table_rows(SMALL, FRAME), (280, prose("rope", 8))),
-    )
-
-    assert [table.title for table in tables(document)] == [
-        "Table 1: Yield.",
-        "Table 1: Loss by year.",
-    ]
-
-
-def test_an_accent_drawn_apart_joins_its_letter(tmp_path: Path) -> None:
-    """Typeset names are searched as they are written: "Naïve", not "Na¨ıve"."""
-
-    def draw(canvas: Canvas) -> None:
-        lines(canvas, prose("rope", 3))
-        lines(canvas, ["the Muller"], top=160)
-        accent = 60 + canvas.stringWidth("the M", "Helvetica", 10) + 1.1
-        lines(canvas, ["\u00a8"], left=accent, top=160)
-
-    assert "the Müller" in parsed(tmp_path, draw).text
 
 
 def test_a_page_with_more_lines_than_a_table_has_is_read_without_rules(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.domain import BlockKind, PageSource, Source, Zone
-from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing.formats.tei.document import parse_tei
 from rag_assets.parsing.shared.files.raw import RawFile
@@ -84,19 +84,6 @@ def test_the_reference_list_is_kept_an_entry_a_line(tmp_path: Path) -> None:
         False,
         2,
     )
-
-
-def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
-    """A list of other papers below the thanks would be searched with them."""
-    back = (
-        "<div type='acknowledgement'><div><head>Acknowledgments</head><p>We thank all.</p></div>"
-        "<div><head>References</head><p>Lund A. 2020.</p></div></div>"
-    )
-
-    document = parsed(tmp_path, tei("<div><p>c</p></div>", back=back))
-
-    zone_of = {block.text: block.zone for block in document.blocks}
-    assert (zone_of["We thank all."], zone_of["Lund A. 2020."]) == (Zone.STATEMENTS, Zone.BACK)
 
 
 def test_a_list_of_grants_is_no_text_of_the_paper(tmp_path: Path) -> None:
@@ -208,13 +195,6 @@ def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
     }
 
 
-def test_a_division_without_head_goes_on_with_the_section(tmp_path: Path) -> None:
-    """GROBID starts a new div in the middle of a section when a head was not recognised."""
-    document = parsed(tmp_path, tei("<div><head>Methods</head><p>a</p></div><div><p>b</p></div>"))
-
-    assert document.blocks[-1].section_path == ("Methods",)
-
-
 def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
     """What is lost cannot be found, what is doubled counts double."""
     body = """loose1 <div><head>head1</head><p>p1 <hi>hi1</hi> <ref target="#b1">ref1</ref> tail1
@@ -266,20 +246,6 @@ def test_blocks_inside_a_paragraph_cut_it_and_notes_follow_it(tmp_path: Path) ->
     ]
 
 
-def test_white_space_and_line_ends_are_normalised(tmp_path: Path) -> None:
-    """Words glued together or cut in two are in no vocabulary."""
-    body = (
-        "<p>  iron\n\t and\u00a0<hi>zinc</hi>,arte-<lb/>rial X-<lb/>Ray cell<lb/>wall and- <lb/>or "
-        'inter <lb break="no"/> rupted, co-<lb break="no"/>work in<pb/>side<hi>s</hi></p>'
-    )
-
-    document = parsed(tmp_path, tei(body))
-
-    assert texts(document) == [
-        "iron and zinc,arterial X-Ray cell wall and- or interrupted, cowork insides",
-    ]
-
-
 def test_entities_and_comments_leave_readable_text(tmp_path: Path) -> None:
     """Older TEI names characters by entities; dropping them glues or loses words."""
     content = tei("<p>a&nbsp;b<!-- not this --> c &amp; d &own; <?pi nor this?>e</p>")
@@ -321,15 +287,6 @@ def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
         "after",
     ]
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
-
-
-def test_a_claim_of_a_giant_span_costs_nothing(tmp_path: Path) -> None:
-    """A cell of a billion columns would fill the memory."""
-    body = "<table><row><cell cols='999999999'>a</cell><cell cols='99999999999999999999'>b</cell></row></table>"
-
-    (table,) = parsed(tmp_path, tei(body)).blocks
-
-    assert [cell.col_span for cell in table.cells] == [500, 1]
 
 
 def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> None:
@@ -375,17 +332,6 @@ def test_a_training_file_without_namespace_is_read(tmp_path: Path) -> None:
     assert document.n_dropped_running == 2
 
 
-def test_code_keeps_its_lines(tmp_path: Path) -> None:
-    """A chunk may be cut between code lines only."""
-    (block,) = parsed(tmp_path, tei('<eg lang="python">\nfor x in y:\n    go(x)   \n</eg>')).blocks
-
-    assert (block.kind, block.text, block.title) == (
-        BlockKind.CODE,
-        "for x in y:\n    go(x)",
-        "python",
-    )
-
-
 def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
     """`teiCorpus` holds several texts; only the first would be a silent loss."""
     one = "<TEI><teiHeader/><text><body><p>{}</p></body></text></TEI>"
@@ -410,12 +356,6 @@ def test_what_gives_no_text_is_refused(tmp_path: Path, content: str, reason: str
     """An empty document in the index looks like a paper that says nothing."""
     with pytest.raises(UnreadableDocument, match=reason):
         parsed(tmp_path, content)
-
-
-def test_more_pages_than_allowed_are_refused(tmp_path: Path) -> None:
-    """A page limit that is only checked elsewhere does not hold here."""
-    with pytest.raises(DocumentLimit, match="max_pages = 3"):
-        parsed(tmp_path, tei(f"<p>{'<pb/>word ' * 4}</p>"), ParseLimits(max_pages=3))
 
 
 def test_the_deepest_nesting_allowed_can_be_read(tmp_path: Path) -> None:

@@ -81,13 +81,6 @@ def test_a_title_page_does_not_make_an_empty_paper_readable(tmp_path: Path) -> N
         parsed(tmp_path, tei(GROBID, "<text><body/></text>"))
 
 
-def test_a_statement_too_long_to_be_one_is_left_out(tmp_path: Path) -> None:
-    """Faulty files hold paragraphs where a name should be."""
-    content = tei(GROBID.replace("<surname>Moon</surname>", f"<surname>{WORDS * 5}</surname>"))
-
-    assert [person.name for person in header(tmp_path, content).authors] == ["Ana B Sun"]
-
-
 def test_the_date_of_an_electronic_edition_is_not_that_of_the_work(tmp_path: Path) -> None:
     """A novel of 1895 would be said to have appeared when somebody typed it in."""
     edition = '<publicationStmt><date when="2021-04-09"/></publicationStmt>'

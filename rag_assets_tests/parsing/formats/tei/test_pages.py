@@ -161,19 +161,6 @@ def test_the_sign_after_a_reference_is_on_its_page(tmp_path: Path) -> None:
     ]
 
 
-def test_a_doubt_wider_than_two_pages_is_null(tmp_path: Path) -> None:
-    """A range of pages is not a citation."""
-    body = f"<p>{ref(1, 300)}</p><p>{WORDS}</p><p>{ref(4, 300)}</p>"
-
-    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
-
-    assert [(block.page_start, block.page_end) for block in document.blocks] == [
-        (1, 1),
-        (None, None),
-        (4, 4),
-    ]
-
-
 def test_a_reference_that_contradicts_its_neighbours_proves_nothing(tmp_path: Path) -> None:
     """One wrong coordinate must not move a paragraph to a page it is not on."""
     body = f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(5, 90)}{WORDS}</p><p>{ref(2, 500)}</p><p>{ref(3, 90)} {ref(3, 200)}</p>"
@@ -247,17 +234,6 @@ def test_references_narrow_the_turn_inside_a_paragraph(tmp_path: Path) -> None:
     assert [text.strip() for text in doubtful] == ["now"]
 
 
-def test_a_reference_overrules_the_lines(tmp_path: Path) -> None:
-    """Where the estimate and a reference disagree, the paragraph holds something else than even
-    lines of text."""
-    text = (WORDS * 10)[:1000].strip()
-    body = f'<p coords="{lines(1, 700, 7)};{lines(2, 60, 3)}">{text[:900]} {ref(1, 772)} {text[900:]}</p>'
-
-    (block,) = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES)).blocks
-
-    assert [(first, last) for _, first, last in pages(block)] == [(1, 1), (1, 2)]
-
-
 def test_sentences_have_their_own_pages_and_boxes(tmp_path: Path) -> None:
     """With areas on sentences, only the sentence that crosses the turn is in doubt."""
     body = f"""<p coords="{lines(1, 700, 2)};{lines(2, 60, 1)}"><s coords="{lines(1, 700, 1)}">It fell.</s>
@@ -275,20 +251,6 @@ def test_sentences_have_their_own_pages_and_boxes(tmp_path: Path) -> None:
     assert "".join(text for text, _, _ in pages(block)) == block.text
 
 
-def test_the_abstract_stands_before_the_first_proof(tmp_path: Path) -> None:
-    """Nothing stands before page 1, so what precedes a reference on page 1 is on page 1."""
-    document = parsed(
-        tmp_path,
-        tei(
-            f"<div><p>{WORDS}{ref(1, 500)}</p></div>",
-            abstract=f"<p>{WORDS}</p>",
-            facsimile=SURFACES,
-        ),
-    )
-
-    assert [(block.page_start, block.page_end) for block in document.blocks] == [(1, 1), (1, 1)]
-
-
 @pytest.mark.parametrize(("heading", "last_page"), [("Conclusion", 2), ("Appendix A", None)])
 def test_the_body_ends_before_its_references(
     tmp_path: Path, heading: str, last_page: int | None
@@ -302,23 +264,6 @@ def test_the_body_ends_before_its_references(
 
     *_, conclusion, references = document.blocks
     assert (conclusion.page_start, references.page_start) == (last_page, 2)
-
-
-def test_statements_behind_the_body_prove_nothing_for_each_other(tmp_path: Path) -> None:
-    """GROBID gathers them from anywhere: thanks may stand on the first page and an appendix on the
-    last."""
-    back = (
-        f"<div type='acknowledgement'><p>We thank {ref(4, 100)}.</p></div><div type='funding'><p>Paid by all.</p></div>"
-        f"<div type='annex'><div><p>Rows {ref(3, 100)}</p></div></div>"
-    )
-
-    document = parsed(
-        tmp_path, tei(f"<div><p>{ref(1, 100)}</p></div>", back=back, facsimile=SURFACES)
-    )
-
-    thanks, funding, annex = document.blocks[1:]
-    assert page_at(thanks, "(Smith") == (4, 4)
-    assert (funding.page_start, page_at(annex, "(Smith")) == (None, (3, 3))
 
 
 def test_floats_go_where_they_stand_on_paper(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from rag_assets.parsing.formats.tei.sniffing import looks_like_tei
-from rag_assets_tests.demo_papers import tei_files
 
 TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/>'
 
@@ -43,14 +42,3 @@ def test_tei_is_known_however_it_is_wrapped(head: bytes) -> None:
 def test_other_files_are_not_taken_for_tei(head: bytes) -> None:
     """JATS read as TEI would be quarantined with the wrong reason."""
     assert not looks_like_tei(head)
-
-
-def test_tei_files_are_known_and_jats_files_are_not() -> None:
-    """By their first 2,000 bytes, whatever stands before the root."""
-    jats = (
-        '<?xml version="1.0"?>\n<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Publishing DTD v1.2//EN" '
-        '"JATS-journalpublishing1.dtd">\n<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><journal-meta>'
-    )
-
-    assert [path.name for path in tei_files() if not looks_like_tei(path.read_bytes()[:2000])] == []
-    assert not looks_like_tei(jats.encode())

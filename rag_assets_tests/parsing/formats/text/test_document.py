@@ -7,7 +7,6 @@ from textwrap import fill
 import pytest
 
 from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
-from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.sentences import sentence_spans
@@ -98,15 +97,6 @@ def test_a_word_cut_at_a_line_end_is_one_word_again(tmp_path: Path) -> None:
     assert "the short- and long-term pastures near LAKE-2 were" in text
 
 
-def test_a_hyphen_that_the_paper_writes_elsewhere_is_kept(tmp_path: Path) -> None:
-    """No search is for "wellknown"."""
-    text = parsed(
-        tmp_path, "The pastures are well-\nknown to all. They were well-known before.\n"
-    ).text
-
-    assert text == "The pastures are well-known to all. They were well-known before."
-
-
 def test_one_paragraph_a_line_stays_one_paragraph_a_line(tmp_path: Path) -> None:
     """Joined paragraphs make one block of a whole paper, without a section or a sentence to
     cite."""
@@ -187,20 +177,6 @@ def test_one_broken_byte_does_not_turn_a_utf8_paper_into_another_encoding(tmp_pa
     assert document.notes == ("1 broken characters replaced",)
 
 
-def test_binary_content_is_refused(tmp_path: Path) -> None:
-    """Indexed noise comes back as an answer."""
-    with pytest.raises(UnreadableDocument, match=r"^holds binary data, not text"):
-        parsed(tmp_path, bytes(range(256)) * 40)
-
-
-def test_too_many_pages_are_refused(tmp_path: Path) -> None:
-    """The limit protects memory; its name must be in the message, so that a user can raise it."""
-    with pytest.raises(
-        DocumentLimit, match=r"has 3 pages, more than the 2 of parsing\.limits\.max_pages"
-    ):
-        parsed(tmp_path, "a\fb\fc", ParseLimits(max_pages=2))
-
-
 @pytest.mark.parametrize("name", texts())
 def test_no_sentence_of_a_whole_paper_is_lost(name: str, tmp_path: Path) -> None:
     """What parsing loses, no retrieval finds: every sentence must stand in the text, outside the
@@ -223,26 +199,6 @@ def test_no_sentence_of_a_whole_paper_is_lost(name: str, tmp_path: Path) -> None
 def without_breaks(text: str) -> str:
     """Without white space and the hyphens that a line end may have put there."""
     return re.sub(r"\s|(?<=\w)-", "", text)
-
-
-def test_rows_of_a_table_in_latex_are_paragraphs_on_their_page(tmp_path: Path) -> None:
-    """As prose they are sentences full of backslashes, which no question finds and nobody can
-    read."""
-    rows = "Group & Ferritin \\\\\n\\hline\nA & 12 \\\\\nB & 9 \\\\"
-    table = f"\\caption{{Table 1}}\n\\begin{{tabular}}{{lr}}\n{rows}\n\\end{{tabular}}"
-    content = f"Ferritin in Mountain Sheep\n\nFerritin fell in all groups of sheep.\f{table}\nIt rose again."
-
-    document = parsed(tmp_path, content)
-
-    shown = document.blocks[-5:]
-    assert [row.text for row in shown] == [
-        "Table 1",
-        "Group | Ferritin",
-        "A | 12",
-        "B | 9",
-        "It rose again.",
-    ]
-    assert {(row.kind, row.page_start) for row in shown} == {(BlockKind.PARAGRAPH, 2)}
 
 
 TABLE = """Table 1. Ferritin by group.

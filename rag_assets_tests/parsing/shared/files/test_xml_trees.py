@@ -42,16 +42,6 @@ def test_a_parameter_entity_and_an_external_dtd_are_not_loaded(tmp_path: Path) -
     assert root.get("b") is None
 
 
-def test_an_xinclude_stays_an_element(tmp_path: Path) -> None:
-    """An include is one more way to read a file that is not the paper."""
-    (tmp_path / "other.xml").write_text("<b>included words</b>")
-    content = b'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="other.xml"/></a>'
-
-    root = read_xml(content, LIMITS).root
-
-    assert "included words" not in "".join(str(part) for part in root.itertext())
-
-
 @pytest.mark.parametrize("element", ['<a b="&l11;"/>', "<a>&l11;</a>", "<a>x&l11;y</a>"])
 def test_an_entity_bomb_costs_neither_time_nor_memory(tmp_path: Path, element: str) -> None:
     """A billion laughs would take the worker down, and every paper after it."""
