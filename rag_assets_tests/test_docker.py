@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
 
-from rag_assets.faces.cli import app
 from rag_assets_tests.faces.server.live import served
 
 PROJECT = Path(__file__).parents[1]
@@ -79,15 +77,6 @@ def test_the_image_runs_as_a_user_without_rights() -> None:
     assert f"--owner {user}" in last_stage
     assert "root" not in user
     assert last_stage.index("\nUSER ") < last_stage.index("\nENTRYPOINT ")
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_every_service_starts_a_command_that_there_is(name: str) -> None:
-    """A renamed option would end the container at once, again and again."""
-    command, *arguments = SERVICES[name]["command"]
-
-    parser = get_command(app).commands[command]  # type: ignore[attr-defined]
-    parser.make_context(command, arguments)
 
 
 def test_services_share_one_volume_and_are_published_on_this_machine_only() -> None:

@@ -15,7 +15,6 @@ from rag_assets.core.incremental import (
     recover_folder,
     replace_folder,
     staging,
-    write_atomically,
 )
 
 
@@ -41,25 +40,6 @@ def test_a_fingerprint_depends_on_values_not_on_key_order() -> None:
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
     assert data_version({"a": "1", "b": "2"}) == data_version({"b": "2", "a": "1"})
-
-
-def test_a_version_is_the_fingerprint_of_its_sorted_pairs_however_many_there_are() -> None:
-    """Another version for the same content would make everything that follows from it anew."""
-    for n in (0, 1, 1000, 2500):
-        marks = {f"{number:05d} \u00e9": str(number) for number in range(n)}
-        assert data_version(marks) == fingerprint(sorted(marks.items()))
-
-
-def test_a_draft_that_is_not_published_leaves_the_last_good_file(tmp_path: Path) -> None:
-    """A failed audit must not cost the user the answers of yesterday."""
-    final = tmp_path / "qa.jsonl"
-    final.write_text("good")
-
-    with staging() as staged:
-        staged.path(final).write_text("bad")
-
-    assert final.read_text() == "good"
-    assert [path.name for path in tmp_path.iterdir()] == ["qa.jsonl"]
 
 
 def test_an_error_while_writing_leaves_the_last_good_file(tmp_path: Path) -> None:
@@ -128,28 +108,6 @@ def test_a_kill_between_the_two_moves_of_a_folder_is_mended(tmp_path: Path) -> N
     recover_folder(final)
 
     assert (final / "data").read_text() == "good"
-
-
-def test_leftovers_of_a_finished_replacement_are_removed(tmp_path: Path) -> None:
-    """A kill after the second move leaves the old folder; it must not come back."""
-    final, draft = tmp_path / "index", tmp_path / "index.staged"
-    final.mkdir()
-    draft.mkdir()
-    (draft / "data").write_text("new")
-    (tmp_path / "index.replaced").mkdir()
-
-    replace_folder(draft, final)
-    recover_folder(final)
-
-    assert (final / "data").read_text() == "new"
-    assert not (tmp_path / "index.replaced").exists()
-
-
-def test_small_files_are_written_whole(tmp_path: Path) -> None:
-    """Folders are made on the way."""
-    write_atomically(tmp_path / "deep" / "meta.json", b"{}")
-
-    assert (tmp_path / "deep" / "meta.json").read_bytes() == b"{}"
 
 
 def test_the_writer_of_a_data_folder_may_ask_again(tmp_path: Path) -> None:

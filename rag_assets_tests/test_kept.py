@@ -94,18 +94,6 @@ def test_a_kind_stays_below_its_bound_and_keeps_what_is_used(path: Path) -> None
     assert len(kept.keys()) == 10, "what does not fit at all pushes nothing out"
 
 
-def test_a_bound_of_nothing_keeps_nothing_and_none_keeps_all(path: Path) -> None:
-    """0 is how a user switches keeping off; documents have no bound, or every run would parse some
-    again."""
-    images(path, max_mb=0).put("a", b"x")
-    assert not images(path).has("a")
-    for number in range(40):
-        images(path).put(f"{number}", b"x" * KB)
-    age(path)
-    images(path).put("last", b"x" * KB)
-    assert len(images(path).keys()) == 41
-
-
 def test_dropping_gives_the_room_back(path: Path) -> None:
     """Nothing of a withdrawn paper may be left, and a file that only grows fills the disk."""
     kept = images(path)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.errors import InvalidQuestions
 from rag_assets.core.incremental import sealed_json
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.questions.files import configured_questions, configured_set, question_set
+from rag_assets.questions.files import configured_set, question_set
 
 LINE = '{"id": "q", "question": "Why?"}\n'
 
@@ -46,17 +46,6 @@ def test_each_question_file_has_answers_of_its_own(data: Path) -> None:
     assert question_set(settings_for(data), mine).answers == data / "output" / "mine" / "qa.jsonl"
 
 
-def test_the_configured_file_given_again_is_the_configured_one(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However its path is written."""
-    monkeypatch.chdir(data)
-
-    asked = question_set(settings_for(data), Path("questions/../questions/smoke.jsonl"))
-
-    assert asked == configured_set(settings_for(data))
-
-
 def test_two_files_of_one_name_do_not_share_a_folder(data: Path) -> None:
     """The second would destroy the answers to the first."""
     first, second = data / "questions" / "mine.jsonl", data.parent / "elsewhere" / "mine.jsonl"
@@ -90,14 +79,3 @@ def test_a_name_that_is_taken_below_the_output_folder_is_refused(data: Path, nam
 
     with pytest.raises(InvalidQuestions, match="the name is taken"):
         question_set(settings_for(data), file)
-
-
-def test_questions_that_were_never_written_are_no_error_and_a_named_file_that_is_missing_is(
-    data: Path,
-) -> None:
-    """New users have papers before they have questions; a mistyped name must not pass for that."""
-    (data / "questions" / "smoke.jsonl").unlink()
-
-    assert configured_questions(settings_for(data)) is None
-    with pytest.raises(MissingInput, match=r"typo\.jsonl does not exist"):
-        configured_questions(settings_for(data, questions=data / "typo.jsonl"))

@@ -32,20 +32,6 @@ def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_fi
     assert (chunking.max_tokens, chunking.overlap_tokens, chunking.min_tokens) == (4000, 30, 7)
 
 
-def test_a_dotenv_file_with_foreign_keys_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Users keep their API keys in the same file; those must neither fail nor enter the
-    settings."""
-    (tmp_path / ".env").write_text("GEMINI_API_KEY=secret\nRAG_ASSETS_DATA_DIR=elsewhere\n")
-    monkeypatch.chdir(tmp_path)
-
-    settings = load_settings()
-
-    assert settings.data_dir == Path("elsewhere")
-    assert "secret" not in repr(settings)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -141,16 +127,6 @@ def test_settings_that_cannot_be_read_are_named(
         load_settings()
 
 
-def test_a_malformed_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user wants to know which file, and where in it."""
-    config = tmp_path / "mine.toml"
-    config.write_text("[chunking\n")
-    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
-
-    with pytest.raises(InvalidSettings, match=r"line 1.*mine\.toml"):
-        load_settings()
-
-
 @pytest.mark.parametrize("name", [".env", "rag_assets.toml"])
 def test_a_file_in_another_encoding_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -228,19 +204,6 @@ def test_the_full_name_of_a_setting_wins_over_its_short_name(
     settings = load_settings()
 
     assert (settings.answering.model, settings.answering.k) == ("extractive", 7)
-
-
-def test_half_an_embedding_model_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A provider without a model would quietly leave the default in place."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("EMBED_PROVIDER", "google")
-
-    with pytest.raises(
-        InvalidSettings, match="Set both EMBED_PROVIDER and EMBED_MODEL, or neither"
-    ):
-        load_settings()
 
 
 def test_a_byte_order_mark_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import plan_update, staging
 from rag_assets.core.open_table import OpenTable
-from rag_assets.core.paper_drafts import drafted
-from rag_assets.core.paper_tables import PaperTable, update_to
 from rag_assets.core.table_files import (
     ROWS_A_GROUP,
     published_or_empty,
@@ -147,13 +144,6 @@ def _bits_of_row_counts(content: bytes) -> list[int]:
     return found
 
 
-def test_an_absent_table_needs_no_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The first run of a data folder has nothing to complain about."""
-    assert published_or_empty(tmp_path / "passages.parquet", PASSAGES).provenance is None
-    assert read_provenance(tmp_path / "passages.parquet") == {}
-    assert not caplog.messages
-
-
 def test_schema_problems_are_named() -> None:
     """Old readers ask for columns by name and type."""
     broken = ROWS.drop_columns(["text"]).append_column("note", pa.array([""]))
@@ -190,25 +180,3 @@ def test_rows_are_looked_up_in_the_groups_that_hold_them(tmp_path: Path) -> None
     assert OpenTable(path).values(asked, ids_of) == [f"a#{row}" for row in asked]
     assert decoded == [2, 1, 1]
     assert pq.ParquetFile(path).metadata.num_row_groups == 3
-
-
-def test_an_unchanged_run_writes_a_table_of_one_large_group_again(tmp_path: Path) -> None:
-    """Data folders of earlier versions: each look-up would decode the whole table, for as long as
-    no paper changes."""
-    path = tmp_path / "passages.parquet"
-    many = pa.concat_tables([ROWS] * (ROWS_A_GROUP + 1))
-    write_table(many, path, {"settings": "s"})
-    in_groups = path.read_bytes()
-    pq.write_table(pq.ParquetFile(path).read(), path)
-    published = PaperTable.published(path, PASSAGES)
-
-    with staging() as staged:
-        drafted(
-            published,
-            update_to(many, plan_update(published.known, published.papers), published),
-            {"settings": "s"},
-            staged,
-        )
-        staged.publish()
-
-    assert path.read_bytes() == in_groups

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judges import LabelledClaim, agreements, open_judges, read_labelled_claims
-from rag_assets.core.errors import InvalidQuestions, MissingInput
+from benchmarks.judges import LabelledClaim, agreements, open_judges
 from rag_assets.core.settings import load_settings
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
@@ -89,31 +88,3 @@ def test_rules_second_look_and_judge_are_asked_about_the_same_claims(
         assert (second.n_right_lost, judge.n_right_lost, judge.n_untold) == (2, 2, 0)
         assert len(server.requests) == 2 * len(CLAIMS)
         assert all(QUOTE in one.prompt for one in server.requests)
-
-
-def test_a_long_claim_about_a_table_is_judged_by_the_rules(tmp_path: Path) -> None:
-    """A line of a file is as long as a person makes it: a claim that said the name of a row a
-    thousand times ended the command."""
-    table = "Drug: Alpha Beta | Dose (mg): 3.4\nDrug: Gamma | Dose (mg): 5.4"
-    long = labelled(f"{'alpha beta alpha ' * 1_000}3.4 mg.", carried=True, quotes=[table])
-
-    with Connections(load_settings({"data_dir": str(tmp_path)}).model_access) as connections:
-        judges = open_judges(load_settings({"data_dir": str(tmp_path)}), connections)
-        (rules,) = agreements([long], judges)
-
-    assert rules.agreement.mean == 1.0
-
-
-def test_all_errors_of_a_file_are_told_at_once(tmp_path: Path) -> None:
-    """A file of labels is written by hand."""
-    path = tmp_path / "labelled.jsonl"
-    path.write_text(f'{CLAIMS[0].model_dump_json()}\n\n{{"claim": "a"}}\n{{"carry": true}}\n')
-
-    with pytest.raises(
-        InvalidQuestions, match=r"(?s)are no labelled claims.*line 3: question: .*line 4: .*carry: "
-    ):
-        read_labelled_claims(path)
-    with pytest.raises(MissingInput, match="There is no file"):
-        read_labelled_claims(tmp_path / "none.jsonl")
-    path.write_text(CLAIMS[0].model_dump_json())
-    assert read_labelled_claims(path) == CLAIMS[:1]

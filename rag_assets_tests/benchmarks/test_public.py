@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from benchmarks.public.corpora import BENCHMARKS, drawn, prepare
-from rag_assets.core.errors import InvalidQuestions, InvalidSettings, MissingInput
-from rag_assets.questions import Question, load_questions
+from benchmarks.public.corpora import BENCHMARKS, prepare
+from rag_assets.questions import load_questions
 
 QASPER = {
     "1901.00001": {
@@ -139,35 +138,3 @@ def test_a_benchmark_is_read_as_it_is_published(name: str, tmp_path: Path) -> No
         )
     if name in {"qasper", "peerqa"}:
         assert papers[first.expected[0].paper_id].read_text().startswith("# On k\n\n## ")
-
-
-def test_what_is_not_there_is_named_with_where_to_get_it(tmp_path: Path) -> None:
-    """The files may not be shipped: who runs the command must learn what to download."""
-    (tmp_path / "empty").mkdir()
-    for name, benchmark in BENCHMARKS.items():
-        with pytest.raises(MissingInput) as told:
-            prepare(name, tmp_path / "empty", tmp_path / name)
-        assert benchmark.source in str(told.value)
-    with pytest.raises(InvalidSettings, match="There are scifact, qasper"):
-        prepare("squad", tmp_path, tmp_path / "data")
-
-
-def test_files_of_another_shape_and_folders_of_other_papers_are_refused(tmp_path: Path) -> None:
-    """Papers of a benchmark among one's own would be cited."""
-    (tmp_path / "COVID-QA.json").write_text("[]")
-    with pytest.raises(InvalidQuestions, match="does not hold covidqa as it was published"):
-        prepare("covidqa", tmp_path, tmp_path / "data")
-    (tmp_path / "own" / "papers").mkdir(parents=True)
-    with pytest.raises(InvalidSettings, match="holds other papers"):
-        prepare("covidqa", tmp_path, tmp_path / "own")
-
-
-def test_a_sample_is_always_the_same_and_part_of_the_larger_one() -> None:
-    """Two runs of 100 questions can be compared, and the first 100 of 200 need not be asked
-    again."""
-    asked = [Question(id=str(n), question="Why?") for n in range(50)]
-
-    small, large = ({one.id for one in drawn(asked, n)} for n in (5, 20))
-
-    assert (len(small), len(large), len(drawn(asked, None))) == (5, 20, 50)
-    assert small < large

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.quality.runs import Row, Run, write_row
-from benchmarks.quality.tables import compared, measured_tables
 
 VARIANT = {"settings": [], "code": "a"}
 
@@ -48,28 +47,3 @@ def test_rows_of_two_variants_are_never_mixed(tmp_path: Path) -> None:
     run.begin(VARIANT | {"code": "b"}, anew=True)
 
     assert run.rows("cranfield") == {}
-
-
-def test_runs_are_compared_on_the_questions_both_were_asked(tmp_path: Path) -> None:
-    """A sample against all questions compares two sets of questions."""
-    old = run_of(tmp_path / "old", row("1", 0), row("2", 1), row("3", 1))
-    new = run_of(tmp_path / "new", row("1", 1), row("2", 1, "checking"))
-
-    lines = "\n".join(compared(new, old, n_shown=3))
-
-    assert "new against old, 2 questions" in lines
-    assert "| document hit@1 | all | .500 | 1.000 | +0.500 |" in lines
-    assert "gained most:\n- 1 (1): Question" in lines
-    assert "- 2" not in lines
-    assert "- 3" not in lines
-
-
-def test_tables_show_every_half(tmp_path: Path) -> None:
-    """A gain on the tuning half alone is none."""
-    run = run_of(tmp_path / "run", row("1", 1), row("2", 0, "checking"))
-
-    lines = "\n".join(measured_tables([run], ["cranfield"]))
-
-    assert "| run | all | .500 (.000-1.000) |" in lines
-    assert "| run | tuning | 1.000" in lines
-    assert "| run | checking | .000" in lines

@@ -1,7 +1,6 @@
 """Sentences an engine has embedded before."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -63,15 +62,3 @@ def test_what_was_not_asked_for_longest_is_forgotten() -> None:
         kept.embed_passages([text])
 
     assert model.asked == ["a", "b", "c", "b"]
-
-
-def test_threads_that_ask_at_once_get_their_own_vectors() -> None:
-    """Threads answer at the same time; each must get the vectors of its own texts."""
-    kept = KeptVectors(HashedWords(), max_vectors=3)
-    asked = [[f"sentence {number}", f"sentence {number % 5}"] for number in range(200)]
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(kept.embed_passages, asked))
-
-    for texts, vectors in zip(asked, found, strict=True):
-        assert np.array_equal(vectors, HashedWords().embed_passages(texts))

@@ -200,26 +200,3 @@ def test_first_questions_wait_for_one_opening(publication: Publication) -> None:
 
         assert {one.result(DEADLINE_S).content for one in asking} == {"one"}
         assert len(publication.opened) == 1
-
-
-def test_many_threads_never_hold_a_closed_publication(publication: Publication) -> None:
-    """Closed one question too early it fails that question, one too late it holds its memory."""
-    stop = threading.Event()
-
-    def ask_on(snapshots: Snapshots) -> int:
-        n_asked = 0
-        while not stop.is_set():
-            with snapshots.newest() as searcher:
-                assert not searcher.is_closed  # type: ignore[attr-defined]
-                n_asked += 1
-        return n_asked
-
-    with publication.snapshots() as snapshots, ThreadPoolExecutor(8) as pool:
-        asking = [pool.submit(ask_on, snapshots) for _ in range(8)]
-        for number in range(50):
-            publication.publish(str(number), str(number))
-        stop.set()
-        assert all(one.result() for one in asking)
-        last = asked(snapshots)
-        assert last.content == "49"
-        assert [one for one in publication.opened if not one.is_closed] == [last]

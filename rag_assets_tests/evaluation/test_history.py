@@ -1,7 +1,6 @@
 """Floors and falls, and the past that evaluations are judged by."""
 
 import tomllib
-from pathlib import Path
 from typing import Any
 
 from rag_assets.core.promises import check_all
@@ -9,8 +8,6 @@ from rag_assets.core.settings import EvaluationSettings
 from rag_assets.evaluation.history import (
     EVALUATION_PROMISES,
     EvaluatedRun,
-    append_history,
-    read_history,
 )
 from rag_assets.evaluation.smoke import worse
 
@@ -90,20 +87,3 @@ def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:
         {"metric": "paper_mrr", "value": 0.7, "median_of_last_runs": 0.9}
     ]
     assert EvaluatedRun(entry(0.1), [], SETTINGS).fallen == []
-
-
-def test_other_questions_have_another_past() -> None:
-    """Who swaps the demo for papers of their own would be red for ever."""
-    history = [entry(0.9)] * 5
-
-    assert EvaluatedRun(entry(0.1, questions="mine"), history, SETTINGS).fallen == []
-
-
-def test_the_history_grows_by_one_line_an_evaluation(tmp_path: Path) -> None:
-    """It is the past the next evaluation is judged by."""
-    path = tmp_path / "eval" / "history.jsonl"
-
-    append_history(path, {"accepted": True})
-    append_history(path, {"accepted": False})
-
-    assert read_history(path) == [{"accepted": True}, {"accepted": False}]

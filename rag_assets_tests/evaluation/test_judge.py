@@ -115,10 +115,3 @@ def test_a_model_is_not_judged_by_its_own_family(
                 open_judge(settings, connections, WordEncoder().embed_query)
         else:
             assert open_judge(settings, connections, WordEncoder().embed_query) is not None
-
-
-def test_without_a_judge_nothing_is_opened(tmp_path: Path) -> None:
-    """The default costs nothing."""
-    with Connections(HURRIED) as connections:
-        settings = load_settings({"data_dir": str(tmp_path)})
-        assert open_judge(settings, connections, WordEncoder().embed_query) is None

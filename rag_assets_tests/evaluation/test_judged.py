@@ -53,13 +53,6 @@ def test_a_question_without_a_label_is_not_judged() -> None:
     assert (found.judged, found.unlabelled) == ((right_away,), (unlabelled,))
 
 
-def test_labels_that_name_no_paper_hold_for_any_corpus() -> None:
-    """Their author means the corpus at hand."""
-    questions = [question("q1", answerable=False), question("q2", key_facts=[["60"]])]
-
-    assert judgeable(questions, {"own"}).judged == tuple(questions)
-
-
 def test_a_question_restricted_to_papers_that_are_gone_is_not_judged() -> None:
     """Nothing can be found in them, and a refusal is right."""
     restricted = question("q1", paper_ids=["gone"], key_facts=[["60"]])
@@ -67,13 +60,3 @@ def test_a_question_restricted_to_papers_that_are_gone_is_not_judged() -> None:
     found = judgeable([restricted, question("q2", "own")], {"own"})
 
     assert [why for _, why in found.not_judged] == ["not in the corpus: gone"]
-
-
-def test_a_question_without_an_answer_yet_costs_its_row() -> None:
-    """One question that a spent budget left failed the evaluation of all others."""
-    answered, left = question("answered", "own"), question("left", "own")
-
-    found = judgeable([answered, left], {"own"}, {"answered"})
-
-    assert found.judged == (answered,)
-    assert found.not_judged == ((left, "not answered yet: the next run asks it"),)

@@ -8,9 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Claim, Support, Usage
-from rag_assets.core.errors import InvalidSettings
 from rag_assets.evaluation.cases import Case, Verdict, case_of
-from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, slices, values_of
+from rag_assets.evaluation.metrics import METRICS, floors, holds_fact, means, values_of
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.evaluation.cases import (
     QUOTE,
@@ -166,27 +165,6 @@ def test_quotes_of_the_record_of_a_paper_are_not_looked_for_in_its_file() -> Non
     case_of(engine, files, question(), result(*claims))
 
     files.hold.assert_called_once_with([("fusion.xml", QUOTE)])
-
-
-def test_what_a_judge_cannot_tell_counts_neither_way() -> None:
-    """Counted as wrong, a cautious judge makes a good answer look bad."""
-    assert values_of(good_case(**verdict(supported=(True, None))))["faithfulness"] == 1.0
-
-
-def test_slices_are_means_of_their_questions() -> None:
-    """A fall in one kind of question disappears in the mean over all."""
-    good, bad = values_of(good_case()), values_of(good_case(**BROKEN["key_fact_recall"]))
-
-    found_slices = slices([(["tables"], bad), (["tables", "text"], good)])
-
-    assert (found_slices["tables"]["n"], found_slices["tables"]["key_fact_recall"]) == (2, 0.5)
-    assert found_slices["text"]["key_fact_recall"] == 1.0
-
-
-def test_a_floor_of_a_metric_that_does_not_exist_is_refused() -> None:
-    """A misspelt floor would never be missed."""
-    with pytest.raises(InvalidSettings, match="there is no metric page_acuracy"):
-        floors({"page_acuracy": 0.5})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.core.errors import InvalidSettings, MissingInput, RequestRejected, StaleIndex
+from rag_assets.core.errors import InvalidSettings, RequestRejected
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
@@ -98,18 +98,6 @@ def test_a_question_that_a_model_rejects_costs_its_row(
     assert run_of(path, engine, settings).is_complete
 
 
-def test_a_run_of_other_questions_is_not_gone_on_with(
-    tmp_path: Path, engine: CountingEngine, settings: Settings
-) -> None:
-    """Half of its rows would be about something else."""
-    run_of(tmp_path / "run.jsonl", engine, settings, ASKED[:1])
-
-    with pytest.raises(StaleIndex, match="holds a run of another corpus, other questions"):
-        run_of(tmp_path / "run.jsonl", engine, settings)
-    with pytest.raises(MissingInput, match="There is no run"):
-        read_run(tmp_path / "none.jsonl")
-
-
 def test_a_run_is_replayed_from_its_drafts_and_verified_anew(
     tmp_path: Path, engine: CountingEngine, settings: Settings
 ) -> None:
@@ -191,11 +179,3 @@ def test_runs_over_another_corpus_or_other_questions_are_not_compared(differs: s
         InvalidSettings, match=f"a and b cannot be compared: their {differs} differ"
     ):
         compared(run_with("a", ["60"]), run_with("b", ["60"], **{differs: "other"}))
-
-
-def test_a_run_that_is_not_complete_is_not_compared() -> None:
-    """Its first questions may be its easy ones."""
-    part = Run(header("a", 2), run_with("a", ["60"]).cases)
-
-    with pytest.raises(InvalidSettings, match="a has 1 of 2 questions"):
-        compared(part, part)

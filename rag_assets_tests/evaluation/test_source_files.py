@@ -1,15 +1,12 @@
 """Quotes looked up in the files of the papers."""
 
 import json
-import os
-import signal
 from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.core.settings import load_settings
-from rag_assets.evaluation import cases
 from rag_assets.evaluation.cases import SourceFiles
 
 SENTENCE = "The customary constant k is sixty, chosen in a pilot study of four runs."
@@ -56,26 +53,6 @@ def test_a_quote_is_found_in_its_file_and_a_changed_one_is_not(papers: Path, kin
     ]
 
     assert held(papers, [(name, quote) for quote in quotes]) == (True, False, False)
-
-
-def test_a_file_that_is_gone_says_nothing(papers: Path) -> None:
-    """A quote of a paper that was deleted since is neither right nor wrong."""
-    assert held(papers, [("gone.pdf", SENTENCE)]) == ()
-
-
-def test_a_file_that_ends_its_reader_says_nothing(
-    papers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """PDFium is C code that reads what anybody wrote: the evaluation must outlive it."""
-    name = written(papers, "md")
-    monkeypatch.setattr(cases, "letters_of_file", ends_its_process)
-
-    assert held(papers, [(name, SENTENCE)]) == ()
-
-
-def ends_its_process(_path: Path) -> str:
-    os.kill(os.getpid(), signal.SIGKILL)
-    return ""
 
 
 def test_a_row_of_a_table_is_found_cell_by_cell(papers: Path) -> None:

@@ -35,14 +35,6 @@ def test_a_missing_key_is_named(provider: str, variables: str) -> None:
     )
 
 
-def test_a_key_of_blanks_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell script with an unset variable sets an empty one."""
-    monkeypatch.setenv("OPENAI_API_KEY", "  ")
-
-    with pytest.raises(MissingKey):
-        require_access("openai")
-
-
 @pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
 def test_either_name_of_the_google_key_will_do(
     variable: str, monkeypatch: pytest.MonkeyPatch
@@ -106,15 +98,6 @@ def test_a_key_is_found_in_any_spelling_of_an_address(monkeypatch: pytest.Monkey
     assert not any(secret in access.redacted(echoed) for secret in ("token-01", "abc01", "sk%2B"))
 
 
-def test_a_server_of_one_s_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """vLLM and llama.cpp ask for none."""
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1/")
-
-    access = require_access("openai")
-
-    assert (access.key, access.base_url) == (None, "http://127.0.0.1:8000/v1")
-
-
 @pytest.mark.parametrize(
     ("variable", "base_url"),
     [
@@ -165,19 +148,6 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
         require_access("google")
 
     assert "sk-" not in str(raised.value)
-
-
-def test_an_empty_variable_does_not_hide_the_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Compose files and CI set empty variables for secrets that are not there."""
-    (tmp_path / ".env").write_text("OPENAI_API_KEY=from-file\n")
-    monkeypatch.setenv("OPENAI_API_KEY", "")
-
-    key = require_access("openai").key
-
-    assert key is not None
-    assert key.get_secret_value() == "from-file"
 
 
 @pytest.mark.parametrize("word", ["none", "EMPTY", "ollama"])

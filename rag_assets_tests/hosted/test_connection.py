@@ -1,7 +1,5 @@
 """Limits, retries and the budget of a connection, seen from the server."""
 
-import logging
-import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -136,23 +134,6 @@ def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(
             model.ask("One?")
 
         assert pool.submit(model.ask, "Two?").result(timeout=60).output == Colour(name="green")
-
-
-def test_a_wait_is_announced_with_what_was_met(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A run that waits without a message looks like a hang, and users kill it."""
-    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(RateLimited(0.1), GREEN)
-
-        with caplog.at_level(logging.WARNING):
-            model.ask("One?")
-
-    [message] = caplog.messages
-    assert re.fullmatch(
-        r"openai does not answer for now \(HTTP 429\): .+ \(attempt 1 of 3\); trying again in 0\.1 s\.",
-        message,
-    )
 
 
 def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,49 +107,6 @@ def test_questions_under_way_when_schemas_are_refused_are_answered_too(
     assert [reply.output for reply in replies] == [Colour(name="green")] * 4
 
 
-def test_another_refusal_is_none_of_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked in another form, the same question would be refused again, for another request."""
-    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_with(Status(400))
-
-        with pytest.raises(RequestRejected):
-            asked.ask("Which colour has grass?")
-
-        assert len(server.requests) == 1
-
-
-def test_a_refusal_with_the_same_words_costs_the_others_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A question about structured outputs may be what is refused, and some servers send the request
-    back with it."""
-    echoed = {
-        "detail": [
-            {
-                "loc": ["body", "messages"],
-                "msg": "too many",
-                "input": {"response_format": "json_schema"},
-            }
-        ]
-    }
-    quoted = {"error": {"message": "blocked: Which structured outputs are there?"}}
-    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_with(Status(422, echoed), Status(400, quoted), Status(400, quoted))
-        for _ in range(2):
-            with pytest.raises(RequestRejected):
-                asked.ask("Which structured outputs are there?")
-        server.answer_with(GREEN)
-
-        asked.ask("Which colour has grass?")
-
-        assert [request.schema is not None for request in server.requests] == [
-            True,
-            True,
-            False,
-            True,
-        ]
-
-
 def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

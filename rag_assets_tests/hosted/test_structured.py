@@ -29,6 +29,7 @@ from rag_assets_testing.wire import (
     Status,
     Step,
     WireServer,
+    WireServerFailed,
 )
 from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
@@ -255,13 +256,13 @@ def test_what_is_refused_is_not_tried_again(
             )
 
 
-def test_a_reply_without_even_a_choice_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenAI's protocol has a list of choices; an empty one is a server in trouble, not a model
-    without an answer."""
-    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
-        server.answer_by(lambda _request: EmptyReply())
-
-        with pytest.raises(ModelUnavailable):
-            model.ask("Which colour has grass?")
-
-        assert len(server.requests) == HURRIED.max_attempts
+def test_a_request_that_no_test_scripted_fails_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unexpected call costs money in real life; swallowed as a server error it would pass for a
+    fault."""
+    with (
+        pytest.raises(WireServerFailed, match="no step is left for request 1"),
+        WireServer("google") as server,
+        opened(server, monkeypatch) as (model, _),
+        pytest.raises(ModelFault),
+    ):
+        model.ask("Which colour has grass?")

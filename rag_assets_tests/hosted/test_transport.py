@@ -1,25 +1,19 @@
 """What may befall a reply on its way: it is compressed, sent from elsewhere, or holds what no
 terminal should see."""
 
-import logging
-
 import pytest
 
 from rag_assets.core.errors import AccessDenied, RequestRejected
 from rag_assets.hosted import connection
-from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
-from rag_assets.hosted.budget import run_budget
-from rag_assets.hosted.connection import open_connection
-from rag_assets.hosted.structured import StructuredModel
+from rag_assets.hosted.access import PROVIDERS
 from rag_assets_testing.wire import (
     Compressed,
     ProtocolName,
     Reply,
     Status,
     WireServer,
-    use_wire_environment,
 )
-from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
+from rag_assets_tests.hosted.models import MODELS, Colour, opened
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')
@@ -114,25 +108,3 @@ def test_what_a_server_says_cannot_steer_the_terminal(
         str(raised.value)
         == f"{provider} rejects the request (HTTP 400): no [2J]0;title such31m field at all"
     )
-
-
-def test_google_s_words_on_two_keys_are_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its SDK says that it uses one key, although it was given the other."""
-    settings, key = HURRIED, "test-key-gemini-0c77aa"
-    with WireServer("google") as server:
-        use_wire_environment(monkeypatch, server)
-        monkeypatch.setenv("GEMINI_API_KEY", key)
-        name = ModelName("google", MODELS["google"])
-        server.answer_with(GREEN)
-        with (
-            caplog.at_level(logging.WARNING),
-            open_connection(require_access("google"), settings, run_budget(settings)) as connection,
-        ):
-            StructuredModel(name, connection, Colour, instructions="", max_output_tokens=50).ask(
-                "Which colour?"
-            )
-
-        assert server.requests[0].key == key
-    assert caplog.messages == []

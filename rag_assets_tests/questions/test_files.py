@@ -147,22 +147,6 @@ def test_a_file_without_questions_is_refused(tmp_path: Path, content: str) -> No
         load_questions(path)
 
 
-def test_keys_of_other_tools_are_passed_over_where_that_is_asked_for(tmp_path: Path) -> None:
-    """Batch retrieval reads files of expectations that other programs wrote."""
-    path = tmp_path / "q.jsonl"
-    path.write_text('{"id": "a", "question": "x", "gold_page": 3}\n')
-
-    [question] = load_questions(path, unknown_keys="ignore")
-
-    assert question.id == "a"
-
-
-def test_a_folder_is_no_question_file(tmp_path: Path) -> None:
-    """A traceback would not say which setting names it."""
-    with pytest.raises(InvalidQuestions, match="cannot be read as a question file"):
-        load_questions(tmp_path)
-
-
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """With the way to make one."""
     with pytest.raises(MissingInput, match=r"absent\.jsonl does not exist. Write one JSON object"):

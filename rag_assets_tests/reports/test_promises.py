@@ -89,8 +89,3 @@ def test_a_section_that_says_nothing_is_found(report: Report, answers: list[QARe
     silent = replace(section, answers=(), gaps=())
 
     assert "no_silent_section" in broken(replace(report, sections=(silent,)), answers)
-
-
-def test_a_template_that_cannot_be_used_is_told(report: Report, answers: list[QAResult]) -> None:
-    """Its report would stay as it was, and nobody would know why."""
-    assert broken(report, answers, {"b.md": "line 1: no title"}) == {"templates_usable"}

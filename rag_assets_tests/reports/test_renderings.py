@@ -82,14 +82,6 @@ def reported(cited_as: str = "") -> Report:
     return assembled(plan, answers, {"iron": "Iron & <b>steel</b>"}, {"iron:1": "iron"})
 
 
-def test_a_quote_that_is_used_twice_keeps_its_number(report: Report) -> None:
-    """The appendix would list it twice, under two numbers."""
-    first, second = report.sections[0].statements
-
-    assert [one.number for one in report.evidence] == [1, 2]
-    assert first.evidence == second.evidence == report.evidence[:1]
-
-
 def test_what_was_refused_or_not_asked_is_a_gap_with_what_was_searched(report: Report) -> None:
     """A reader would take a silent section for a question nobody had."""
     findings, studies = report.sections
@@ -127,11 +119,6 @@ def test_cells_carry_number_and_page_and_empty_cells_say_so(report: Report) -> N
         "Forty took part. [2, p. 3]",
     ]
     assert [cell.text_content() for cell in rows[1]] == ["runners", "[INSUFFICIENT DATA]"]
-
-
-def test_a_table_counts_the_papers_with_an_answer(report: Report) -> None:
-    """ "Which papers use it, and how many?" is what a column answers."""
-    assert "Papers with an answer, of 2: Sample: 1." in as_markdown(report)
 
 
 def test_a_spreadsheet_has_beside_each_answer_its_page_and_quote_or_the_reason_why_there_is_none(

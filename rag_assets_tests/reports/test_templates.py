@@ -88,13 +88,6 @@ def test_the_outline_holds_headings_and_no_guidance() -> None:
     assert "ferritin" not in outline
 
 
-def test_sections_of_one_name_have_keys_of_their_own() -> None:
-    """Two sections with one key would show each other's answers."""
-    sections = parsed("# T\n## Data\nWhich?\n## Data 2\nWhich?\n## Data\nWhich?\n").sections
-
-    assert [section.key for section in sections] == ["data", "data-2", "data-3"]
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -119,14 +112,6 @@ def test_a_template_that_cannot_be_used_is_told_with_file_and_line(text: str, to
     """Without the line, an author of a long template searches for the slip."""
     assert problem(text).startswith("review.md")
     assert told in problem(text)
-
-
-def test_a_heading_that_groups_others_needs_no_guidance() -> None:
-    """A report with parts and chapters could not be written."""
-    grouping, section = parsed("# A\n## Part\n### Chapter\nWhat?\n").sections
-
-    assert not grouping.asks
-    assert section.asks
 
 
 def test_a_missing_or_garbled_file_is_told(tmp_path: Path) -> None:
@@ -163,14 +148,3 @@ def test_templates_are_the_markdown_files_of_a_folder(tmp_path: Path) -> None:
 def test_a_column_is_a_question_with_or_without_a_name(asked: str, columns: dict[str, str]) -> None:
     """A question cut at its = would ask for something else, in silence."""
     assert columns_of([asked]) == columns
-
-
-def test_two_columns_of_one_name_are_refused() -> None:
-    """One of them would be lost."""
-    with pytest.raises(InvalidTemplate) as refused:
-        columns_of(["Fall=What fell?", "Fall = What rose?"])
-
-    assert (
-        str(refused.value)
-        == 'Two columns are called "Fall": give each a name of its own, NAME=Question.'
-    )

@@ -129,11 +129,3 @@ def test_a_report_stays_in_its_folder_whatever_its_template_is_called(
 
     assert {file.resolve().parent for file in files.all()} == {(tmp_path / "reports").resolve()}
     assert len(set(files.all())) == 3
-
-
-def test_templates_of_related_names_share_no_file(tmp_path: Path) -> None:
-    """One report would overwrite the answers of the other."""
-    names = ("a.md", "a.meta.md", "a.jsonl.md", "a.md.md", "a.meta.json.md")
-    files = [file for name in names for file in ReportFiles(tmp_path / name, tmp_path).all()]
-
-    assert len(set(files)) == len(files)

@@ -79,20 +79,6 @@ def test_only_papers_can_be_deleted(paper_id: str, settings: Settings, papers: P
     assert tree(settings.data_dir) == before
 
 
-@pytest.mark.parametrize(
-    "trash_id", ["", "..", "../papers", "20260101T000000-0123456789ab", "x" * 500]
-)
-def test_only_deletions_can_be_undone(trash_id: str, settings: Settings, papers: Path) -> None:
-    """Likewise."""
-    PaperTrash(settings).discard("smith2020")
-    before = tree(settings.data_dir)
-
-    with pytest.raises(NotFound, match="There is no such deletion"):
-        PaperTrash(settings).restore(trash_id)
-
-    assert tree(settings.data_dir) == before
-
-
 def test_a_paper_that_was_uploaded_again_is_not_overwritten(
     settings: Settings, uploads: PaperUploads, papers: Path
 ) -> None:
@@ -125,23 +111,6 @@ def test_a_deletion_that_was_cut_short_is_completed(
     assert set(tree(papers)) == {"jones2021.txt"}
     trash.restore(trashed.trash_id)
     assert len(tree(papers)) == 4
-
-
-@pytest.mark.parametrize("n_moved", [0, 2, 3])
-def test_a_restoration_that_was_cut_short_is_completed(
-    n_moved: int, settings: Settings, papers: Path
-) -> None:
-    """Likewise, the other way."""
-    before = tree(papers)
-    trashed = PaperTrash(settings).discard("smith2020")
-    for file in trashed.files[:n_moved]:
-        (settings.paths.trash / trashed.trash_id / "files" / file).rename(papers / file)
-    _set_state(settings, trashed.trash_id, "restoring")
-
-    PaperTrash(settings).finish_interrupted()
-
-    assert tree(papers) == before
-    assert PaperTrash(settings).finish_interrupted() == []
 
 
 def test_a_damaged_record_moves_nothing(settings: Settings, papers: Path) -> None:

@@ -66,33 +66,6 @@ def test_unusual_names_become_ids_that_lead_to_the_paper(
         assert uploaded.paper_id.isprintable()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        ".",
-        "..",
-        "/",
-        "...",
-        ".htaccess.pdf",
-        "~lock.pdf",
-        "README.md",
-        "a/.hidden.txt",
-        "Retracted.txt",
-    ],
-)
-def test_names_that_would_be_hidden_are_refused(
-    name: str, settings: Settings, uploads: PaperUploads
-) -> None:
-    """A file that the sweep passes over would be accepted and never found."""
-    before = tree(settings.data_dir)
-
-    with pytest.raises(UploadRefused, match="name"):
-        upload(uploads, name, TEXT)
-
-    assert tree(settings.data_dir) == before
-
-
 NO_PAPERS = [
     ("x.pdf", b"", '"x.pdf" is empty (0 bytes). Upload the paper again.'),
     (
@@ -179,26 +152,6 @@ def test_a_pdf_joins_the_text_of_its_paper(settings: Settings, uploads: PaperUpl
 
     (paper,) = present_papers(settings)
     assert [file.relative for file in paper.files] == ["jones2021.pdf", "jones2021.txt"]
-
-
-def test_a_paper_in_a_folder_keeps_its_id(settings: Settings, uploads: PaperUploads) -> None:
-    """A second file of that stem elsewhere would give both papers other ids, and break every
-    citation of the first."""
-    (settings.paths.papers / "old").mkdir()
-    (settings.paths.papers / "old" / "smith2020.txt").write_bytes(TEXT)
-
-    with pytest.raises(CorpusConflict):
-        upload(uploads, "smith2020.pdf", PDF)
-
-
-def test_nothing_is_added_to_a_corpus_that_a_list_names(
-    settings: Settings, uploads: PaperUploads
-) -> None:
-    """The run would not read the file, and the user would wait for it."""
-    (settings.paths.papers / "parsed_index.parquet").write_bytes(b"a list")
-
-    with pytest.raises(CorpusConflict, match="A list names the papers of this corpus"):
-        upload(uploads, "smith2020.pdf", PDF)
 
 
 def test_a_mistyped_data_folder_is_not_made(tmp_path: Path) -> None:

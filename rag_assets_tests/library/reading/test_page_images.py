@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from rag_assets.core.errors import NotFound, RagAssetsError, UnreadableDocument
+from rag_assets.core.errors import NotFound, RagAssetsError
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.settings import Settings
 from rag_assets.library.reading import pdfs
@@ -17,7 +17,7 @@ from rag_assets_testing.papers.pdf import page_of, write_pdf
 from rag_assets_testing.world import World
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.kept_entries import raw
-from rag_assets_tests.library.reading.conftest import BROKEN, DRAWN, opened
+from rag_assets_tests.library.reading.conftest import DRAWN, opened
 
 N_HOSTILE = 24
 
@@ -71,15 +71,6 @@ def test_a_page_that_is_not_there_is_said_so(reader: Reader) -> None:
         reader.page_image("ferritin", 1)
     with pytest.raises(NotFound, match=r"No paper with the id .*secret"):
         reader.page_image("../secret", 1)
-
-
-def test_a_broken_pdf_is_refused_with_its_reason(reader: Reader) -> None:
-    """A quarantined paper has its name in the list; a click on it must end in a sentence, not in a
-    crash."""
-    with pytest.raises(
-        UnreadableDocument, match=r"broken\.pdf is broken: PDFium finds no readable structure"
-    ):
-        reader.page_image(BROKEN, 1)
 
 
 def test_a_link_out_of_the_papers_folder_is_never_opened(world: World, tmp_path: Path) -> None:

@@ -88,17 +88,6 @@ def test_the_text_of_a_section_repeats_nothing_and_leaves_nothing_out(reader: Re
                 assert text.text[part.start : part.end] == chunk.text[part.chunk_start :]
 
 
-def test_a_section_is_found_by_its_title_in_any_case(reader: Reader) -> None:
-    """People and assistants name sections by their titles, not by ids."""
-    (first, *_) = reader.paper("ferritin").sections
-
-    by_title = reader.section("ferritin", first.title.upper())
-
-    assert by_title.section == first
-    with pytest.raises(NotFound, match=r"ferritin has no section 'Nowhere'\. Its sections: "):
-        reader.section("ferritin", "Nowhere")
-
-
 def test_a_section_is_found_by_its_title_without_its_number(reader: Reader) -> None:
     """Nobody remembers that the results are number 3.2; a whole title still comes before a bare
     one."""
@@ -131,10 +120,3 @@ def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_foll
         assert earlier.context_after
         assert later.context_before in earlier.text
         assert later.context_before
-
-
-def test_an_unknown_id_is_said_to_be_unknown(reader: Reader) -> None:
-    """Ids come from addresses that anyone may type."""
-    for ask in (reader.paper, lambda name: reader.section(name, "x"), reader.chunk, reader.place):
-        with pytest.raises(NotFound, match="nobody"):
-            ask("nobody")

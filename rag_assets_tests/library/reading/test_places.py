@@ -110,19 +110,6 @@ def test_marks_lie_on_the_words_of_turned_and_cropped_pages(
     assert letters(words_under(tmp_path / "turned.pdf", boxes)) == letters(quote)
 
 
-def test_hyphens_ligatures_and_punctuation_may_differ(tmp_path: Path) -> None:
-    """Sources join words that the page cuts; without this, half the sentences of a narrow column
-    have no marks."""
-    page = page_of("The well-known effi-", "ciency of ﬁltered data was", "“high” (see below).")
-    path = write_pdf(tmp_path / "page.pdf", [page])
-
-    boxes = find_on_pages(
-        search(path, 'The wellknown efficiency of filtered data was "high"(see below).')
-    )
-
-    assert [round(box.left * WIDTH) for box in boxes] == [60, 60, 60]
-
-
 def test_of_a_repeated_sentence_the_one_with_the_same_surroundings_is_marked(
     tmp_path: Path,
 ) -> None:

@@ -4,10 +4,10 @@ there."""
 import pytest
 
 from rag_assets.core.domain import Verification
-from rag_assets.core.errors import InvalidQuote, NotFound
+from rag_assets.core.errors import NotFound
 from rag_assets.library.reading.quotes import Difference, Verdict
 from rag_assets.library.reading.reader import Reader
-from rag_assets_tests.library.reading.conftest import DRAWN, demo_paragraphs
+from rag_assets_tests.library.reading.conftest import DRAWN
 
 FACT = "Ferritin fell by 12% in all groups of runners within a month of training."
 
@@ -30,29 +30,6 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
         assert found.match is not None
         assert (found.match.paper_id, found.match.quote) == (DRAWN, text)
         assert all(page.is_exact for page in found.pages)
-
-
-@pytest.mark.parametrize(
-    ("quote", "verification"),
-    [
-        (FACT, Verification.EXACT),
-        (FACT.upper(), Verification.NORMALIZED),
-        (
-            "“Ferritin fell by 12 % in all groups of run-\nners within a month of training”",
-            Verification.NORMALIZED,
-        ),
-    ],
-)
-def test_typesetting_does_not_matter(
-    reader: Reader, quote: str, verification: Verification
-) -> None:
-    """Quotes are copied from PDFs, with their line ends and quotation marks."""
-    found = reader.verify_quote(quote)
-
-    assert found.verdict is Verdict.VERIFIED
-    assert found.match is not None
-    assert (found.match.verification, found.match.differences) == (verification, ())
-    assert (found.match.page_start, found.title) == (2, "Ferritin in athletes")
 
 
 @pytest.mark.parametrize(
@@ -133,18 +110,3 @@ def test_all_places_are_listed_verified_ones_first(reader: Reader) -> None:
     assert [match.verdict for match in found] == sorted(
         (match.verdict for match in found), reverse=True
     )
-
-
-@pytest.mark.parametrize("quote", ["", "   ", "twelve percent", "x" * 4001])
-def test_a_text_that_is_no_quote_is_refused_with_the_remedy(reader: Reader, quote: str) -> None:
-    """ "Not found" would be read as "made up"."""
-    with pytest.raises(InvalidQuote, match=r"at least|paragraphs"):
-        reader.verify_quote(quote)
-
-
-def test_a_quote_of_a_thousand_repetitions_takes_no_time_to_speak_of(reader: Reader) -> None:
-    """Quotes come from strangers; the search among repetitions is bounded by the words it looks
-    at."""
-    words = " ".join(demo_paragraphs()[0].split()[:3])
-
-    assert reader.find_quote(f"{words} " * (3900 // (len(words) + 1))) == []

@@ -16,7 +16,7 @@ from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import PARSED_INDEX
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.definitions import ASSETS, build_defs
+from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.history import recorded_as_alive
 
 
@@ -94,18 +94,6 @@ def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
     cursor = look_for_changes(settings, {}, cursor).cursor
 
     assert not look_for_changes(settings, observed_versions(settings), cursor).run_requests
-
-
-def test_a_folder_has_the_same_versions_however_it_is_named(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The command line is told another name of the folder than the UI, and each of its runs would
-    be repeated."""
-    monkeypatch.chdir(settings.data_dir.parent)
-    (settings.data_dir.parent / "link").symlink_to(settings.data_dir)
-
-    for name in ("data", "link", "data/../data"):
-        assert observed_versions(load_settings({"data_dir": name})) == observed_versions(settings)
 
 
 def test_folders_that_share_a_history_do_not_see_the_papers_of_each_other(
@@ -255,23 +243,6 @@ def test_the_data_folder_is_verified_once_a_week() -> None:
     ]
 
 
-def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
-    """A job by name is what other programs start; a report must not be written because questions
-    are answered."""
-    definitions = build_defs()
-    assets = {
-        name: {
-            key.to_user_string()
-            for key in definitions.resolve_job_def(name).asset_layer.executable_asset_keys
-        }
-        for name in ("everything", "build_index", "nightly_qa")
-    }
-
-    assert assets["everything"] == {asset.key.to_user_string() for asset in ASSETS}
-    assert assets["build_index"] == assets["everything"] - {"qa", "reports", "smoke_eval"}
-    assert assets["nightly_qa"] == assets["build_index"] | {"qa", "smoke_eval"}
-
-
 def test_a_sweep_ends_the_run_of_a_killed_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,18 +303,6 @@ def test_a_wrong_variable_fails_the_ticks_and_not_the_definitions(
     assert said in str(of_sensor.value)
     assert said in str(of_schedule.value.__cause__)
     assert said in str(failed[0].job_failure_data.error)
-
-
-def test_an_impossible_time_of_the_night_leaves_the_default(tmp_path: Path) -> None:
-    """Dagster refuses definitions with a wrong cron string, all of them."""
-    overrides = {
-        "automation": {"nightly_cron": "whenever", "timezone": "Europe/Nowhere"},
-        "data_dir": str(tmp_path),
-    }
-
-    schedule = build_defs(overrides=overrides).resolve_schedule_def("nightly_schedule")
-
-    assert (schedule.cron_schedule, schedule.execution_timezone) == ("0 2 * * *", "UTC")
 
 
 def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) -> None:

@@ -2,9 +2,7 @@
 
 from rag_assets.pipeline.assets.evaluation import (
     history_table,
-    modes_table,
     results_table,
-    slices_table,
     worse_table,
 )
 
@@ -41,26 +39,6 @@ def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> No
         "a metric that was not measured is no zero"
     )
     assert len(rows) == 2, "nor a row"
-
-
-def test_two_evaluations_that_end_in_one_second_have_a_column_each() -> None:
-    """One hid the other, with its verdict."""
-    same_second = [
-        {**entry(1, 0.5, accepted=False), "run_id": "first"},
-        {**entry(1, 0.75), "run_id": "second"},
-    ]
-
-    assert history_table(same_second).splitlines()[-1] == "| paper_mrr | 0.750 | 0.500 |"
-
-
-def test_a_way_to_search_is_shown_by_what_was_measured() -> None:
-    """Empty columns push the others out of sight."""
-    modes = [
-        {"mode": "words", "paper_mrr": 1.0, "page_mrr": None},
-        {"mode": "both", "paper_mrr": None, "page_mrr": None},
-    ]
-
-    assert modes_table(modes).splitlines()[::2] == ["| mode | paper_mrr |", "| words | 1.000 |"]
 
 
 def test_answers_that_got_worse_are_shown_from_where_they_differ() -> None:
@@ -103,10 +81,3 @@ def test_the_table_of_questions_begins_with_the_question() -> None:
 
     assert lines[0] == "| question | outcome | why | got | expected | question_id |"
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| How?", "| Why?"]
-
-
-def test_slices_are_shown_with_their_past() -> None:
-    """A tag that fell shows in its own row, where the mean over all hides it."""
-    past = [{"slices": {"tables": {"n": 2, "paper_mrr": value}}} for value in (1.0, None, 0.5)]
-
-    assert slices_table(past).splitlines()[2] == "| tables | 2 | paper_mrr | 1.000 → – → 0.500 |"

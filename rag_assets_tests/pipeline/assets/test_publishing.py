@@ -85,23 +85,6 @@ def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
     ]
 
 
-def test_offenders_with_other_columns_are_shown_all_the_same() -> None:
-    """Dagster refuses a table whose rows differ: the check would crash, and say nothing of the
-    data."""
-    mixed = Promise[list[int]](
-        "mixed", "Nothing.", lambda _: [{"n": 1, "why": ["a", "b"]}, {"n": 2, "also": 3}]
-    )
-
-    (check,) = run([mixed], []).get_asset_check_evaluations()
-
-    shown = check.metadata["offenders"]
-    assert isinstance(shown, dg.TableMetadataValue)
-    assert [record.data for record in shown.records] == [
-        {"n": "1", "why": "a, b"},
-        {"n": "2", "why": ""},
-    ]
-
-
 def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
     """The run must fail, too: a failed check in a green run is overlooked."""
     result = run([*NONE_NEGATIVE, *ALL_EVEN], [-2])
@@ -219,21 +202,6 @@ def test_an_asset_with_nothing_to_do_says_again_what_the_history_has() -> None:
         runs = [counted(instance, n) for n in (3, 3, 3, 4, 4)]
 
     assert runs == [(True, 0), (False, 3), (False, 3), (True, 0), (False, 4)]
-
-
-def test_a_folder_never_shows_the_page_of_another_that_shares_its_history() -> None:
-    """The page would name files, counts and faults of other papers."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        runs = [counted(instance, 3, folder) for folder in ("a", "b", "b")]
-
-    assert runs == [(True, 0), (True, 0), (False, 3)]
-
-
-def test_without_a_history_it_is_made_again() -> None:
-    """A history may be deleted at any time, and a test or a script has none."""
-    for _ in range(2):
-        with dg.DagsterInstance.ephemeral() as instance:
-            assert counted(instance, 3) == (True, 0)
 
 
 def test_what_is_not_settled_is_made_again_by_the_next_run() -> None:

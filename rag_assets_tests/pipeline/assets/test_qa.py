@@ -5,7 +5,6 @@ from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.records import append_audit
-from rag_assets.answering.wording import NEAR_A_REFUSAL
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.pipeline.assets.publishing import MAX_MARKDOWN_CHARS
 from rag_assets.pipeline.assets.qa import MAX_ANSWERS, answers_page, audit_table
@@ -62,15 +61,6 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     assert "Why?" in page
 
 
-def test_what_came_near_stands_below_with_its_place() -> None:
-    """It is looked at where an answer is refused, and must not pass for one."""
-    near = Claim("It *rose*.", (citation("It *rose*."),))
-
-    page = answers_page([replace(result("q1"), nearest=(near,))], FILE)
-
-    assert page.endswith(f"{NEAR_A_REFUSAL}\n\n- It \\*rose\\*. \\[smith2020, p. 3\\]")
-
-
 def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:
     """An answer that is cut in the middle may say something else."""
     short = [
@@ -88,18 +78,6 @@ def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> 
     n_shown = long_page.count("###")
     assert long_page.count("It fell." * 5000) == n_shown
     assert long_page.endswith(f"*{9 - n_shown} more answers are in data/output/qa.jsonl.*")
-
-
-def test_text_of_papers_draws_no_markup_on_the_page() -> None:
-    """A heading in a paper's text would look like the beginning of another answer."""
-    hostile = Claim("# Not an answer ![x](http://a.example/p.png)", (citation("<b>quote</b>"),))
-
-    page = answers_page([result("q*1*", hostile)], FILE)
-
-    assert page.count("\n#") == 0
-    assert "\\# Not an answer \\!\\[x\\](http://a.example/p.png)" in page
-    assert "“\\<b\\>quote\\</b\\>”" in page
-    assert page.startswith("### Question q\\*1\\*? (q\\*1\\*)")
 
 
 def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Path) -> None:

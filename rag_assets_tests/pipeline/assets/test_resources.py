@@ -1,8 +1,6 @@
 """The settings of a run: which of four sources wins, and that one run at a time writes a data
 folder."""
 
-import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -79,20 +77,6 @@ def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
     assert (answering.k, answering.min_sources) == (7, 3)
 
 
-def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
-    """The floors are two levels deep in the settings."""
-    settings = settings_of_a_run(
-        overrides={
-            "data_dir": str(tmp_path),
-            "evaluation": {"judge": "none", "floors": {"paper_mrr": 0.1, "paper_ndcg": 0.2}},
-        },
-        launchpad={"evaluation": {"floors": {"paper_mrr": 0.3}}},
-    )
-
-    assert settings.evaluation.judge == "none"
-    assert settings.evaluation.floors == {"paper_mrr": 0.3, "paper_ndcg": 0.2}
-
-
 SOME_ASSETS = {
     "passages",
     "embeddings",
@@ -154,30 +138,6 @@ def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) 
 
     with lock.acquire(timeout=0):
         assert lock.is_locked, "free again after the run"
-
-
-def test_a_second_run_says_that_it_waits_and_then_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A run that waits without saying so is taken for hung and killed."""
-    lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
-    lock.acquire(timeout=0)
-    said = f"Another run is writing {tmp_path}; waiting for it."
-
-    def release_when_it_waits() -> None:
-        deadline = time.monotonic() + 60
-        while said not in caplog.messages and time.monotonic() < deadline:
-            time.sleep(0.01)
-        lock.release()
-
-    releasing = threading.Thread(target=release_when_it_waits)
-    releasing.start()
-
-    settings = settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={})
-
-    releasing.join()
-    assert settings.data_dir == tmp_path
-    assert said in caplog.messages
 
 
 def test_the_engine_is_opened_once_and_only_when_it_is_asked_for(

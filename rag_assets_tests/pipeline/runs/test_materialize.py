@@ -1,8 +1,6 @@
 """Runs from Python: which assets a selection means, what a report says."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +8,9 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.core.errors import InvalidSettings, MissingInput, RagAssetsError
-from rag_assets.core.incremental import LOCK_NAME
+from rag_assets.core.errors import InvalidSettings, RagAssetsError
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.materialize import materialize
-from rag_assets_tests.faces.cli.processes import wait_until
 
 
 @pytest.fixture
@@ -126,26 +122,6 @@ def test_a_command_that_is_refused_is_a_failed_run_with_its_reason(
     assert reason in failure.message.splitlines()[0]
 
 
-def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    """A mistyped name would become a new, empty corpus with a history of its own."""
-    with pytest.raises(MissingInput, match=r"nowhere does not exist\. Nothing was made"):
-        materialize("parsed_index", {"data_dir": str(tmp_path / "nowhere")})
-
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
-    """A green run with zeros everywhere does not tell that the name of the folder was mistyped."""
-    (data / "papers" / "a.txt").unlink()
-    (data / "papers" / "a.epub").touch()
-
-    report = materialize("parsed_index", {"data_dir": str(data)})
-
-    (message,) = report.errors
-    assert f"There is no paper in {data / 'papers'}. Put papers into it" in message
-    assert ".tei.xml" in message
-
-
 def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
     """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a
     time may start."""
@@ -163,26 +139,6 @@ def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: 
 
     assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
     assert status_of(run_id) is dg.DagsterRunStatus.FAILURE
-
-
-def test_a_command_that_waits_for_another_run_has_begun_none(data: Path, tmp_path: Path) -> None:
-    """One that is "started" while it waits would keep the run queue of the UI waiting, too."""
-    start = f"materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
-    code = f"from rag_assets.pipeline.runs.materialize import materialize; {start}"
-    log = tmp_path / "log"
-    with FileLock(data / LOCK_NAME), log.open("w") as output:
-        waiting = subprocess.Popen([sys.executable, "-c", code], stderr=output)
-        try:
-            wait_until(
-                lambda: waiting.poll() is not None or "waiting for it" in log.read_text(), "the run"
-            )
-            with dg.DagsterInstance.get() as instance:
-                n_begun = len(instance.get_runs())
-        finally:
-            waiting.kill()
-            waiting.wait()
-
-    assert n_begun == 0
 
 
 def other_data(root: Path) -> Path:

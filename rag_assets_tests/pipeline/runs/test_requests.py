@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_assets.core.errors import NotFound, ReadOnlyFolder
+from rag_assets.core.errors import NotFound
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings
 from rag_assets.pipeline.runs.requests import RunProgress, RunRequests, recorded_progress
@@ -87,28 +87,6 @@ def test_a_requested_run_is_a_run_of_dagsters_history(world: World, runs: RunReq
     assert run.tags["rag_assets/started_by"] == "rag-assets serve"
 
 
-def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(
-    world: World, runs: RunRequests
-) -> None:
-    """If the killed run had published a part, questions would be answered from half a corpus."""
-    before = world.paths.chunks.read_bytes()
-    world.write_paper(
-        "kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water."
-    )
-    killed = runs.ask()
-    until(lambda: runs.progress(killed).state == "running")
-    os.kill(runs._processes[killed].pid, signal.SIGKILL)
-
-    failed = ended(runs, killed)
-
-    assert failed.state == "failed"
-    assert failed.message.startswith(
-        "The process of this run was killed; what it had published stays"
-    )
-    assert world.paths.chunks.read_bytes() == before
-    assert ended(runs, runs.ask()).message == "Papers: 1 added, 0 changed, 0 removed."
-
-
 def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(
     world: World, runs: RunRequests
 ) -> None:
@@ -171,11 +149,3 @@ def test_runs_that_were_not_asked_for_are_not_known(run_id: str, tmp_path: Path)
     with pytest.raises(NotFound, match="There is no such run"):
         runs.progress(run_id)
     runs.close()
-
-
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    """The message must name the missing right to write."""
-    (tmp_path / "logs").write_text("no folder")
-
-    with pytest.raises(ReadOnlyFolder):
-        RunRequests(settings_of(tmp_path)).ask()

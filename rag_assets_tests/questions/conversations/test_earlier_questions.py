@@ -83,16 +83,6 @@ def test_no_question_with_another_name_or_number_counts_as_the_same(
     assert wrong == []
 
 
-def test_names_and_numbers_decide_however_near_the_vectors_are(built_model: Path) -> None:
-    """Another model may place two drugs nearer to each other than this one does."""
-    embedder = open_embedder(EmbeddingSettings(), built_model, n_threads=1)
-    for texts in variants():
-        for first, second in product(texts, texts):
-            known = EarlierQuestions(embedder.embed_query, threshold=-1.0)
-            known.remember(ask(first), "v1")
-            assert known.same_as(ask(second), "v1") is None, (first, second)
-
-
 @pytest.mark.parametrize(("first", "second"), TURNED)
 def test_a_word_that_turns_the_meaning_makes_another_question(
     earlier: Callable[[], EarlierQuestions], first: str, second: str
@@ -126,14 +116,6 @@ def test_another_filter_or_another_publication_is_another_question(
     assert known.same_as(ask(second, "paper:a"), "v1") == first
     assert known.same_as(ask(second), "v1") is None
     assert known.same_as(ask(second, "paper:a"), "v2") is None
-
-
-def test_the_same_words_are_answered_as_always(earlier: Callable[[], EarlierQuestions]) -> None:
-    """It would be marked as the answer to another question."""
-    known = earlier()
-    known.remember(ask(SAME[0][0]), "v1")
-
-    assert known.same_as(ask(SAME[0][0]), "v1") is None
 
 
 def test_only_so_many_are_kept(built_model: Path) -> None:

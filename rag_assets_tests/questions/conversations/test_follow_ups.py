@@ -118,21 +118,6 @@ def test_the_other_paper_is_the_one_not_looked_at() -> None:
     assert other.question == "What did the first study measure?"
 
 
-def test_a_question_within_one_paper_goes_on_within_it() -> None:
-    """ "And in children?" after "What did that paper find in adults?" is about the same paper."""
-    asked = Rewritten(
-        "What does that paper find in adults?",
-        is_rewritten=True,
-        reason="-",
-        paper_ids=("smith2020",),
-    )
-
-    read = standalone("And in children?", [answered(asked.question, "smith2020", asked=asked)])
-
-    assert read.question == "And in children? (What does that paper find in adults)"
-    assert read.paper_ids == ("smith2020",)
-
-
 def test_the_first_question_stays_as_it_is() -> None:
     """There is nothing it could refer to."""
     assert standalone("How does it work?", []) == Rewritten.as_it_stands("How does it work?")

@@ -70,16 +70,6 @@ def test_a_model_completes_a_follow_up_from_what_was_said(
     assert "What is ColBERT?" in request.prompt
 
 
-def test_a_question_that_the_model_returns_unchanged_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is shown as rewritten that was not."""
-    with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
-        server.answer_with(reply("What is BM25?"))
-
-        assert standalone("What is BM25?", [LAST], model) == Rewritten.as_it_stands("What is BM25?")
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -114,10 +104,3 @@ def test_rules_decide_while_the_model_cannot_be_asked(
 
     assert first.question == second.question == "How does it score passages? (What is ColBERT)"
     assert len(server.requests) == 1
-
-
-def test_without_a_model_none_is_opened(tmp_path: Path) -> None:
-    """The keyless default asks nobody."""
-    settings = Settings.model_validate({"data_dir": str(tmp_path)})
-    with Connections(settings.model_access) as connections:
-        assert open_rewriting_model(settings, connections) is None

@@ -4,7 +4,6 @@ import logging
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,26 +126,6 @@ def test_an_answer_that_is_too_large_is_refused_and_nothing_is_lost(path: Path) 
             conversations.add(conversation_id, turn("Long?", "word " * 1_000))
 
         assert [one.turn.question for one in conversations.get(conversation_id).turns] == ["Short?"]
-
-
-def test_threads_add_side_by_side(path: Path) -> None:
-    """A server answers several people at once; each turn must be there, under its own number."""
-    with Conversations(path) as conversations:
-        conversation_id = conversations.start()
-
-        def add() -> None:
-            for number in range(20):
-                conversations.add(conversation_id, turn(f"Question {number}?"))
-
-        threads = [threading.Thread(target=add) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-        assert [one.number for one in conversations.get(conversation_id).turns] == list(
-            range(1, 161)
-        )
 
 
 _ADDING = """

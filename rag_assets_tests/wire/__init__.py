@@ -1,1 +1,0 @@
-"""The wire servers tested through the real SDKs."""
