@@ -173,7 +173,7 @@ def _may_answer(evidence: Evidence) -> set[str]:
     }
 
 
-PIPELINE_VERSION = 15
+PIPELINE_VERSION = 16
 """Part of the key of published answers: raise it when the code makes another answer of the same
 contexts. Search and answerers have versions of their own."""
 _MOST_SEARCHED_AGAIN = 4

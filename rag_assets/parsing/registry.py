@@ -55,7 +55,7 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=15),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=16),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
@@ -95,12 +95,12 @@ FORMATS = (
         "ade.document:parse_ade",
         "ade.document:looks_like_ade",
         b"{",
-        version=5,
+        version=6,
     ),
     Format(
-        Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=8
+        Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=9
     ),
-    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=7),
+    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=8),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes},

@@ -83,8 +83,8 @@ class Table:
     def says_whose(self, row: TableRow) -> bool:
         """Whether it is certain whose values a row holds: each has the name of its column, or is
         the only one; a heading above the row is part of its name; no other row has the same names
-        and columns; and the first column names the row and the first one of the table: a name
-        printed once may be that of rows above it."""
+        and columns; and the first column names the row and the first one of the table if that is as
+        full: a name printed once may be that of rows above it."""
         name, *values = row.cells
         has_columns = len(values) < 2 or all(cell.column for cell in values if cell.is_value)
         columns = [cell.column for cell in row.cells]
@@ -97,8 +97,10 @@ class Table:
         first, *others = (
             cell.column for cell in max(self.rows, key=lambda one: len(one.cells)).cells
         )
-        beside = ([cell.column for cell in one.cells] for one in (row, self.rows[0]))
-        is_named = not any(first not in own and set(own) <= set(others) for own in beside)
+        at_top = {cell.column for cell in self.rows[0].cells}
+        is_as_full = at_top.issuperset(set(columns) - {first})
+        beside = [set(columns), *([at_top] if is_as_full else [])]
+        is_named = not any(first not in own and own <= set(others) for own in beside)
         return is_named and has_columns and row.heading.rstrip(": ") in name.text and len(texts) < 2
 
 

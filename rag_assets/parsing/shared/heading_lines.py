@@ -7,7 +7,8 @@ it, and not be one of several numbered lines in a row.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.text.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
@@ -33,6 +34,20 @@ _MAX_END_OF_ENTRY = 20
 _ENDS_LIKE_PROSE = re.compile(
     r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE
 )
+
+_SPEAKER = re.compile(r"[^\W\d_][^.:!?]{0,30}:(?=\s)")
+
+
+def speaker(line: str) -> str:
+    """What a line says before its colon, "Q:", if it may be who speaks; empty otherwise."""
+    match = _SPEAKER.match(line)
+    return match[0] if match and line[0].isupper() else ""
+
+
+def speakers(lines: Iterable[str]) -> frozenset[str]:
+    """The openings with a colon that several lines share, as the turns of an interview do."""
+    n_times = Counter(filter(None, map(speaker, lines)))
+    return frozenset(name for name, n in n_times.items() if n > 1)
 
 
 def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:

@@ -2,7 +2,8 @@
 and unit."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_assets.core.domain import Block, BlockKind
@@ -26,31 +27,79 @@ def is_table_title(text: str) -> bool:
     return not rest or rest[0] in ".:|(*—–-" or rest[0].isupper()
 
 
+def paired(gaps: Mapping[tuple[int, int], float]) -> dict[int, int]:
+    """Table -> its caption, by their places in reading order; a caption that may be that of two
+    tables is of none.
+
+    gaps: the space between each table and each caption near it. A caption is of the nearest table
+    on either side, and on the side where the document has its captions, as those show that are near
+    one table only. On the other side one is believed that is near no other table, and as near as
+    the others.
+    """
+    open_pairs = [
+        (table, caption)
+        for (table, caption), gap in gaps.items()
+        if all(
+            gap <= other
+            for pair, other in gaps.items()
+            if (table == pair[0]) != (caption == pair[1]) and _is_above(pair) == (caption < table)
+        )
+    ]
+    tables, captions = Counter(table for table, _ in open_pairs), _counted(open_pairs)
+    alone = [pair for pair in open_pairs if tables[pair[0]] == captions[pair[1]] == 1]
+    [usual, n_usual], *rare = Counter(map(_is_above, alone)).most_common() or [(True, 0)]
+    if n_usual > 2 * sum(n for _, n in rare):
+        farthest = max(gaps[pair] for pair in alone if _is_above(pair) == usual)
+        open_pairs = [
+            pair
+            for pair in open_pairs
+            if _is_above(pair) == usual or (pair in alone and gaps[pair] <= farthest)
+        ]
+    found: dict[int, int] = {}
+    while open_pairs:
+        n_tables = _counted(open_pairs)
+        certain = [pair for pair in open_pairs if n_tables[pair[1]] == 1]
+        if not certain:
+            break
+        table, caption = min(certain, key=gaps.__getitem__)
+        found[table] = caption
+        open_pairs = [pair for pair in open_pairs if table not in pair and caption not in pair]
+    return found
+
+
+def _is_above(pair: tuple[int, int]) -> bool:
+    table, caption = pair
+    return caption < table
+
+
+def _counted(pairs: Sequence[tuple[int, int]]) -> Counter[int]:
+    return Counter(caption for _, caption in pairs)
+
+
 def with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     """The paragraph or heading "Table 2. ..." right before or after each table without a title as
     its title, and a line in brackets between them as its unit."""
-    titled: list[LevelledBlock] = []
-    for levelled in blocks:
-        block, before = levelled.block, titled[-1].block if titled else None
-        if block.kind is BlockKind.TABLE:
-            is_unit = (
-                before is not None
-                and before.kind is not BlockKind.TABLE
-                and _UNIT.fullmatch(before.text)
-            )
-            unit = titled.pop().block if is_unit else None
-            title = (
-                titled.pop().block
-                if titled and _is_untitled(block) and _is_title(titled[-1].block)
-                else None
-            )
-            for one in filter(None, (title, unit)):
-                block = _with_title(block, one)
+    units = {
+        at: at - 1
+        for at, levelled in enumerate(blocks)
+        if levelled.block.kind is BlockKind.TABLE and at and _is_unit(blocks[at - 1].block)
+    }
+    gaps = {
+        (at, beside): 1.0
+        for at, levelled in enumerate(blocks)
+        if levelled.block.kind is BlockKind.TABLE and not levelled.block.title
+        for beside in (units.get(at, at) - 1, at + 1)
+        if 0 <= beside < len(blocks) and _is_title(blocks[beside].block)
+    }
+    titles = paired(gaps)
+    taken = {*titles.values(), *units.values()}
+    titled = []
+    for at, levelled in enumerate(blocks):
+        block = levelled.block
+        for line in (titles.get(at), units.get(at)):
+            block = block if line is None else _with_title(block, blocks[line].block)
+        if at not in taken:
             titled.append(replace(levelled, block=block))
-        elif before and _is_untitled(before) and _is_title(block):
-            titled[-1] = replace(titled[-1], block=_with_title(before, block))
-        else:
-            titled.append(levelled)
     return titled
 
 
@@ -64,8 +113,8 @@ def _with_title(table: Block, line: Block) -> Block:
     return replace(table, title=f"{table.title} {line.text}", title_spans=spans)
 
 
-def _is_untitled(block: Block) -> bool:
-    return block.kind is BlockKind.TABLE and not block.title
+def _is_unit(block: Block) -> bool:
+    return block.kind is not BlockKind.TABLE and _UNIT.fullmatch(block.text) is not None
 
 
 def _is_title(block: Block) -> bool:

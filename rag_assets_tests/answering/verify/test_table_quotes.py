@@ -242,6 +242,18 @@ def test_a_row_that_is_certain_has_the_seal_in_whole_and_in_part() -> None:
     ] * 2
 
 
+def test_a_row_with_its_own_name_is_certain_below_a_sum_without_one() -> None:
+    """No row of a statement that begins with its opening balance could be cited."""
+    table = (
+        "Table 6. Moves.\nItem: Opening balance | Left: 12.5\n"
+        "Date: 17 May | Item: Interest | Taken: 0.4 | Left: 12.1\nItem: Hay | Taken: 2.1 | Left: 10.0"
+    )
+
+    verdicts = [find_quote(row, table)[0].verification for row in table.split("\n")[2:]]
+
+    assert verdicts == [Verification.EXACT, Verification.UNPLACED]
+
+
 def test_prose_quoted_beside_a_row_holds_its_own_numbers() -> None:
     """A claim may rest on a sentence and a row together."""
     text = f"We treated 120 patients for six weeks in two countries.\n\n{DRUGS}"

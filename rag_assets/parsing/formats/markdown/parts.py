@@ -7,13 +7,14 @@ of a page, where an indented line is not code and ">" starts no quotation.
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rag_assets.core.domain import BlockKind, Cell
+from rag_assets.parsing.shared.heading_lines import speaker, speakers
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.shared.superscripts import lowered, mark_after, raised_after, with_scripts
 from rag_assets.parsing.shared.table_rows import plain_rows, table_lines
@@ -65,11 +66,28 @@ def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
     from markdown_it.tree import SyntaxTreeNode
 
     left = _CHANGE.sub(lambda change: change[1] or change[2] or "", text)
-    return [
+    parts = [
         part
         for node in SyntaxTreeNode(_parser(dialect).parse(left)).children
         for part in _block(node)
     ]
+    names = speakers(
+        line for part in parts if part.kind is BlockKind.PARAGRAPH for line in part.text.split("\n")
+    )
+    return [one for part in parts for one in _turns(part, names)]
+
+
+def _turns(part: MarkdownPart, names: Set[str]) -> list[MarkdownPart]:
+    """A paragraph in which several people speak, each on lines of their own, as one of each."""
+    if part.kind is not BlockKind.PARAGRAPH:
+        return [part]
+    turns: list[str] = []
+    for line in part.text.split("\n"):
+        if turns and speaker(line) not in names:
+            turns[-1] += f"\n{line}"
+        else:
+            turns.append(line)
+    return [replace(part, text=turn) for turn in turns]
 
 
 def plain_line(text: str) -> str:

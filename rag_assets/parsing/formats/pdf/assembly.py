@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.core.text.section_names import unspaced
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, leaves_room, without_bullet
+from rag_assets.parsing.formats.pdf.blocks import (
+    GroupKind,
+    LineGroup,
+    caption_kind,
+    leaves_room,
+    without_bullet,
+)
 from rag_assets.parsing.formats.pdf.captions import (
     clearest,
     is_no_other,
@@ -19,7 +25,7 @@ from rag_assets.parsing.formats.pdf.captions import (
     table_titles,
     tell_one_table,
 )
-from rag_assets.parsing.formats.pdf.headings import Headings, caption_kind
+from rag_assets.parsing.formats.pdf.headings import Headings
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of

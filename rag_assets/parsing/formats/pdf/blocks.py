@@ -29,6 +29,12 @@ _HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
 _BULLET = re.compile(r"[•▪▫◦●■□○‣⁃➢❖✓]\s*|[·–—*-]\s+")
 _DASH = re.compile(r"[·–—*-]\s")
 _ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
+_CAPTION = re.compile(
+    r"(?:(?:figure|fig\.?|scheme|chart|(?P<annex>exhibit)|algorithm|listing)|(?P<table>table|tab\.))\s*"
+    r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?:\s*\([^()]{0,30}\))?(?P<stop>\s*[.:|–—-])?",
+    re.IGNORECASE,
+)
+_BOLD_LABEL = 0.3
 _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
 
 
@@ -122,6 +128,29 @@ def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
         for _, column in groupby(lines, key=lambda line: line.column)
         for group in _groups_of_column(list(column))
     ]
+
+
+def caption_kind(group: LineGroup) -> str | None:
+    """ "table" or "figure" when the group is a caption, else None.
+
+    A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that
+    starts with "Figure 3" is not one.
+    """
+    return kind_of_caption(group.plain_text, group.lines[0].bold) if group.is_prose else None
+
+
+def kind_of_caption(text: str, bold: float) -> str | None:
+    """Like `caption_kind`, for a text whose first line has that share of bold characters. "Exhibit
+    3" alone numbers an annex of a report, with tables more often than figures."""
+    match = _CAPTION.match(text)
+    is_alone = match is not None and match.end() == len(text.rstrip())
+    if (
+        match is None
+        or (is_alone and match["annex"])
+        or not (match["stop"] or is_alone or bold > _BOLD_LABEL)
+    ):
+        return None
+    return "table" if match["table"] else "figure"
 
 
 def without_bullet(text: str) -> str:
@@ -234,9 +263,12 @@ def _begins_group(
     ):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
-    if has_ended and (
-        leaves_room(above, line) or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))
-    ):
+    begins_one = (
+        leaves_room(above, line)
+        or kind_of_caption(line.text, line.bold)
+        or (_ENUMERATOR.match(line.text) and not line.text.startswith("("))
+    )
+    if has_ended and begins_one:
         return True
     if is_dash or _ENUMERATOR.match(
         line.text

@@ -8,9 +8,9 @@ from rag_assets.core.text.folding import letters_of
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
-from rag_assets.parsing.formats.pdf.headings import caption_kind
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, caption_kind
 from rag_assets.parsing.formats.pdf.printed_table import CONTINUED
+from rag_assets.parsing.tables.titles import paired
 
 _MOST_LINES_APART = 4.0
 """White space between a table and its caption, in heights of a line of the caption."""
@@ -23,11 +23,7 @@ _TITLE_BOLD = 0.5
 
 def table_titles(groups: Sequence[LineGroup]) -> dict[int, list[int]]:
     """For each table of `groups`, by its index, the indices of the groups that are its caption, or
-    its title and unit.
-
-    Captions are paired one to one: first those that only one table, or one caption, can have, then
-    the nearest.
-    """
+    its title and unit."""
     tables = [index for index, group in enumerate(groups) if group.kind is GroupKind.ROWS]
     captions = {
         index: _caption(groups, index)
@@ -40,12 +36,7 @@ def table_titles(groups: Sequence[LineGroup]) -> dict[int, list[int]]:
             gap = _gap(groups[table], [groups[one] for one in own])
             if gap <= _MOST_LINES_APART:
                 gaps[table, index] = gap
-    titles: dict[int, list[int]] = {}
-    while gaps:
-        uses = [one for pair in gaps for one in pair]
-        table, index = min(gaps, key=lambda pair: (min(map(uses.count, pair)) > 1, gaps[pair]))
-        titles[table] = captions[index]
-        gaps = {pair: gap for pair, gap in gaps.items() if table not in pair and index not in pair}
+    titles = {table: captions[index] for table, index in paired(gaps).items()}
     taken = {index for own in titles.values() for index in own}
     for table in tables:
         if table not in titles and (above := _title_above(groups, table, taken)):

@@ -20,7 +20,7 @@ from rag_assets.core.text.section_names import (
     names_references,
     zone_named,
 )
-from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.styles import (
     MOST,
@@ -47,12 +47,6 @@ _NAMED_LEVELS = (
     (re.compile(r"appendix\b|annex\b", re.IGNORECASE), 1),
     (re.compile(r"item\s+\d+[a-z]?\b", re.IGNORECASE), 2),
 )
-_CAPTION = re.compile(
-    r"(?:(?:figure|fig\.?|scheme|chart|(?P<annex>exhibit)|algorithm|listing)|(?P<table>table|tab\.))\s*"
-    r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?:\s*\([^()]{0,30}\))?(?P<stop>\s*[.:|–—-])?",
-    re.IGNORECASE,
-)
-_BOLD_LABEL = 0.3
 _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
 
 
@@ -292,26 +286,3 @@ def _may_be_heading(group: LineGroup, body: BodyStyle) -> bool:
     if n_letters < 3 or n_letters * 2 < len(text):
         return False
     return not (_NOT_IN_HEADINGS.search(text) or caption_kind(group) is not None)
-
-
-def caption_kind(group: LineGroup) -> str | None:
-    """ "table" or "figure" when the group is a caption, else None.
-
-    A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that
-    starts with "Figure 3" is not one.
-    """
-    return kind_of_caption(group.plain_text, group.lines[0].bold) if group.is_prose else None
-
-
-def kind_of_caption(text: str, bold: float) -> str | None:
-    """Like `caption_kind`, for a text whose first line has that share of bold characters. "Exhibit
-    3" alone numbers an annex of a report, with tables more often than figures."""
-    match = _CAPTION.match(text)
-    is_alone = match is not None and match.end() == len(text.rstrip())
-    if (
-        match is None
-        or (is_alone and match["annex"])
-        or not (match["stop"] or is_alone or bold > _BOLD_LABEL)
-    ):
-        return None
-    return "table" if match["table"] else "figure"

@@ -7,7 +7,7 @@ indentation tells where a group ends.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from rag_assets.core.domain import Cell
@@ -25,7 +25,13 @@ from rag_assets.parsing.formats.pdf.table_bands import (
     sideways_labels,
     usual_distance,
 )
-from rag_assets.parsing.formats.pdf.table_columns import Interval, columns_of, placed, with_spanners
+from rag_assets.parsing.formats.pdf.table_columns import (
+    Interval,
+    Placed,
+    columns_of,
+    placed,
+    with_spanners,
+)
 from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
 from rag_assets.parsing.formats.pdf.table_headers import Header, headers_of
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
@@ -52,6 +58,12 @@ class Region:
     sideways: Sequence[Segment] = field(default=())
     """Words at a right angle to the others, their places in this frame."""
 
+    def below(self, lines: Sequence[PrintedLine]) -> "Region":
+        """The part with the last lines only."""
+        left, _, right, bottom = self.area
+        words = [word for line in lines for word in line.words]
+        return replace(self, area=(left, lines[0].top, right, bottom), words=words)
+
 
 def read_region(region: Region) -> Printed | None:
     """The cells of a table; None where there are no columns."""
@@ -68,6 +80,10 @@ def read_region(region: Region) -> Printed | None:
     ]
     if not all(part.columns for part in parts):
         parts = [_Part(region, lines, headers[0], edges, short)]
+    if n_titles := parts[0].n_titles(lines) if parts[0].columns else 0:
+        table = read_region(region.below(lines[n_titles:]))
+        if table and any(cell.is_header for cell in table.cells):
+            return table
     cells: list[Cell] = []
     for part in parts if parts[0].columns else ():
         below = cells[-1].row + 1 if cells else 0
@@ -101,14 +117,42 @@ class _Part:
         )
         return columns if 2 <= len(columns) <= _MOST_COLUMNS else []
 
+    @cached_property
+    def names(self) -> list[list[Placed]]:
+        """The texts of each line of the header."""
+        lines = self.lines[: self.header.end - self.header.start]
+        names = [placed(line, self.columns, is_header=True) for line in lines]
+        return with_spanners(names, self.columns, self.short)
+
+    def n_titles(self, lines: Sequence[PrintedLine]) -> int:
+        """How many lines at the top are its title: a lone text over the names of rows and more, or
+        several in the middle of the table. What comes again between `lines` is above a part of the
+        rows."""
+        lone = [own[0] for own in takewhile(lambda own: len(own) == 1, self.names)]
+        middle = (self.region.area[0] + self.region.area[2]) / 2
+        in_middle = [one for one in lone if abs(one.text.centre - middle) <= _MEETS]
+        titles = [
+            *takewhile(
+                lambda one: _is_over_names(one) or (len(in_middle) > 1 and one in in_middle), lone
+            )
+        ]
+        further = [
+            one
+            for line in lines[len(titles) :]
+            if titles and len(line.texts) == 1
+            for one in placed(line, self.columns)
+        ]
+        comes_again = any(
+            _is_over_names(one) or abs(one.text.centre - title.text.centre) <= _MEETS
+            for one in further
+            for title in titles
+        )
+        return 0 if comes_again else len(titles)
+
     def cells(self) -> list[Cell]:
         region, columns, lines = self.region, self.columns, self.lines
         n_header = self.header.end - self.header.start
-        header = with_spanners(
-            [placed(line, columns, is_header=True) for line in lines[:n_header]],
-            columns,
-            self.short,
-        )
+        header = self.names
         table = _Table(
             region,
             [Line(line, one) for line, one in zip(lines, header, strict=False)],
@@ -128,6 +172,11 @@ class _Part:
             is_ruled = any(max(above, default=0.0) < edge < band[0].middle for edge in self.edges)
             table.add(rows, labels, is_ruled=is_ruled)
         return table.cells()
+
+
+def _is_over_names(one: Placed) -> bool:
+    """Whether a text reaches from the names of rows over other columns."""
+    return one.first == 0 and one.end > 1
 
 
 def _band_edges(region: Region) -> list[float]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_high
 
+from rag_assets.parsing.formats.pdf.blocks import kind_of_caption
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule, shared_size
-from rag_assets.parsing.formats.pdf.headings import kind_of_caption
 from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
 

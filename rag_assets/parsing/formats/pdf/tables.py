@@ -154,7 +154,8 @@ def _with_runs(
         ]
         table = _read(Region(frame, area, words, drawings_in(drawings, area)), drawings, captions)
         if table:
-            found += [*lines[at:start], _table_line(table, run[0].column)]
+            titles = [line for line in run if line.bottom <= table.area[1]]
+            found += [*lines[at:start], *titles, _table_line(table, run[0].column)]
             at = end
     return [*found, *lines[at:]]
 

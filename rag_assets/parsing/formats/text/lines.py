@@ -3,11 +3,12 @@ only full."""
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Cell, n_text_chars
 from rag_assets.core.text.section_names import is_section_name
+from rag_assets.parsing.shared.heading_lines import speaker, speakers
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued
 from rag_assets.parsing.shared.table_rows import plain_rows
 
@@ -79,9 +80,10 @@ def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
     usual_width = _width(
         [line for page in grouped for group in page for line in group], _USUAL_WIDTH
     )
+    names = speakers(line.text for page in pages for line in page)
     runs: list[list[TextLine]] = []
     for page in grouped:
-        on_page = [run for group in page for run in _runs(group, usual_width)]
+        on_page = [run for group in page for run in _runs(group, usual_width, names)]
         if runs and on_page and _runs_on(runs[-1], on_page[0]):
             runs[-1].extend(on_page.pop(0))
         runs.extend(on_page)
@@ -100,12 +102,12 @@ def _groups(lines: Sequence[TextLine]) -> list[list[TextLine]]:
     return [group for group in groups if group]
 
 
-def _runs(group: Sequence[TextLine], usual_width: int) -> list[list[TextLine]]:
-    """Lines of a group that belong to one paragraph."""
+def _runs(group: Sequence[TextLine], usual_width: int, names: Set[str]) -> list[list[TextLine]]:
+    """Lines of a group that belong to one paragraph; `names` of speakers begin one."""
     width = _width(group, usual_width) if len(group) >= _MIN_LINES_FOR_OWN_WIDTH else usual_width
     runs = [[group[0]]]
     for before, line in itertools.pairwise(group):
-        if _continues(before.text, line.text, width):
+        if speaker(line.text) not in names and _continues(before.text, line.text, width):
             runs[-1].append(line)
         else:
             runs.append([line])

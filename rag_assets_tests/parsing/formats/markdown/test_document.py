@@ -160,6 +160,10 @@ ROWS = "| Arm | n |\n|---|---|\n| Iron | 12 |\n"
         ),
         (f"{ROWS}\nTable 1. Arms\n\n{ROWS}\nTable 2. Doses\n", ["Table 1. Arms", "Table 2. Doses"]),
         (f"Table 1 shows that iron fell.\n\n{ROWS}", [""]),
+        (
+            f"{ROWS}\nTable 2. Doses\n\n{ROWS}\nIron fell.\n\nTable 3. Ages\n\n{ROWS}",
+            ["", "Table 2. Doses", "Table 3. Ages"],
+        ),
     ],
 )
 def test_the_title_and_the_unit_of_a_table_are_the_lines_around_it(
@@ -335,3 +339,12 @@ def test_links_to_the_sections_are_not_read(tmp_path: Path) -> None:
         "Iron.",
         "- Ice",
     ]
+
+
+def test_each_turn_of_an_interview_is_a_paragraph(tmp_path: Path) -> None:
+    """With the next question behind it, an answer was read as that of the wrong question."""
+    turns = ["Q: How many steps?", "A: It has 214 steps.", "Q: Is it old?", "A: Yes."]
+
+    text = "\n".join(turns).replace("Q:", "**Q:**")
+
+    assert [block.text for block in parsed(tmp_path, text).blocks] == turns

@@ -220,6 +220,44 @@ def test_wrapped_texts_in_all_columns_are_one_row(tmp_path: Path) -> None:
     ]
 
 
+def test_a_caption_right_below_a_paragraph_is_that_of_its_table(tmp_path: Path) -> None:
+    """As the last line of the paragraph it was lost, and the table got the caption of the next."""
+
+    def draw(canvas: Canvas) -> None:
+        full = "All of these ropes hang in a tower by the sea."
+        lines(canvas, [*prose("rope", 6)[:-1], full, "Table 1. Rain by village."])
+        table_rows(SMALL, FRAME, top=205)(canvas)
+        lines(canvas, ["Table 2. Wells by village."], top=250)
+        table_rows(SMALL, FRAME, top=290)(canvas)
+
+    document = parsed(tmp_path, draw)
+
+    assert [block.title for block in tables(document)] == [
+        "Table 1. Rain by village.",
+        "Table 2. Wells by village.",
+    ]
+
+
+@pytest.mark.parametrize("has_others", [True, False])
+def test_a_table_without_a_caption_gets_none_of_its_neighbour(
+    tmp_path: Path, has_others: bool
+) -> None:
+    """A false caption is read as a header: every value of the table was said of something else."""
+
+    def neighbours(canvas: Canvas) -> None:
+        table_rows(SMALL, FRAME)(canvas)
+        lines(canvas, ["Table 2. Wells by village."], top=250)
+        table_rows(SMALL, FRAME, top=290)(canvas)
+
+    alone = page((172, ["Table 1. Rain by village."]), table_rows(SMALL, FRAME))
+
+    document = parsed(tmp_path, *([alone] if has_others else []), page(neighbours))
+
+    titles = [block.title for block in tables(document)]
+    expected = ["Table 1. Rain by village.", "", "Table 2. Wells by village."]
+    assert titles == (expected if has_others else ["", ""])
+
+
 def test_tables_side_by_side_are_two(tmp_path: Path) -> None:
     """Read as one, the rows of the right table get the names of the left one."""
     right = [[(left + 260, text) for left, text in row] for row in SMALL]
@@ -599,3 +637,28 @@ def test_text_over_a_picture_of_a_grid_is_a_table(tmp_path: Path) -> None:
     document = parsed(tmp_path, page((170, ["Table 1: Sales."]), draw, table_rows(rows)))
 
     assert written(document)[0] == "Sales: Tea | 2019: 4.2 | 2018: 5.1 | Change: 7"
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        [(246, "Hill Farms"), (238, "Count of herds")],
+        [(60, "The herds that were counted in each county are:")],
+    ],
+    ids=["in the middle", "a sentence"],
+)
+def test_a_title_drawn_into_the_frame_of_a_table_names_no_column(
+    tmp_path: Path, titles: list[Placed]
+) -> None:
+    """ "Count of herds Sold: 2" was a name that no column has."""
+    names = [(60, "County"), (160, "At first"), (250, "Sold"), (330, "Born"), (420, "At last")]
+    rows = [[(60, f"Hill {n}"), *((left, f"{n}.5") for left, _ in names[1:])] for n in (1, 2, 3)]
+    rules: list[Rule] = [(60, 480, 0), (60, 480, len(titles) + 4)]
+    drawn = table_rows([*([one] for one in titles), names, *rows], rules)
+
+    document = parsed(tmp_path, page(drawn))
+
+    assert written(document)[0] == (
+        "County: Hill 1 | At first: 1.5 | Sold: 1.5 | Born: 1.5 | At last: 1.5"
+    )
+    assert "".join(text for _, text in titles)[:10] not in tables(document)[0].text

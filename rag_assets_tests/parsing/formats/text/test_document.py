@@ -261,3 +261,17 @@ def test_a_table_over_leaders_is_no_table_of_contents(tmp_path: Path) -> None:
     document = parsed(tmp_path, PAPER + "\nMen ....... 12\nWomen ..... 15\nAll ....... 27\n")
 
     assert document.blocks[-1].text == "Men | 12\nWomen | 15\nAll | 27"
+
+
+def test_each_turn_of_an_interview_is_a_paragraph(tmp_path: Path) -> None:
+    """With the next question behind it, an answer was read as that of the wrong question."""
+    turns = [
+        "Q: How many steps does the tower have?",
+        "A: It has 214 steps, and I know each of them.",
+        "Q: How often do you polish the lens?",
+        "A: Twice in each week, and once more when the wind has been from the east, as it brings "
+        "salt.",
+    ]
+    text = "\n".join(["Talks with keepers", "", *(fill(turn, 60) for turn in turns)])
+
+    assert [block.text for block in parsed(tmp_path, text).blocks[1:]] == turns
