@@ -127,24 +127,6 @@ def test_settings_that_cannot_be_read_are_named(
         load_settings()
 
 
-@pytest.mark.parametrize("name", [".env", "rag_assets.toml"])
-def test_a_file_in_another_encoding_is_named(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An umlaut in a comment, saved by an old editor, ended even `status` with a traceback."""
-    (tmp_path / name).write_bytes("# schön\n".encode("latin-1"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAG_ASSETS_CONFIG")
-
-    with pytest.raises(InvalidSettings) as caught:
-        load_settings()
-
-    assert str(caught.value) == (
-        f"{name} is not UTF-8 text. Save it again as UTF-8; most editors offer it under Save as."
-    )
-    assert caught.value.__cause__ is None, "it would hold the whole file, keys included"
-
-
 def test_every_field_of_a_stage_is_in_its_fingerprint() -> None:
     """A field the fingerprint forgets is a setting whose change recomputes nothing."""
     base = ChunkingSettings()

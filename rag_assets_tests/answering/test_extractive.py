@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.core.domain import Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.core.domain import ContextUnit, UnitKind
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context, readers
 
@@ -217,18 +217,6 @@ def test_of_two_like_sentences_the_one_that_the_search_found_first_is_chosen() -
     assert chosen == ["60.", "61."]
 
 
-def test_a_draft_follows_from_passages_and_not_from_their_scores() -> None:
-    """Scores move with every paper that is added: every answer would be made anew."""
-
-    def packed(end: int, score: float) -> Context:
-        return replace(
-            context(FUSION), passages=(ContextPassage("a", 0, end, FUSION.text[:end], score),)
-        )
-
-    assert answerer().read(packed(66, 0.2)) == answerer().read(packed(66, 0.9))
-    assert answerer().read(packed(66, 0.2)) != answerer().read(packed(60, 0.2))
-
-
 def test_sentences_that_follow_each_other_are_one_claim() -> None:
     """Apart and in another order, the second would explain what the first has not yet named."""
     text = (
@@ -256,18 +244,6 @@ def test_a_paper_answers_a_question_with_two_claims_at_most() -> None:
     draft = answerer().draft(QUESTION, [context(chunk("fusion", f" {APART} ".join(sets)))])
 
     assert [claim.text for claim in draft.claims] == sets[:2]
-
-
-def test_a_second_paper_is_quoted_beside_two_claims_of_the_first() -> None:
-    """A paper that says as much would be kept out by a second sentence of the first one."""
-    sets = [
-        f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)
-    ]
-    of_first = chunk("fusion", f" {APART} ".join(sets[:3]))
-
-    draft = answerer().draft(QUESTION, [context(of_first), context(chunk("other", sets[3]))])
-
-    assert {claim.text for claim in draft.claims} == {sets[0], sets[1], sets[3]}
 
 
 @pytest.mark.parametrize("mark", ["- ", "2. ", "3) ", "(i) ", "Many lists need care. (b) ", "• "])

@@ -140,31 +140,6 @@ def test_where_the_question_does_not_tell_rows_apart_their_table_is_named() -> N
     assert [(one.text, one.pointer) for one in told if not one.pointer] == [(rows[2], "")]
 
 
-def test_no_sentence_takes_the_place_of_a_row_that_is_no_claim() -> None:
-    """The sentence of the same subject has another number, and hides the table that has the one
-    asked for."""
-    rows = chunk(
-        "t",
-        "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11\n\nThe effect of age was b = 0.4 before.",
-    )
-    says = Says(
-        {
-            "Table 3. Effects. | Age | 0.26 | 0.31": 8.0,
-            "The effect of age was b = 0.4 before.": 3.0,
-        },
-        others=-6.0,
-    )
-    answerer = ExtractiveAnswerer(Readers(WordReader(), says), ExtractiveSettings(), min_sources=1)
-
-    draft = answerer.draft("What is the b of age?", [context(rows)])
-
-    assert draft.claims == ()
-    assert [one.text for one in draft.nearest] == [
-        "The answer may be in Table 3",
-        "The effect of age was b = 0.4 before.",
-    ]
-
-
 def test_a_table_that_is_named_instead_of_a_row_is_shown_with_its_place() -> None:
     """A reader finds the value on the page; a refusal that says nothing of the table hides it."""
     rows = chunk("t", "Table 3. Effects.\nAge | 0.26 | 0.31\nSex | 0.31 | 0.11")

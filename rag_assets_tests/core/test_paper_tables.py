@@ -274,26 +274,3 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
 
     assert set(made) == shard.papers.keys()
     assert contents(path) == before
-
-
-@pytest.mark.parametrize("name", ["part-0 (copy).parquet", "copy.parquet"])
-def test_a_strange_file_in_a_table_is_gone_after_an_update(
-    path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Readers would refuse the folder after every run."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
-    whole = publish(path, corpus_of(30))
-    before = contents(path)
-    _, fullest = max(
-        whole.files.items(), key=lambda item: len(whole.manifest.shards[item[0]].papers)
-    )
-    (path / name).write_bytes(fullest.read_bytes())
-    publish(path, corpus_of(30))
-
-    assert contents(path) == before
-
-    (path / name).write_bytes(fullest.read_bytes())
-    edited = next(iter(whole.manifest.shards[fullest.stem.removeprefix("part-")].papers))
-    publish(path, corpus_of(30) | {edited: "another text"})
-
-    assert len(read_columns(path, ["paper_id"])) == 3 * 30

@@ -3,29 +3,16 @@
 import pytest
 
 from rag_assets.core.domain import Block, BlockKind, Span
-from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.promises import check_all, nothing_withholds
-from rag_assets.core.tables import PROFILES
 from rag_assets.corpus.each_paper import EachPaperCandidate
 from rag_assets.corpus.profiles import (
     PROFILE_PROMISES,
     profile_of,
-    update_profiles,
 )
-from rag_assets_testing.in_place import in_place
-from rag_assets_testing.paper_rows import InMemory, Updated, updated
-from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 
 def on_page(text: str, page: int) -> Block:
     return Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), page, page),))
-
-
-def profiled(papers: dict[str, list[Block]], before: Updated | None = None) -> Updated:
-    blocks, titles = InMemory(blocks_table(papers)), dict.fromkeys(papers, "A form")
-    return updated(
-        lambda published: update_profiles(published, blocks, titles, in_place), PROFILES, before
-    )
 
 
 def test_a_profile_has_the_words_of_file_title_and_first_page() -> None:
@@ -57,25 +44,6 @@ def test_the_period_is_that_of_the_first_place_that_states_one(
 ) -> None:
     """A first page names many years; the file's name names the one the report is about."""
     assert profile_of(paper_id, title, [on_page(page, 1)]).periods == periods
-
-
-def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go() -> None:
-    """One profile per paper, whatever happened to the folder."""
-    first = profiled(
-        {
-            "a": [paragraph("One.", "A")],
-            "b": [paragraph("Two.", "A")],
-            "c": [paragraph("Three.", "A")],
-        }
-    )
-
-    second = profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}, first)
-
-    assert second.plan == UpdatePlan(changed=("b",), removed=("c",), unchanged=("a",))
-    assert (
-        second.table
-        == profiled({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}).table
-    )
 
 
 def test_a_missing_or_surplus_profile_withholds_the_table() -> None:

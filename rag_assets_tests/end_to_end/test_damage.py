@@ -2,8 +2,6 @@
 whole."""
 
 import logging
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,23 +38,6 @@ def test_one_run_mends_every_kind_of_damage(
     assert outcome.is_success, outcome.failures or outcome.broken
     assert state(world) == state(built)
     assert "damaged" in caplog.text
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_damage_alone_is_mended(
-    built: World, tmp_path: Path, kind: Callable[[Path], None]
-) -> None:
-    """Damage beside it could hide that one file is not looked at."""
-    for name in made_files(built):
-        world = built.copy_to(tmp_path / "damaged")
-        kind(world.paths.data / name)
-
-        outcome = world.run()
-
-        assert outcome.is_success, (name, outcome.failures or outcome.broken)
-        assert state(world) == state(built), name
-        shutil.rmtree(tmp_path / "damaged")
 
 
 def test_searching_beside_damage_goes_on_or_says_what_to_run(

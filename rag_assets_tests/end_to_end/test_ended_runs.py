@@ -18,7 +18,6 @@ import pytest
 from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCH, n_vectors, unmake_everything
 from rag_assets_tests.faces.cli.processes import DEADLINE_S, environment, wait_until
-from rag_assets_tests.kept_entries import contents
 
 CODE = f"""
 from rag_assets.search.embedding import missing_vectors
@@ -109,26 +108,3 @@ def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(
     assert outcome.is_success
     facts = outcome.facts["embeddings"]
     assert 0 < facts["n_embedded"] <= facts["dagster/row_count"] - n_kept
-
-
-def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path) -> None:
-    """Parsing happens in processes of its own, which would go on reading papers."""
-    world = built.copy_to(tmp_path)
-    unmake_everything(world)
-    for number in range(60):
-        world.write_paper(f"paper{number}", f"Paper {number}", f"Fact {number} was found.")
-
-    code, said, left_over = ended(
-        world,
-        tmp_path,
-        "chunk",
-        by=signal.SIGINT,
-        when=lambda _: bool(contents(world.paths.kept, "documents")),
-    )
-
-    assert code == 130, said
-    assert "Traceback" not in said
-    assert "Ended before parsed_index was finished. Done: nothing yet." in said
-    assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
-    assert left_over == []
-    assert not world.paths.parsed_index.exists()

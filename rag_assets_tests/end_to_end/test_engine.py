@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.core.domain import Filter
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine, open_engine
@@ -68,22 +67,6 @@ def test_everyone_who_asks_sees_the_same_contexts(
             assert [context["text"] for context in record["context"]] == [
                 context.text for context in first.contexts
             ]
-
-
-@pytest.mark.parametrize("where", ["paper:basalt", Filter.of_papers(["basalt"])])
-def test_a_filter_holds_for_everything_that_is_asked(engine: Engine, where: str | Filter) -> None:
-    """An answer from a paper that was excluded is worse than a refusal."""
-    evidence, trace = engine.evidence(FERRITIN, where=where), engine.trace(FERRITIN, where)
-
-    found = engine.search(FERRITIN, where=where)
-    assert (
-        {hit.chunk.paper_id for hit in found}
-        == {context.paper_id for context in evidence.contexts}
-        == {"basalt"}
-    )
-    assert {context.paper_id for attempt in trace.attempts for context in attempt.contexts} == {
-        "basalt"
-    }
 
 
 def test_no_more_questions_are_worked_on_than_allowed(

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from rag_assets_testing.world import TOPICS, World
 from rag_assets_tests.end_to_end.damage import vectors
-from rag_assets_tests.kept_entries import contents, raw
+from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.search.indexing.folders import indexed
 
 ASSETS = {
@@ -134,25 +134,6 @@ def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     assert_nothing_is_left_behind(world)
 
 
-def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) -> None:
-    """With a model behind it, every needless answer costs money."""
-    basalt_only = world.answers()["q2"]["fingerprint"]
-    drafts = raw(world.paths.kept, "answers")
-    marked = contents(world.paths.kept, "answers")[basalt_only] + b" "
-    drafts.put(basalt_only, marked)
-    world.write_paper(
-        "granite",
-        "Granite and heat",
-        "Granite loses its water slowly when it is heated from below.",
-    )
-
-    outcome = world.run()
-
-    assert outcome.counts["bm25_index"][0] > 0, "an index that did not change would prove nothing"
-    assert world.answers()["q2"]["fingerprint"] == basalt_only
-    assert drafts.get(basalt_only) == marked, "it was written anew"
-
-
 def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
     """The first run of many users is on an empty folder."""
     for path in world.paths.papers.iterdir():
@@ -174,23 +155,3 @@ def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
 
     assert "does not exist" in outcome.failures["parsed_index"]
     assert world.bytes_of(world.paths.cache, world.paths.qa) == before
-
-
-def test_a_changed_page_label_re_words_the_answers(world: World) -> None:
-    """Somebody corrects the page numbers of a volume: answers must not go on naming the old
-    ones."""
-    before = world.answers()["q1"]
-    assert "(printed" not in before["answer"]
-    path = world.paths.papers / "ferritin.tei.xml"
-    path.write_text(path.read_text("utf-8").replace('<pb n="2"/>', '<pb n="118"/>'), "utf-8")
-
-    assert world.run().is_success
-
-    after = world.answers()["q1"]
-    labels = {
-        c["paper_id"]: (c["page_start"], c["page_label"])
-        for claim in after["claims"]
-        for c in claim["citations"]
-    }
-    assert labels["ferritin"] == (2, "118")
-    assert "[ferritin, p. 2 (printed 118)]" in after["answer"]

@@ -6,7 +6,6 @@ requests are made by the provider's real SDK.
 """
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +21,7 @@ from rag_assets_testing.wire import (
     use_wire_environment,
 )
 from rag_assets_testing.wire.exchange import WireRequest
-from rag_assets_testing.wire.quoting_model import Prompt, all_supported, quoting_model, reply
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model, reply
 from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.rounds import first_of
 
@@ -137,33 +136,6 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
     assert world.bytes_of(world.paths.data / "output", world.paths.cache) == published
 
 
-def test_a_changed_paper_is_asked_about_only_where_it_was_seen(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The price of an edit must not grow with the corpus."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run(world)
-        n_first = len(server.requests)
-        world.write_paper(
-            "basalt",
-            "Basalt and water",
-            "Basalt takes up water along its cracks, slowly, when buried.",
-        )
-
-        outcome = run(world, assets=())
-
-        again = {Prompt.of(request).question for request in server.requests[n_first:]}
-    assert "Where does basalt take up water?" in again
-    assert "Who composed the opera about the queen?" not in again, "it is asked of another paper"
-    n_cached = outcome.facts["qa"]["n_cached_drafts"]
-    assert n_cached > 0
-    assert sum(int(row["n_cached_drafts"]) for row in audit(world.paths)) <= n_cached, (
-        "the audit tells of news only"
-    )
-
-
 def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,33 +212,3 @@ def test_going_back_to_an_earlier_model_or_question_file_is_free(
 
         assert len(server.requests) == n_first > 0
         assert world.answers() == published
-
-
-def reporting_model(request: WireRequest) -> Reply:
-    """Says in words of its own what the quoting model quotes: a quote as it stands needs no
-    judge."""
-    said = json.loads(quoting_model(request).text)["claims"]
-    quotes = [[(one["source"], one["quote"]) for one in claim["citations"]] for claim in said]
-    return reply(
-        [(f"One paper says: {claim['text']}", own) for claim, own in zip(said, quotes, strict=True)]
-    )
-
-
-def test_a_judge_of_another_provider_is_asked_once_an_answer(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody should mark their own work, and a new judge must not make the writer write again."""
-    with WireServer("openai") as writer, WireServer("google", scripts_judge=True) as judge:
-        use_wire_environment(monkeypatch, writer, judge)
-        writer.answer_by(reporting_model)
-        judge.answer_by(all_supported)
-        run(world)
-        n_written = len(writer.requests)
-
-        judge_model = {"judge": {"model": MODELS["google"]}}
-        run(world, answering=judge_model)
-
-        answered = [row for row in world.answers().values() if not row["refused"]]
-        assert len(writer.requests) == n_written
-        assert len(judge.requests) == len(answered) > 0
-        assert {row["claims"][0]["support"]["judged"] for row in answered} == {1.0}

@@ -8,8 +8,6 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.corpus.chunking import updates
 from rag_assets.faces.cli.folder_facts import quarantined_files, status_facts
 from rag_assets.pipeline.assets import resources
-from rag_assets.search.embedding import work as embedding_work
-from rag_assets.search.indexing.stores import published_indexes
 from rag_assets_testing.in_place import InPlace
 from rag_assets_testing.world import World
 
@@ -23,15 +21,6 @@ def papers_in(world: World) -> list[set[str]]:
         set(world.table(path)["paper_id"].to_pylist())
         for path in (world.paths.chunks, world.paths.passages)
     ]
-
-
-def papers_with_vectors(world: World) -> set[str]:
-    (vectors,) = (
-        one for one in published_indexes(settings_of(world)) if one.identity.kind == "chroma"
-    )
-    held = vectors.fingerprints()
-    rows = world.table(world.paths.passages).select(["passage_id", "paper_id"]).to_pylist()
-    return {row["paper_id"] for row in rows if row["passage_id"] in held}
 
 
 def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
@@ -73,40 +62,3 @@ def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
     assert "chunks.none_quarantined" not in mended.warned
     assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
     assert status_facts(settings_of(world))["papers_quarantined"] == 0
-
-
-def test_a_paper_whose_vectors_are_lost_is_found_by_its_words_until_the_next_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One text on which a model fails would end each run, and nothing new would be published."""
-    world.paths.vectors.unlink()
-    tokens = embedding_work._tokens
-
-    def careless(texts: list[str], **arguments: Any) -> Any:
-        if any("basalt" in text.lower() for text in texts):
-            raise ValueError("a bug")
-        return tokens(texts, **arguments)
-
-    monkeypatch.setattr(resources, "open_workforce", lambda _: InPlace())
-    monkeypatch.setattr(embedding_work, "_tokens", careless)
-    first = world.run()
-
-    assert first.is_success, first.failures or first.broken
-    assert "basalt.tei.xml" in first.warned["embeddings.none_quarantined"]
-    assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
-    assert papers_with_vectors(world) == {"ferritin", "iron"}
-    (file,) = quarantined_files(settings_of(world))
-    assert file["paper_id"] == "basalt"
-    assert file["reason"].startswith("No vectors were made of it: basalt.tei.xml "), (
-        "it was read, and words find it"
-    )
-    without = status_facts(settings_of(world))["index_version"]
-
-    monkeypatch.setattr(embedding_work, "_tokens", tokens)
-    mended = world.run()
-
-    assert mended.is_success, mended.failures or mended.broken
-    assert "embeddings.none_quarantined" not in mended.warned
-    assert papers_with_vectors(world) == {"basalt", "ferritin", "iron"}
-    assert status_facts(settings_of(world))["index_version"] != without, "its answers are others"
-    assert quarantined_files(settings_of(world)) == []

@@ -154,25 +154,6 @@ def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(
     assert "rocks" in outcome.facts["reports"]["sections_written"]
 
 
-def test_guidance_of_one_section_leaves_the_others_alone(
-    reported: World, model: WireServer
-) -> None:
-    """A word changed in one section would be paid for in all of them."""
-    n_before = len(model.requests)
-    write_template(
-        reported,
-        TEMPLATE.replace(
-            "Where does basalt take up water?", "Along what does basalt take up water?"
-        ),
-    )
-
-    outcome = run_with_model(reported, "reports")
-
-    asked = {Prompt.of(request).question for request in model.requests[n_before:]}
-    assert asked == {"Rocks: Along what does basalt take up water?"}
-    assert outcome.counts["reports"] == (0, 1, 0, 2)
-
-
 def test_a_model_is_shown_the_outline(reported: World, model: WireServer) -> None:
     """Sections that know nothing of each other repeat each other."""
     prompts = [request.prompt for request in model.requests if "This part: Rocks" in request.prompt]

@@ -138,23 +138,6 @@ def test_one_lost_bit_in_any_made_file_is_told(world: World) -> None:
     assert misnamed == []
 
 
-@pytest.mark.parametrize(
-    "lost", ["chroma/manifest.json", "bm25/manifest.json", "qa_meta.json", "index_meta.json"]
-)
-def test_a_lost_witness_is_damage_and_a_run_makes_it_again(world: World, lost: str) -> None:
-    """Without it, nothing tells whether the files that it is about are as they were made."""
-    assert world.run().is_success
-    (file,) = [one for one in made_files(world) if one.as_posix().endswith(lost)]
-    file.unlink()
-
-    found = problems(world)
-    outcome = world.run()
-
-    assert list(found) == [str(file.relative_to(world.paths.data))]
-    assert outcome.is_success, outcome.failures or outcome.broken
-    assert problems(world) == {}
-
-
 def test_the_weekly_job_fails_with_the_name_of_the_file(world: World) -> None:
     """Nobody looks by hand: the failed run tells those who are told of failures."""
     definitions = build_defs(overrides={"data_dir": str(world.paths.data)})

@@ -12,7 +12,7 @@ from rag_assets.core.errors import InvalidSettings, RequestRejected
 from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import Engine
 from rag_assets.evaluation.cases import Case
-from rag_assets.evaluation.comparison import changed_settings, compared, summaries
+from rag_assets.evaluation.comparison import compared, summaries
 from rag_assets.evaluation.runs import (
     Header,
     RecordedAnswerer,
@@ -157,19 +157,6 @@ def test_two_runs_are_compared_with_the_exact_test_of_mcnemar() -> None:
     assert (right.change.n_better, right.change.n_worse) == (6, 0)
     assert right.p == pytest.approx(2 / 2**6)
     assert summaries(before)[0].told.low < 0.4 < summaries(before)[0].told.high
-
-
-def test_what_differs_between_two_runs_is_told_with_their_figures() -> None:
-    """Who opens the comparison next week does not know any more what was tried."""
-    settings = {"evaluation": {"floors": {}, "judge": "none"}, "retrieval": {"fusion": "rrf"}}
-    before = run_with("a", ["60"], settings={**settings, "answering": {"k": 6, "effort": "quick"}})
-    now = run_with("b", ["60"], settings={**settings, "answering": {"k": 3, "effort": "quick"}})
-
-    assert changed_settings(before, now) == [("answering.k", "6", "3")]
-    assert changed_settings(now, now) == []
-    assert changed_settings(now, run_with("c", ["60"], settings=now.header.settings)) == [
-        ("code or models", "b", "c")
-    ]
 
 
 @pytest.mark.parametrize("differs", ["corpus", "questions"])

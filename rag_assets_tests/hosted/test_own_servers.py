@@ -1,13 +1,11 @@
 """Servers of one's own: what differs from the vendors' services, though the protocol has the same
 name."""
 
-import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rag_assets.core.errors import RequestRejected
 from rag_assets_testing.wire import ProtocolName, Reply, Slow, Status, Step, WireRequest, WireServer
 from rag_assets_tests.hosted.models import Colour, opened
 
@@ -107,22 +105,6 @@ def test_questions_under_way_when_schemas_are_refused_are_answered_too(
     assert [reply.output for reply in replies] == [Colour(name="green")] * 4
 
 
-def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """There a refused schema is a mistake of ours, which must be seen."""
-    monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
-    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_with(
-            Status(400, {"error": {"message": "Invalid schema for response_format 'Colour'"}})
-        )
-
-        with pytest.raises(RequestRejected, match="Invalid schema for response_format"):
-            asked.ask("Which colour has grass?")
-
-        assert len(server.requests) == 1
-
-
 def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -142,17 +124,3 @@ def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
     )
     assert "larger OLLAMA_CONTEXT_LENGTH" in message
     assert "lower retrieval.budget_tokens" in message
-
-
-@pytest.mark.parametrize("n_input_tokens", [0, 5007, 9000])
-def test_an_ollama_that_reads_all_or_does_not_say_is_not_warned_of(
-    n_input_tokens: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Users learn to ignore a warning that is sometimes wrong."""
-    with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
-        server.answer_with(Reply(json.dumps({"name": "green"}), n_input_tokens=n_input_tokens))
-
-        with caplog.at_level(logging.WARNING):
-            asked.ask(f"Which colour has grass? {'ferritin ' * 5000}")
-
-    assert caplog.messages == []

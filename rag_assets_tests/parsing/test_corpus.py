@@ -23,7 +23,6 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.examination import examined
 from rag_assets.parsing.known_files import KnownFiles
 from rag_assets.parsing.one_attempt import Attempt, parse_files
-from rag_assets.parsing.promises import pages_outside, repeated_paper_ids
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import Updated, updated
@@ -266,34 +265,6 @@ def test_a_pdf_with_a_page_that_ocr_did_not_read_is_read_again_when_it_may_do_be
     assert corpus.update().changed == ("a",)
 
 
-def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpus) -> None:
-    """Users who asked GROBID for the coordinates of headings alone have the rest in the PDF beside
-    it."""
-    subjects = ("glacier", "desert")
-    placed, open_ended = (" ".join(prose(subject, 8)) for subject in subjects)
-    surfaces = "".join(f'<surface n="{n}" ulx="0" uly="0" lrx="612" lry="792"/>' for n in (1, 2))
-    corpus.put(
-        a__tei__xml=f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><facsimile>{surfaces}</facsimile><text><body>'
-        f'<div><p coords="1,72,60,400,120">{placed}</p><p>{open_ended}</p></div></body></text></TEI>'
-    )
-    corpus.update()
-    alone = corpus.blocks()
-
-    write_pdf(
-        corpus.papers / "a.pdf",
-        [lambda canvas, s=s: lines(canvas, prose(s, 8), top=60) for s in subjects],
-    )
-    corpus.update()
-    beside = corpus.blocks()
-
-    assert alone["page_start"].to_pylist()[0] == 1
-    assert (alone["page_start"].to_pylist()[1], alone["page_end"].to_pylist()[1]) != (2, 2)
-    assert beside["page_start"].to_pylist() == beside["page_end"].to_pylist() == [1, 2]
-    row = corpus.row("a")
-    assert (row["page_source"], row["source"], row["pdf_path"]) == ("coords", "tei", "a.pdf")
-    assert "without one proven page have it from a.pdf" in str(row["notes"])
-
-
 def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(
     corpus: Corpus,
 ) -> None:
@@ -476,22 +447,3 @@ def test_a_paper_without_pages_gets_them_from_its_pdf(corpus: Corpus) -> None:
     assert (row["source"], row["page_source"], row["pdf_path"]) == ("tei", "none", "a.pdf")
     assert "No pages could be taken from the PDF: a.pdf" in str(row["notes"])
     assert row["used_fallback"] is False
-
-
-def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
-    """They decide whether an index is published: an audit that sees nothing guards nothing."""
-    corpus.put(a__txt="Iron is scarce.\n\n\fSheep know.\n", b__txt=TEXT.format("x"))
-    corpus.update()
-    index, blocks = corpus.index, corpus.blocks()
-    assert [
-        audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index))
-    ] == [0] * 2
-
-    twice = pa.concat_tables([index, index.slice(1)])
-    one_page = index.set_column(
-        index.schema.get_field_index("n_pages"), "n_pages", pa.array([1, None], pa.int32())
-    )
-
-    assert repeated_paper_ids(twice).to_pylist() == [{"paper_id": "b", "n_rows": 2}]
-    (outside,) = pages_outside(blocks, one_page).to_pylist()
-    assert (outside["paper_id"], outside["page_end"], outside["n_pages"]) == ("a", 2, 1)

@@ -127,19 +127,3 @@ def test_a_published_index_is_no_list(paths: Paths) -> None:
 
     paths.parsed_index.write_text("garbage")
     assert list_to_adopt(paths.parsed_index, paths.papers, None) is None
-
-
-@pytest.mark.parametrize(
-    "is_named", [True, False], ids=["named by the settings", "in the papers folder"]
-)
-def test_two_lists_are_refused_before_one_is_lost(
-    paths: Paths, tmp_path: Path, is_named: bool
-) -> None:
-    """The published index is about to be written over one of them."""
-    write_list(paths.parsed_index, ("a", None, "a.txt"))
-    other = tmp_path / "list.parquet" if is_named else paths.papers / "parsed_index.parquet"
-    write_list(other, ("b", None, "b.txt"))
-
-    with pytest.raises(MissingInput, match="There are two lists of papers") as raised:
-        list_to_adopt(paths.parsed_index, paths.papers, other if is_named else None)
-    assert str(other) in str(raised.value)

@@ -123,19 +123,6 @@ def test_the_answerer_inside_sees_only_what_is_left() -> None:
     assert inside.background.outline == "a report"
 
 
-def test_another_share_is_another_draft_and_moved_scores_are_the_same_one() -> None:
-    """Drafts are cached by what they follow from: the share does change them, scores of the search
-    do not."""
-    one = CompressedAnswerer(Remembering(), WordReader(), 0.5)
-    whole = of_sentences(TRIAL)
-    moved = replace(whole, score=0.3, passages=(replace(whole.passages[0], score=0.3),))
-
-    assert one.identity != CompressedAnswerer(Remembering(), WordReader(), 0.6).identity
-    assert one.read(whole) == one.read(moved)
-    assert one.read(whole) != one.read(of_sentences(TRIAL + " More."))
-    assert one.read(whole).units
-
-
 @pytest.mark.parametrize(("share", "kind"), [(1.0, HostedAnswerer), (0.5, CompressedAnswerer)])
 def test_the_setting_wraps_models_behind_an_api(
     monkeypatch: pytest.MonkeyPatch, share: float, kind: type[object]

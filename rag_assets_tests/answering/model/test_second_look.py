@@ -83,23 +83,6 @@ def test_nothing_is_judged_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(server.requests) == 1
 
 
-def test_the_verdict_of_one_judge_is_not_taken_for_another_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who changes the judge wants to hear the new one."""
-    with WireServer("google", scripts_judge=True) as server:
-        server.answer_with(
-            verdicts((1, "supported"), (2, "partly")), verdicts((1, "partly"), (2, "unsupported"))
-        )
-
-        found = []
-        for model in ("gemini-2.5-flash", "gemini-2.5-pro"):
-            with judging(server, tmp_path, monkeypatch, model=model) as judge:
-                found.append([support.judged for support in judge.scores(CLAIMS, "Q?").supports])
-
-    assert found == [[1.0, 0.5], [0.5, 0.0]]
-
-
 def test_no_claim_and_no_quote_can_forge_a_statement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,27 +173,6 @@ def test_a_spent_budget_costs_the_verdict_and_not_the_answer(
 
     assert [support.judged for support in found.supports] == [None]
     assert "model_access.budget_requests" in found.unjudged
-
-
-def test_a_judge_that_failed_is_asked_again_after_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One bad minute of the provider would leave every later answer of an engine that is open for
-    days unjudged."""
-    minutes = 0.0
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch, clock=lambda: 60 * minutes) as judge,
-    ):
-        server.answer_with(BadKey(), verdicts((1, "supported"), (2, "partly")))
-        judge.scores(CLAIMS, "Q?")
-        minutes = 1
-        assert judge.scores(CLAIMS, "Q?").unjudged
-        minutes = 10
-
-        found = judge.scores(CLAIMS, "Q?")
-
-    assert [support.judged for support in found.supports] == [1.0, 0.5]
 
 
 def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(

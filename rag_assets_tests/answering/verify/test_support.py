@@ -58,24 +58,6 @@ def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None
     assert written.score is not None
 
 
-def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
-    """A score beside the wrong claim is worse than none."""
-    claims = [
-        claim("Basalt cools slowly under water."),
-        claim("Ferritin fell by 12% in all groups."),
-    ]
-
-    first, second = looked_at(
-        verified(*claims), EmbeddedSupport(WordEncoder()).scores(verified(*claims), "")
-    ).claims
-
-    assert (first.text, first.citations) == (claims[0].text, claims[0].citations)
-    assert first.support is not None
-    assert second.support is not None
-    assert first.support.score < second.support.score
-    assert EmbeddedSupport(WordEncoder()).scores(verified(), "").supports == ()
-
-
 def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_its_words() -> None:
     """Published with a low figure, it would be read like any other; and the model that mends it
     must know why."""
@@ -94,19 +76,3 @@ def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_
     assert [one.objection for one in looked.objected] == [
         Objection(Reason.NOT_SUPPORTED, "Bern is not named")
     ]
-
-
-@pytest.mark.parametrize(("judged", "is_published"), [(1.0, True), (0.5, False), (None, False)])
-def test_only_a_claim_found_wholly_supported_overrules_a_doubt(
-    judged: float | None, is_published: bool
-) -> None:
-    """The rules doubt by words, which may be said in others; half a verdict is not enough against
-    them."""
-    doubt = Objection(Reason.TURNED_ROUND, "its quotes say the opposite of 'fell'")
-    doubted = VerifiedClaims(
-        (Outcome(DraftClaim("Ferritin fell.", ()), claim("Ferritin fell."), doubt),)
-    )
-
-    looked = looked_at(doubted, Scoring((Support(None, judged),)))
-
-    assert [one.objection for one in looked.objected] == ([] if is_published else [doubt])

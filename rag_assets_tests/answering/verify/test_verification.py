@@ -39,28 +39,6 @@ def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
     assert citation.verification is Verification.EXACT
 
 
-def test_a_quote_has_the_labels_printed_on_its_pages() -> None:
-    """A reader of the volume looks for page 118, not for the second page of the file."""
-    cut = TEXT.index("Nothing")
-    labelled = (
-        Span(0, cut, 3, 3, label_start="xii", label_end="xii"),
-        Span(cut, len(TEXT), 4, 4, label_start="1", label_end="1"),
-    )
-    source = chunk("smith2020", TEXT, spans=labelled)
-    unlabelled = chunk("jones2021", TEXT, spans=(labelled[0], Span(cut, len(TEXT), 4, 4)))
-
-    labels = {
-        (one.paper_id, quote): verify(draft(one.chunk_id, quote), {one.chunk_id: one}, "")
-        .claims[0]
-        .citations[0]
-        .page_label
-        for one in (source, unlabelled)
-        for quote in (TEXT[: cut - 1], TEXT)
-    }
-
-    assert list(labels.values()) == ["xii", "xii-1", "xii", None]
-
-
 def test_a_quote_that_ends_with_its_page_names_no_other() -> None:
     """The next page, or none behind the last, would send the reader away from where the quote
     stands."""

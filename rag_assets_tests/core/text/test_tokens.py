@@ -70,21 +70,3 @@ def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: 
     with pytest.raises(InvalidSettings, match=r"chunking\.tokenizer asks for cl100k_base"):
         resolve_tokenizer("cl100k_base", pin)
     assert resolve_tokenizer("wordpiece", pin).name == "wordpiece"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", bytes(60), b'{"name": "wordpjece", "reason": "tiktoken could not fetch"}', b"[]"],
-)
-def test_a_damaged_pin_is_made_anew_from_what_the_chunks_were_cut_with(
-    tmp_path: Path, content: bytes
-) -> None:
-    """Half a file of two lines must neither stop every later run nor re-cut the corpus."""
-    pin = tmp_path / "tokenizer.json"
-    whole = resolve_tokenizer("auto", pin), pin.read_bytes()
-    pin.write_bytes(content)
-
-    assert (resolve_tokenizer("auto", pin, in_use="wordpiece"), pin.read_bytes()) == whole
-    pin.write_bytes(content)
-    with pytest.raises(InvalidSettings, match="pins cl100k_base"):
-        resolve_tokenizer("auto", pin, in_use="cl100k_base")

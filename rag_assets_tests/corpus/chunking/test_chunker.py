@@ -1,15 +1,13 @@
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from rag_assets.core.domain import Block, BlockKind, Span, UnitKind, Zone
+from rag_assets.core.domain import Block, BlockKind, UnitKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.tables import read_table
 from rag_assets_tests.corpus.chunking.papers import (
-    box,
     cells_of,
     chunked,
     document_text,
@@ -189,22 +187,6 @@ def test_context_is_the_neighbouring_text_of_the_same_outermost_section() -> Non
     assert chunks["B.3"].context_after == ""
 
 
-def test_a_span_keeps_its_boxes_where_only_a_part_of_its_text_is_taken() -> None:
-    """A paragraph over two columns has two boxes; which sentence is in which is not known."""
-    rng = random.Random(12)
-    text = " ".join(sentence(rng, 10) for _ in range(12))
-    boxes = (box(2, 0.7), box(2, 0.1))
-    block = replace(paragraph(text, "Results"), spans=(Span(0, len(text), 2, 2, boxes),))
-
-    chunks = chunked([heading("Results"), block])
-
-    assert len(chunks) > 1
-    assert all(chunk.boxes == boxes for chunk in chunks)
-    assert all(
-        span.source_start == chunk.char_start for chunk in chunks for span in chunk.spans[:1]
-    )
-
-
 @pytest.mark.parametrize("page", [None, 7])
 def test_pages_are_those_of_the_blocks_or_unknown(page: int | None) -> None:
     """A page that nothing proves is worse than none."""
@@ -255,22 +237,3 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
         text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim
     )
     assert text[chunk.units[4].char_start : chunk.units[4].char_end] == "Group | Ferritin\nA | 1"
-
-
-def test_a_title_that_a_chunk_repeats_is_a_unit_before_its_own_text() -> None:
-    """Else passages of the second half of a table would not know which of its lines is the
-    title."""
-    rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    table = Block(
-        BlockKind.TABLE,
-        rows,
-        ("A",),
-        title="Table 1. Iron.",
-        cells=tuple(read_table(cells_of(rows))),
-    )
-
-    _, second, *_ = chunked([table])
-
-    first = second.units[0]
-    assert (str(first.kind), second.text[first.start : first.end]) == ("caption", "Table 1. Iron.")
-    assert first.end < second.own_start == second.units[1].start

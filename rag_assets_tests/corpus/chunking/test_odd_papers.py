@@ -9,7 +9,6 @@ from rag_assets.core.domain import Block, BlockKind, Cell, Span
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.text.tokens import WordPieceCounter
 from rag_assets.corpus.chunking.chunker import chunk_paper
-from rag_assets.corpus.chunking.cuts import Item, Window, choose_cuts
 from rag_assets.corpus.chunking.passages import cut_passages
 
 N_CHARS = 40_000
@@ -85,26 +84,3 @@ def test_no_text_is_counted_again_and_again(name: str) -> None:
 
     assert passages
     assert n_counted <= MOST_COUNTED * sum(len(block.text) + len(block.title) for block in blocks)
-
-
-class CountedFloat(float):
-    """Counts the sums it takes part in."""
-
-    n_sums = 0
-
-    def __radd__(self, other: float) -> float:
-        CountedFloat.n_sums += 1
-        return float(self) + other
-
-
-def test_tiny_items_are_not_compared_with_all_others_in_their_window() -> None:
-    """A file of lines of one letter took minutes: 1,200 cuts were weighed for each of them."""
-    rng = random.Random(1)
-    items = [Item(1, 0, CountedFloat(rng.random())) for _ in range(5_000)]
-    CountedFloat.n_sums = 0
-
-    cuts = choose_cuts(items, Window(800, 1200))
-
-    assert [first for first, _ in cuts[1:]] == [last for _, last in cuts[:-1]]
-    assert all(800 <= last - first <= 1200 for first, last in cuts)
-    assert CountedFloat.n_sums < 50 * len(items)

@@ -133,22 +133,6 @@ def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> No
     assert passages[-1].repeated_title == "Table 1. Ferritin."
 
 
-def test_a_passage_carries_the_section_it_begins_in() -> None:
-    """A chunk of several short sections has the title of none of them."""
-    blocks = [
-        block
-        for title in ("Sampling", "Staining", "Counting")
-        for block in (heading("Methods", title), paragraph(f"{title} was done.", "Methods", title))
-    ]
-    (chunk,) = chunked(blocks, ChunkingSettings())
-
-    passages = passages_of([chunk], target=8, max_tokens=10)
-
-    assert chunk.section_title == "Methods"
-    assert [one.section_title for one in passages] == ["Sampling", "Staining", "Counting"]
-    assert passages[1].section_path == "Methods > Staining"
-
-
 def test_passages_end_with_sections_rather_than_in_them_and_never_with_a_heading() -> None:
     """A heading apart from its text names the wrong passage; one that bridges two sections is about
     neither."""

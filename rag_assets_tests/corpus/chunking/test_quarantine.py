@@ -60,21 +60,6 @@ def test_a_paper_whose_chunks_break_a_promise_is_quarantined_with_it() -> None:
     assert "(ValueError: no token for ☢)" in cut.quarantined[1].error
 
 
-def test_a_quarantined_paper_is_tried_again_when_it_changes_and_only_then() -> None:
-    """Tried every night it costs a traceback every night; never tried again, mending the file does
-    nothing."""
-    first = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}))
-
-    second = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}), first)
-    assert second.plan.is_noop
-    assert second.quarantined == first.quarantined
-
-    mended = chunks(blocks_table({"a": FINE, "b": FINE}), second)
-    assert mended.plan.changed == ("b",)
-    assert papers_in(mended) == ["a", "b"]
-    assert mended.quarantined == []
-
-
 def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
     """Old chunks of it would be cited for text that is no longer there; a deleted paper is
     quarantined no more."""

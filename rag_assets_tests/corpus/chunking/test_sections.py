@@ -151,19 +151,6 @@ def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone
     assert len(before - after) <= 3
 
 
-def test_a_long_section_is_cut_the_same_with_and_without_its_heading_in_the_text() -> None:
-    """The first chunk of a section must not change because a later one took in a short
-    neighbour."""
-    rng = random.Random(6)
-    text = " ".join(sentence(rng, 25) for _ in range(200))
-    long = [heading("A", "Results"), paragraph(text, "A", "Results")]
-
-    alone = chunked(long, DEFAULTS)[0]
-    merged = chunked([*long, *section(rng, 5, "A", "Storage")], DEFAULTS)[0]
-
-    assert (merged.text, merged.chunk_id) == (alone.text, alone.chunk_id)
-
-
 def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_back_matter() -> None:
     """Such a chunk would cite the abstract for the body, a model for the authors, or the reference
     list."""
@@ -210,20 +197,6 @@ def test_a_paper_of_short_sections_loses_none() -> None:
     together = "\n\n".join(chunk.text for chunk in chunks)
     assert all(block.text in together for block in blocks)
     assert all(chunk.n_tokens >= DEFAULTS.min_tokens for chunk in chunks)
-
-
-def test_a_short_abstract_stays_by_itself_when_the_front_is_included() -> None:
-    """The setting exists because a two-line abstract is still the best summary there is."""
-    blocks = [
-        paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
-        paragraph("Iron; ferritin; trial.", "Abstract", "Keywords", zone=Zone.FRONT),
-    ]
-
-    merged = chunked(blocks, DEFAULTS)
-    apart = chunked(blocks, DEFAULTS.model_copy(update={"include_front": True}))
-
-    assert [titles_of(chunk) for chunk in merged] == [["Abstract", "Keywords"]]
-    assert [titles_of(chunk) for chunk in apart] == [["Abstract"], ["Keywords"]]
 
 
 def test_passages_hold_each_title_once_and_with_its_own_text() -> None:

@@ -130,20 +130,6 @@ def test_headers_and_groups_within_a_table_are_counted_with_the_rows_that_repeat
     assert account["n_lost"] == 0
 
 
-def test_overlap_and_repeated_titles_are_counted_once() -> None:
-    """Counted twice, they would hide as much text that is missing."""
-    rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(200))])
-    table = Block(
-        BlockKind.TABLE, rows, ("Results",), title="Table 1. Iron by group.", cells=cells_of(rows)
-    )
-    papers = {"a": [*paragraphs(random.Random(3), 2_000, "Results"), table]}
-    blocks = blocks_table(papers)
-
-    (account,) = text_accounts(chunk_table(blocks), blocks, index_of(papers))
-
-    assert account["n_in_chunks"] == account["n_in_blocks"]
-
-
 def test_every_paper_has_a_row_with_its_sizes_and_the_share_of_its_chunks_with_a_page() -> None:
     """A paper without pages, or cut into crumbs, is found in no average over the corpus."""
     blocks = [

@@ -93,18 +93,3 @@ def test_an_empty_corpus_gives_empty_tables_of_the_right_schema() -> None:
     assert chunks.plan.is_noop
     assert (chunks.table.schema, chunks.table.num_rows) == (CHUNKS, 0)
     assert (made.table.schema, made.table.num_rows) == (PASSAGES, 0)
-
-
-def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> None:
-    """A corrected title is searched from the next run on, and costs no other paper anything."""
-    chunks = chunk(blocks_table({"a": paper(1), "b": paper(2)}))
-    titles = {"a": "Iron in winter", "b": "Ferritin"}
-    first = passages(chunks, added=AddedText(titles))
-
-    second = passages(chunks, first, added=AddedText(titles | {"a": "Iron in summer"}))
-
-    assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
-    assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {
-        "Iron in summer",
-        "Ferritin",
-    }

@@ -51,23 +51,6 @@ def test_a_file_beside_a_paper_is_its_record(corpus: Corpus) -> None:
     assert corpus.record("moe").year == 2021
 
 
-def test_only_the_papers_of_changed_entries_are_made_anew(corpus: Corpus) -> None:
-    """A library of thousands changes daily: what follows from a record is costly."""
-    corpus.library(moe="year = 2020", other="year = 1999")
-    assert corpus.update().added == ("ek", "lund", "moe")
-    before = corpus.table
-
-    assert corpus.update().is_noop
-    corpus.library(moe="year = 2020")
-    assert corpus.update().is_noop, "of the others, one was deleted"
-    assert corpus.table.equals(before)
-    corpus.library(zero="year = 1998", moe="year = 2021", lund="note = {x}")
-    assert corpus.update().changed == ("lund", "moe"), "lund has an entry now"
-    corpus.library()
-    assert corpus.update().changed == ("lund", "moe")
-    assert corpus.record("moe").year is None
-
-
 def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -> None:
     """Nobody looks at ten thousand records by hand."""
     copy = replace(RECORDS["moe"], authors=(Person("Moe", "Bo"),))

@@ -126,24 +126,6 @@ def test_what_is_known_is_asked_for_no_second_time(tmp_path: Path, server: WireS
     assert len(server.requests) == n_requests
 
 
-def test_an_edit_asks_about_its_chunk_and_no_other(tmp_path: Path, server: WireServer) -> None:
-    """Each chunk of an edited book would be paid for again."""
-    server.answer_by(said)
-    first = updated(tmp_path)
-    n_requests = len(server.requests)
-    server.answer_by(lambda _request: summary("A sentence on zinc."))
-
-    edited = updated(tmp_path, TEXTS | {"a": ["Ferritin fell.", "Zinc rose."]}, first.table)
-
-    assert summaries(edited) == {
-        "a:Ferritin fell.": "A part on: Ferritin fell.",
-        "a:Zinc rose.": "A sentence on zinc.",
-        "b:Basalt takes up water.": "A part on: Basalt takes up water.",
-    }
-    assert (edited.plan.changed, edited.plan.unchanged) == (("a",), ("b",))
-    assert len(server.requests) - n_requests == 2, "the chunk, and the document it stands in"
-
-
 def test_a_chunk_that_cannot_be_asked_about_keeps_none_of_the_others_back(
     tmp_path: Path, server: WireServer
 ) -> None:

@@ -23,37 +23,7 @@ ASSETS = {
     "parsed_index", "papers", "blocks", "chunks", "summaries", "passages", "profiles", "references", "embeddings",
     "chroma_index", "bm25_index", "index_meta",
 }  # fmt: skip
-HIT_KEYS = [
-    "rank",
-    "score",
-    "paper_id",
-    "chunk_id",
-    "page_start",
-    "page_end",
-    "page_label",
-    "text",
-    "passage",
-    "relevance",
-    "band",
-    "similarity",
-    "section",
-    "passage_page_start",
-    "passage_page_end",
-    "passage_page_label",
-    "is_by_ocr",
-    "boxes",
-    "found_by",
-]
 FERRITIN = "How much did ferritin fall in runners within a month?"
-CONTEXT_KEYS = [
-    "paper_id",
-    "chunk_id",
-    "page_start",
-    "page_end",
-    "n_tokens",
-    "text",
-    "is_generated",
-]
 
 
 @dataclass(frozen=True)
@@ -458,32 +428,6 @@ def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: C
     )
 
 
-def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_path: Path) -> None:
-    """The exact format, the filter and the budget are what evaluations of retrieval build on."""
-    questions, out = tmp_path / "questions.jsonl", tmp_path / "made" / "hits.jsonl"
-    rows = [
-        {"id": "all", "question": "Who trained for a month?"},
-        {"id": "one", "question": "Who trained for a month?", "paper_ids": ["basalt"]},
-        {"id": "none", "question": "Who trained for a month?", "paper_ids": []},
-    ]
-    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    result = read_only(
-        "retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "200"
-    )
-
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout == ""
-    assert "3 of 3 questions" in result.stderr
-    records = {record["id"]: record for record in map(json.loads, out.read_text().splitlines())}
-    assert list(records) == ["all", "one", "none"]
-    for record in records.values():
-        assert_retrieval_record(record, budget=200)
-    assert len(records["all"]["hits"]) == 3
-    assert {hit["paper_id"] for hit in records["one"]["hits"]} == {"basalt"}
-    assert records["none"]["hits"] == records["none"]["context"] == []
-
-
 def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -> None:
     """The answer alone is what every chatbot gives."""
     question = "How much did ferritin fall in runners within a month?"
@@ -707,22 +651,6 @@ def assert_wrong_usage(result: Result, problem: str) -> None:
     assert result.stdout == ""
     assert "Usage: " in result.stderr
     assert problem in " ".join(result.stderr.replace("│", " ").split())
-
-
-def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
-    """One line of the batch format, key by key."""
-    assert list(record) == ["id", "hits", "context", "queries"]
-    assert [hit["rank"] for hit in record["hits"]] == list(range(1, len(record["hits"]) + 1))
-    assert [hit["score"] for hit in record["hits"]] == sorted(
-        (hit["score"] for hit in record["hits"]), reverse=True
-    )
-    for hit in record["hits"]:
-        assert list(hit) == HIT_KEYS
-        assert hit["passage"] in hit["text"]
-        assert 1 <= hit["page_start"] <= hit["page_end"] <= 3
-    for context in record["context"]:
-        assert list(context) == CONTEXT_KEYS
-    assert sum(context["n_tokens"] for context in record["context"]) <= budget
 
 
 @pytest.mark.parametrize(

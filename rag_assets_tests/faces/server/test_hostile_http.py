@@ -234,19 +234,6 @@ def test_protective_headers_are_on_every_reply(live: Live) -> None:
         assert "server" not in reply.headers
 
 
-def test_questions_have_a_rate(built: World) -> None:
-    """One script in a loop must not take the server from everybody else; it is told when to go
-    on."""
-    with served(built.paths.data, server={"questions_per_minute": 3}) as live:
-        replies = [live.client.post("/api/search", json=QUESTION) for _ in range(5)]
-        health = live.client.get("/api/health")
-
-    assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 429]
-    assert replies[-1].json()["title"] == "Too many questions in a minute"
-    assert 1 <= int(replies[-1].headers["retry-after"]) <= 20
-    assert health.status_code == 200
-
-
 def test_every_limit_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that is documented and not kept is worse than none: somebody relies on it."""
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 8)

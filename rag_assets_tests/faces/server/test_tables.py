@@ -3,7 +3,6 @@
 from base64 import b64decode
 from io import BytesIO
 
-import pytest
 from openpyxl import load_workbook
 
 from rag_assets_tests.faces.server.live import Live
@@ -28,24 +27,3 @@ def test_every_paper_has_a_row_with_a_verified_quote_or_the_reason(live: Live) -
     assert [cell.value for cell in sheet[1]][2] == "Fall"
     assert "ferritin" in b64decode(reply["files"]["csv"]).decode()
     assert "Papers used" in b64decode(reply["files"]["md"]).decode()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"columns": {}},
-        {"columns": {"": "What?"}},
-        {"columns": {str(n): "What fell?" for n in range(21)}},
-        {"columns": ASKS, "paper_ids": []},
-        {"columns": ASKS, "where": "colour:red"},
-        {"columns": {" ": "What fell?"}},
-        {"columns": ["Fall=What fell?", "Fall = What rose?"]},
-        {"columns": ["=What fell?"]},
-    ],
-)
-def test_a_table_that_cannot_be_made_is_refused(live: Live, body: dict[str, object]) -> None:
-    """The reply says what to change."""
-    reply = live.client.post("/api/tables", json=body)
-
-    assert reply.status_code == 422, reply.text
-    assert reply.json()["detail"]

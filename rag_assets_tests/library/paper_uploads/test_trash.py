@@ -113,23 +113,6 @@ def test_a_deletion_that_was_cut_short_is_completed(
     assert len(tree(papers)) == 4
 
 
-def test_a_damaged_record_moves_nothing(settings: Settings, papers: Path) -> None:
-    """Names in a damaged record could be anything."""
-    trash = PaperTrash(settings)
-    trashed = trash.discard("smith2020")
-    record = settings.paths.trash / trashed.trash_id / "trash.json"
-    record.write_text(
-        record.read_text("utf-8").replace("old/smith2020.pdf", "../../secret.pdf"), "utf-8"
-    )
-    before = tree(settings.data_dir)
-
-    with pytest.raises(NotFound, match="its record is damaged"):
-        trash.restore(trashed.trash_id)
-
-    assert trash.finish_interrupted() == []
-    assert tree(settings.data_dir) == before
-
-
 def _set_state(settings: Settings, trash_id: str, state: str) -> None:
     from rag_assets.core.incremental import sealed
 

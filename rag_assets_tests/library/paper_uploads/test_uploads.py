@@ -13,7 +13,6 @@ import pytest
 from rag_assets.core.errors import CorpusConflict, MissingInput, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
 from rag_assets.library.paper_uploads import PaperUploads, UploadedPaper, present_papers
-from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
 
 NAMES = [
@@ -212,39 +211,3 @@ def test_what_a_kill_left_half_received_is_removed_later(settings: Settings) -> 
 
     assert not old.exists()
     assert young.exists()
-
-
-def bad_files() -> list[Path]:
-    folder = corpus_path("bad")
-    return [
-        path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".gitkeep"
-    ]
-
-
-def test_bad_files_are_refused_or_kept_whole_inside_the_papers_folder(
-    settings: Settings, tmp_path: Path
-) -> None:
-    """Broken PDFs, entity bombs, XML with other names: an upload is the easiest way in for all of
-    them."""
-    outside = tree(tmp_path / "data") | {}
-    uploads = PaperUploads(settings)
-    kept, refused = {}, []
-    for number, path in enumerate(bad_files()):
-        content = path.read_bytes()
-        try:
-            uploaded = upload(uploads, f"{number}-{path.name}", content)
-        except UploadRefused as error:
-            refused.append(str(error))
-        else:
-            kept[f"papers/{uploaded.file_name}"] = content
-    uploads.close()
-
-    assert len(kept) + len(refused) >= 200
-    assert len(kept) > 50
-    assert len(refused) > 50
-    assert all(
-        len(reason) < 400 and reason[-1] in ".'" and str(tmp_path) not in reason
-        for reason in refused
-    )
-    assert tree(tmp_path / "data") == outside | kept
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]

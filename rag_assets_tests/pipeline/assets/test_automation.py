@@ -1,19 +1,14 @@
 """What runs by itself: ticks of the sensor and of the schedule, one by one."""
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.core.table_files import write_table
-from rag_assets.core.tables import PARSED_INDEX
 from rag_assets.pipeline.assets.automation import look_for_changes
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.pipeline.definitions import build_defs
@@ -130,41 +125,6 @@ def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) 
     found = looked_twice(settings, RAN, cursor)
 
     assert len(found.run_requests or []) == 1
-
-
-def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(
-    settings: Settings,
-) -> None:
-    """ADR 0004 puts the list there; the published index, at the same place, must ask for
-    nothing."""
-    paths = settings.paths
-    cursor = looked_twice(settings, RAN, None).cursor
-    paths.cache.mkdir()
-    pq.write_table(
-        pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}),
-        paths.parsed_index,
-    )
-
-    found = looked_twice(settings, RAN, cursor)
-    write_table(PARSED_INDEX.empty_table(), paths.parsed_index, {})
-
-    assert len(found.run_requests or []) == 1
-    assert not look_for_changes(settings, RAN, cursor).run_requests
-
-
-def test_a_change_that_is_taken_back_runs_again(settings: Settings) -> None:
-    """A state that was seen before must be made again all the same."""
-    paper = settings.paths.papers / "a.txt"
-    times = (paper.stat().st_atime_ns, paper.stat().st_mtime_ns)
-    n_asked, cursor = 0, None
-    for text in ("A paper.", "B paper!!", "A paper.", "B paper!!"):
-        paper.write_text(text)
-        os.utime(paper, ns=times)
-        found = looked_twice(settings, RAN, cursor)
-        n_asked += len(found.run_requests or [])
-        cursor = found.cursor
-
-    assert n_asked == 4
 
 
 def test_an_unmounted_papers_folder_asks_for_nothing(settings: Settings) -> None:

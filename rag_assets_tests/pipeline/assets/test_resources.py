@@ -58,25 +58,6 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     assert settings.questions == questions
 
 
-def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The launchpad shows the values of when the definitions were loaded. They must not win over a
-    file that has changed since: the nightly run would go on with the settings of last week."""
-    file = tmp_path / "rag_assets.toml"
-    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(file))
-    file.write_text("[answering]\nk = 5\nmin_sources = 1\n")
-    overrides = {"data_dir": str(tmp_path)}
-    resource = run_settings(load_settings(overrides), overrides)
-    file.write_text("[answering]\nk = 7\nmin_sources = 2\n")
-
-    given = {"settings": {"config": {"answering": {"min_sources": 3}}}}
-    with dg.build_resources({"settings": resource}, resource_config=given) as built:
-        answering = built.settings.answering
-
-    assert (answering.k, answering.min_sources) == (7, 3)
-
-
 SOME_ASSETS = {
     "passages",
     "embeddings",

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Thread
 
 import pytest
 
@@ -70,18 +69,3 @@ def test_a_block_that_is_not_ended_leaves_signals_as_they_were() -> None:
     assert within is signal.default_int_handler
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
     assert interruption.numbers == []
-
-
-def test_outside_the_main_thread_nothing_is_changed() -> None:
-    """Python refuses handlers there, and a notebook may call a run from a thread."""
-    entered = []
-
-    def enter() -> None:
-        with interruptible() as interruption:
-            entered.append(interruption)
-
-    thread = Thread(target=enter)
-    thread.start()
-    thread.join()
-
-    assert entered[0].numbers == []

@@ -82,20 +82,6 @@ def test_the_oldest_turns_go_first_and_numbers_go_on(path: Path) -> None:
         ]
 
 
-def test_conversations_left_alone_longest_make_room(path: Path) -> None:
-    """A page that starts a conversation at each visit must not fill the disk."""
-    with Conversations(path, ConversationLimits(max_conversations=2)) as conversations:
-        first, second = conversations.start(), conversations.start()
-        conversations.add(first, turn("First?"))
-        conversations.add(second, turn("Second?"))
-        conversations.add(first, turn("First again?"))
-
-        third = conversations.start()
-        conversations.add(third, turn("Third?"))
-
-        assert [one.conversation_id for one in conversations.list()] == [third, first]
-
-
 def test_the_database_stays_within_its_size(path: Path) -> None:
     """Long answers count too, and the conversation that goes on is never the one that is
     deleted."""

@@ -24,11 +24,8 @@ from rag_assets.search.embedding.missing_vectors import embed_missing
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
 from rag_assets_testing.wire import (
-    Drop,
     ProtocolName,
-    RateLimited,
     Status,
-    Step,
     WireServer,
     text_vector,
     use_wire_environment,
@@ -152,25 +149,6 @@ def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opene
         sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens * MARGIN for one in of_long
     )
     assert len(of_long) > 1 or server.protocol_name != "google"
-
-
-@pytest.mark.parametrize("fault", [RateLimited(0.2), Drop()], ids=str)
-def test_a_passing_fault_costs_a_wait_and_no_vector(
-    server: WireServer, opened: Open, fault: Step, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Rate limits are the normal state of a first run over a large corpus."""
-    server.embed_with(fault)
-    embedder = opened()
-
-    vectors = embedder.embed_passages(TEXTS)
-
-    first, second = server.requests
-    assert first.texts == second.texts
-    assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.facts.dimension), atol=1e-6)
-    if (
-        isinstance(fault, RateLimited) and server.protocol_name != "ollama"
-    ):  # which does not say how long to wait
-        assert "trying again in 0.2 s" in caplog.text
 
 
 def test_vectors_of_another_length_name_both_lengths_and_the_remedy(

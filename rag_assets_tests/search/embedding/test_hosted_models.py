@@ -1,13 +1,11 @@
 """A model behind an API is known, or refused, before anything is sent."""
 
 import logging
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import InvalidSettings, MissingKey
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 from rag_assets.search.embedding import hosted_models
 from rag_assets.search.embedding.hosted_models import KNOWN_MODELS, StandInTokenizer
@@ -134,33 +132,6 @@ def test_a_new_key_is_not_a_new_model(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("GEMINI_API_KEY", "another")
 
     assert embedder_facts(settings("google:gemini-embedding-001"), tmp_path) == before
-
-
-@pytest.mark.parametrize("model", ["google:gemini-embedding-001", "openai:text-embedding-3-small"])
-@pytest.mark.parametrize(
-    "ask",
-    [
-        partial(require_embedder, access=ModelAccessSettings()),
-        embedder_facts,
-        partial(open_embedder, n_threads=1),
-    ],
-)
-def test_a_missing_key_is_named_before_any_work(
-    model: str,
-    ask: Callable[[EmbeddingSettings, Path], object],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    """After an hour of parsing it is too late."""
-    for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(variable)
-
-    with pytest.raises(
-        MissingKey, match="GEMINI_API_KEY" if model.startswith("google") else "OPENAI_API_KEY"
-    ):
-        ask(settings(model), tmp_path)
-
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_that_was_shut_down_says_so(

@@ -16,7 +16,7 @@ import pytest
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import file_sha256
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.local_model import checked_file, ready_folder
+from rag_assets.search.embedding.local_model import checked_file
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
 from rag_assets_tests.search.embedding.reference_texts import (
@@ -186,20 +186,3 @@ def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> N
         "Install rag_assets again: after make, rm -r .venv and make run; otherwise, in the project's folder, "
         "pip install --force-reinstall --no-deps ."
     )
-
-
-def test_a_model_that_can_be_kept_nowhere_is_built_for_the_process(tmp_path: Path) -> None:
-    """Asking needs no room in the data folder: the disk may be full, or may only be read."""
-    (tmp_path / "models").touch()
-    built: list[Path] = []
-
-    def write(folder: Path) -> None:
-        built.append(folder)
-        (folder / "model").write_text("weights")
-
-    folders = {ready_folder(tmp_path / "models" / tmp_path.name, write) for _ in range(2)}
-
-    (folder,) = folders
-    assert (folder / "model").read_text() == "weights"
-    assert len(built) == 1
-    shutil.rmtree(folder)

@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache, vector_file
-from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 
@@ -33,17 +31,6 @@ def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
     assert run.n_embedded == 3
     assert embedder.n_texts_embedded == 5
     assert reports == [(2, 3), (3, 3)]
-
-
-def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
-    """A run on an unchanged corpus should take no longer than reading what is there."""
-    embedder = open_embedder(INT8, tmp_path / "models", n_threads=1)
-    cache = opened(tmp_path, HashedEmbedder(embedder.identity, embedder.facts.dimension))
-
-    run = embed_missing(cache, embedder, [], batch_size=8)
-
-    assert (run.n_embedded, run.vectors_per_s) == (0, 0.0)
-    assert not (tmp_path / "models").exists()
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:

@@ -65,23 +65,6 @@ def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_pass
     assert not np.array_equal(question, plain)
 
 
-def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> None:
-    """Vectors of two prefixes in one index cannot be compared, and the prefix takes room from the
-    passage."""
-    usual = embedder_facts(BGE, hub_folder)
-    other = BGE.model_copy(update={"passage_prefix": "passage: "})
-
-    facts = embedder_facts(other, hub_folder)
-
-    assert facts.identity != usual.identity
-    assert usual.max_tokens - facts.max_tokens == 2
-    assert facts.tokenizer_id == usual.tokenizer_id
-    first = open_embedder(other, hub_folder, n_threads=1).embed_passages([QUESTION])
-    assert np.array_equal(
-        first, open_embedder(BGE, hub_folder, n_threads=1).embed_passages(["passage: " + QUESTION])
-    )
-
-
 def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path) -> None:
     """A prefix makes the default model worse, and no message would say so."""
     with pytest.raises(InvalidSettings, match=r"all-MiniLM-L6-v2 was trained without\. Leave them"):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingModel
@@ -15,7 +14,7 @@ from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets_tests.search.embedding.conftest import hub_folder_with
-from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
+from rag_assets_tests.search.embedding.reference_texts import QUESTION
 
 HUB = EmbeddingSettings(model="fastembed:sentence-transformers/all-MiniLM-L6-v2")
 
@@ -78,20 +77,6 @@ def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
         models_folder / float32.identity, "models--Qdrant--all-MiniLM-L6-v2-onnx", tmp_path
     )
     return tmp_path
-
-
-def test_a_fetched_hub_model_embeds_without_the_hub(hub_folder: Path, float32: Embedder) -> None:
-    """Once fetched, a model must not need the hub again."""
-    embedder = open_embedder(HUB, hub_folder, n_threads=2)
-
-    vectors = embedder.embed_passages([QUESTION, PARAGRAPH])
-
-    assert np.array_equal(vectors, float32.embed_passages([QUESTION, PARAGRAPH]))
-    assert np.array_equal(vectors[0], embedder.embed_query(QUESTION))
-    assert (embedder.facts.dimension, embedder.facts.max_tokens) == (384, 256)
-    assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens(
-        [PARAGRAPH]
-    )
 
 
 def test_a_hub_model_that_cannot_be_fetched_names_the_way_out(tmp_path: Path) -> None:

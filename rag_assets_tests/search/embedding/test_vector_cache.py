@@ -1,10 +1,6 @@
 """Vectors are kept by content, survive a kill and an upgrade, are never given out damaged, and go
 with their paper."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -108,39 +104,6 @@ def test_a_vector_of_another_length_counts_as_none(tmp_path: Path) -> None:
     opened(tmp_path).add(["one"], [np.ones(7, np.float32)])
 
     assert opened(tmp_path).found(["one"]) == {}
-
-
-KILLED_RUN = """
-import os, signal, sys
-from pathlib import Path
-from rag_assets.core.kept import Kept
-from rag_assets_tests.search.embedding.test_vector_cache import TEXTS, embedded
-
-put_all, n_batches = Kept.put_all, int(sys.argv[2])
-
-def counted(self, values):
-    global n_batches
-    n_batches -= 1
-    if n_batches < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return put_all(self, values)
-
-Kept.put_all = counted
-embedded(Path(sys.argv[1]), TEXTS)
-"""
-
-
-@pytest.mark.parametrize("n_batches", [0, 5])
-def test_a_killed_run_is_completed_by_the_next_one(n_batches: int, tmp_path: Path) -> None:
-    """Embedding takes hours at scale: what was finished before a kill must count."""
-    command = [sys.executable, "-c", KILLED_RUN, str(tmp_path), str(n_batches)]
-    killed = subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    embedder = HashedEmbedder()
-    embedded(tmp_path, TEXTS, embedder)
-
-    assert killed.returncode == -signal.SIGKILL
-    assert embedder.n_texts_embedded == len(TEXTS) - 16 * n_batches
-    assert np.array_equal(opened(tmp_path).load(TEXTS), OLD.embed_passages(TEXTS))
 
 
 def test_going_back_to_an_earlier_model_embeds_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from rag_assets.search.indexing.folders import FolderIndex
 from rag_assets.search.indexing.protocols import (
     HybridQuestion,
     IndexRow,
-    Scope,
     Scored,
     VectorStore,
     for_reading_only,
@@ -175,23 +174,6 @@ def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path:
     assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), (
         "a and d share a score"
     )
-
-
-def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path) -> None:
-    """A filter that one of the lists forgets lets the others' papers in."""
-    store = hybrid_of(tmp_path, place)
-
-    one_paper = store.hybrid(asked("ferritin"), 10, Scope(paper_ids=("jones2021",)))
-    two = store.hybrid(asked("ferritin"), 2)
-    nothing = store.hybrid(asked("ferritin"), 10, Scope(passage_ids=frozenset()))
-
-    assert {
-        hit.passage_id
-        for hits in (one_paper.fused, one_paper.nearest, one_paper.by_words)
-        for hit in hits
-    } == {"b#0"}
-    assert [len(two.nearest), len(two.by_words)] == [2, 2]
-    assert (nothing.fused, nothing.nearest, nothing.by_words) == ([], [], [])
 
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:

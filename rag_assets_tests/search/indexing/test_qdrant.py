@@ -1,7 +1,6 @@
 """What Qdrant alone can do wrong: a server that fails half way, refuses, or is shared with
 others."""
 
-import json
 import logging
 import shutil
 import time
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock, Timeout
 from qdrant_client import models
 
 from rag_assets.core.errors import (
@@ -195,23 +193,6 @@ def test_what_a_collection_holds_is_read_page_by_page(
     assert not any(page.get("with_vector") for page in pages)
 
 
-def test_a_request_stays_below_what_a_server_takes(
-    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Servers refuse more than 32 MB at once."""
-    monkeypatch.setattr(store, "_REQUEST_BYTES", 40_000)
-
-    update_index(index_of(tmp_path, server.url), numbered_rows(100))
-
-    sizes = [
-        len(json.dumps(body))
-        for request, body in zip(server.requests, server.bodies, strict=True)
-        if "PUT" in request
-    ]
-    assert max(sizes) < 60_000
-    assert len(index_of(tmp_path, server.url).fingerprints()) == 100
-
-
 def message_of(index: FolderIndex[VectorStore]) -> str:
     with pytest.raises(RagAssetsError) as caught:
         update_index(index, numbered_rows(3))
@@ -313,25 +294,3 @@ def test_the_key_is_sent_and_shown_nowhere(
     assert KEY.encode() not in kept
     assert KEY not in caplog.text
     assert KEY not in repr(index)
-
-
-def test_an_embedded_storage_is_shared_within_a_process_and_with_no_other(tmp_path: Path) -> None:
-    """The library keeps all of it in memory: what one process writes, another would not see."""
-    writer = index_of(tmp_path)
-    update_index(writer, numbered_rows(12))
-    reader = index_of(tmp_path).open()
-    other = FileLock(tmp_path / "index" / "qdrant_storage.lock", blocking=False, is_singleton=False)
-    with pytest.raises(Timeout):
-        other.acquire()
-    assert len(reader.search(bag_of_words("sample"), 20)) == 12
-
-    reader.close()
-    del writer
-
-    with other, pytest.raises(StoreUnavailable) as caught:
-        index_of(tmp_path).published()
-    assert str(caught.value) == (
-        f"{(tmp_path / 'index' / 'qdrant_storage').absolute()} is open in another process, and embedded Qdrant "
-        "serves one at a time. End that one (rag-assets ui, an open engine), or run a server and set "
-        f"indexing.qdrant.url; {WITHOUT_SERVER}"
-    )

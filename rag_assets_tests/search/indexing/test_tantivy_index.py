@@ -134,45 +134,6 @@ def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
     assert "virus" in {hit.passage_id for hit in found}
 
 
-def test_allowed_passages_keep_their_scores_and_fill_the_list(tmp_path: Path) -> None:
-    """A filter must neither lose passages behind better ones that are not allowed, nor move the
-    statistics."""
-    rows = [
-        row(f"c{n:04d}", f"masks {'masks ' * (n % 3)}of nurse {n % 90}", paper_id=f"p{n % 7}")
-        for n in range(3_000)
-    ]
-    update_index(FolderIndex(tmp_path / "bm25", TantivyFiles()), rows)
-    index = TantivyIndex.open(tmp_path / "bm25")
-    everywhere = {hit.passage_id: hit.score for hit in index.search("masks of nurse 8", 3_000)}
-    ranked = sorted(everywhere, key=lambda id_: (-everywhere[id_], id_))
-
-    for n_allowed in (2, 40, 2_500):
-        worst = ranked[-n_allowed:]
-        found = index.search("masks of nurse 8", 50, Scope(passage_ids=frozenset(worst)))
-        assert [hit.passage_id for hit in found] == worst[:50]
-        assert [hit.score for hit in found] == pytest.approx(
-            [everywhere[id_] for id_ in worst[:50]]
-        )
-
-
-def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> None:
-    """A deleted paper that still weighs on scores makes answers depend on the history of the
-    index."""
-    kept = [row(id_, text) for id_, text in TEXTS.items()]
-    withdrawn = [row(f"w{n}", f"masks masks number{n} Xylophagous") for n in range(20)]
-    update_index(FolderIndex(tmp_path / "edited", TantivyFiles()), [*kept, *withdrawn])
-    update_index(FolderIndex(tmp_path / "edited", TantivyFiles()), kept)
-    update_index(FolderIndex(tmp_path / "fresh", TantivyFiles()), kept)
-
-    edited, fresh = (
-        TantivyIndex.open(tmp_path / name).search("masks of nurses", 5)
-        for name in ("edited", "fresh")
-    )
-
-    assert edited == fresh
-    assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
-
-
 def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_path: Path) -> None:
     """People ask for what a paper or a section is called; its sentences often say "we" and
     "this"."""

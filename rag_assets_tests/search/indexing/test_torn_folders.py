@@ -1,11 +1,6 @@
 """What a killed writer or a power cut leaves is noticed before Chroma's native code opens it."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -83,35 +78,6 @@ def test_a_torn_staged_folder_is_deleted_without_being_opened(
 
     assert is_current(root / "index", TARGET.identity, WANTED)
     assert [path.name for path in root.iterdir()] == ["index"]
-
-
-_UPDATED_FOR_EVER = """
-import itertools, sys
-from pathlib import Path
-from rag_assets_tests.search.indexing.rows import numbered_rows
-from rag_assets_tests.search.indexing.test_torn_folders import TARGET
-from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing import chroma
-from rag_assets.search.indexing.folders import FolderIndex
-
-chroma.BATCH = 2
-for start in itertools.cycle(range(5, 30, 5)):
-    update_index(FolderIndex(Path(sys.argv[1]), TARGET), numbered_rows(60, start=start))
-    print(start, flush=True)
-"""
-
-
-def kill_while_updating(folder: Path, delay_s: float) -> None:
-    """Start a process that updates the index again and again, two passages at a time, and kill it
-    without warning."""
-    command = [sys.executable, "-c", _UPDATED_FOR_EVER, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]) as writer:
-        assert writer.stdout is not None
-        first = writer.stdout.readline()
-        time.sleep(delay_s)
-        os.kill(writer.pid, signal.SIGKILL)
-    assert first.strip() == b"5", "the writer never came as far as this test needs it"
-    assert writer.returncode == -signal.SIGKILL
 
 
 def _copy(world: Path, root: Path) -> Path:

@@ -5,16 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
-from rag_assets.search.reranking.base import TIMEOUT_S, FoundPassage
+from rag_assets.search.reranking.base import FoundPassage
 from rag_assets.search.reranking.cross_encoder import (
     BATCH,
-    INSTEAD,
     CrossEncoder,
     FolderFiles,
-    HubFiles,
     sigmoid,
 )
 from rag_assets_tests.search.reranking.candidates import candidates_of
@@ -95,24 +92,3 @@ def test_damaged_files_are_a_missing_model(name: str, tmp_path: Path) -> None:
 
     with pytest.raises(MissingModel, match="cannot be loaded"):
         cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
-
-
-def test_a_hub_that_does_not_answer_is_given_up_within_the_time_of_a_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """fastembed pauses after each failure, three times longer than before: 39 s that no time limit
-    ends."""
-
-    def unreachable(*_: object, **__: object) -> str:
-        raise ConnectionError("no route to the hub")
-
-    pauses: list[float] = []
-    monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(TextCrossEncoder, "download_files_from_huggingface", unreachable)
-    monkeypatch.setattr("fastembed.common.model_management.time.sleep", pauses.append)
-    with pytest.raises(MissingModel):
-        CrossEncoder(HubFiles("someone/own-reranker", tmp_path, INSTEAD), 1).judge(
-            QUESTION, candidates_of("Ferritin.")
-        )
-
-    assert 0 < sum(pauses) <= TIMEOUT_S

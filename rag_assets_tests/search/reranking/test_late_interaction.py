@@ -44,19 +44,6 @@ def test_relevance_hardly_depends_on_the_other_candidates(reranker: Reranker) ->
     assert reranker.judge(QUESTION, candidates_of(FAR, FAR)).relevance.max() < 0.1
 
 
-@pytest.mark.parametrize(
-    ("question", "text"), [("?!", "Ferritin fell."), ("Why?", ""), ("的", " ")]
-)
-def test_texts_without_words_are_scored_all_the_same(
-    question: str, text: str, reranker: Reranker
-) -> None:
-    """A question mark alone must not end a search with an error."""
-    judgement = reranker.judge(question, candidates_of(text, ANSWER))
-
-    assert np.isfinite(judgement.scores).all()
-    assert ((judgement.relevance >= 0) & (judgement.relevance <= 1)).all()
-
-
 def test_the_best_stretch_is_one_place_of_the_passage() -> None:
     """Words of the question that stand far apart answer nothing together."""
     one, other, filler = np.eye(3, dtype=np.float32)

@@ -159,24 +159,6 @@ def test_all_pieces_of_a_long_row_are_packed() -> None:
     assert context.text == chunk.text
 
 
-def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
-    """Rows without their title cannot be understood, and a title between rows cannot be quoted."""
-    chunk = chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nC | 9 mg")
-    passages = [
-        passage_of("t#0", "Table 1. Doses\nA | 5 mg", chunk_id="t"),
-        passage_of(
-            "t#1", "B | 7 mg", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"
-        ),
-        passage_of(
-            "t#2", "C | 9 mg", chunk_id="t", chunk_start=33, repeated_title="Table 1. Doses"
-        ),
-    ]
-
-    contexts = pack(library_with([chunk], passages), ["t#1", "t#2"], 100)
-
-    assert [context.text for context in contexts] == ["Table 1. Doses\nB | 7 mg\nC | 9 mg"]
-
-
 def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found() -> None:
     """The words around the other place would be given in its stead, with another section's
     title."""

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from rag_assets.core.domain import Query, QueryOrigin
-from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.settings import RetrievalSettings, Settings
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
@@ -136,27 +135,6 @@ def test_a_model_writes_other_wordings_and_a_passage(
     assert request.prompt.startswith(json.dumps(ASKED)), "a schema may stand behind it"
 
 
-def test_a_model_takes_a_question_apart_and_words_each_part_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Variants of the whole would each look for both things at once."""
-    wanted = {"decomposition": "model", "variants": 1}
-    with WireServer("openai") as server, planning(tmp_path, server, monkeypatch, wanted) as planner:
-        server.answer_with(
-            parts("What tires?", "What settles?"),
-            wordings("What fatigues?"),
-            wordings("What sinks?"),
-        )
-
-        plan = planner.plan(COMPOUND)
-
-    assert plan.parts == (
-        (Query("What tires?", MODEL_PART), Query("What fatigues?", VARIANT)),
-        (Query("What settles?", MODEL_PART), Query("What sinks?", VARIANT)),
-    )
-    assert plan.usage.n_requests == 3
-
-
 def test_what_a_model_writes_is_cut_and_cleaned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,23 +174,6 @@ def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("other", [{"variants": 2}, {"variants": 1, "hypothetical_passage": True}])
-def test_another_request_is_another_reply_and_another_key(
-    other: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Answers found by one variant must not be published as those of three."""
-    identities = []
-    with WireServer("openai") as server:
-        server.answer_by(lambda _request: wordings("What fatigues?"))
-        for wanted in ({"variants": 1}, other):
-            with planning(tmp_path, server, monkeypatch, wanted) as planner:
-                planner.plan(ASKED)
-                identities.append(planner.identity)
-
-    assert len(set(identities)) == 2
-    assert len(server.requests) == 2
-
-
 FAULTS: list[tuple[str, Callable[[], Step], str, int]] = [
     ("a refused key", BadKey, "key", 1),
     ("a server that is down", lambda: Status(503), "503", 3),
@@ -250,31 +211,6 @@ def test_a_model_that_cannot_be_asked_costs_one_warning_and_no_answer(
     assert len(warnings) == 1
     assert words in warnings[0]
     assert len(server.requests) == n_requests
-
-
-def test_a_missing_model_is_refused_before_any_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A night of plain searches that were meant to be others is found out too late."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-    with Connections(HURRIED) as connections:
-        with pytest.raises(
-            InvalidSettings, match=r"'extractive' is no model\. Set retrieval\.queries"
-        ):
-            open_query_planner(settings_of(tmp_path, {"variants": 1}), connections)
-        with pytest.raises(
-            InvalidSettings, match=r"retrieval\.queries\.model = 'gpt' does not exist"
-        ):
-            open_query_planner(settings_of(tmp_path, {"variants": 1, "model": "gpt"}), connections)
-        with pytest.raises(MissingKey, match="google"):
-            open_query_planner(
-                settings_of(tmp_path, {"variants": 1, "model": "google:g"}), connections
-            )
-        answering = {"answering": {"model": "openai:gpt-5-mini"}}
-        assert open_query_planner(
-            settings_of(tmp_path, {"variants": 1}, **answering), connections
-        ).identity
 
 
 CORPUS = Corpus(

@@ -1,13 +1,11 @@
 """The best candidates of a search are looked at once more."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rag_assets.core.domain import Band, band_of
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.questions import asked
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.reranking.candidates import ScriptedReranker
@@ -122,18 +120,3 @@ def test_a_hit_says_how_sure_it_is(relevance: float, band: Band, folder: Path) -
 
     assert best.band is band is band_of(relevance)
     assert plain.band is None
-
-
-def test_an_answer_that_asks_for_more_chunks_is_ranked_once(folder: Path) -> None:
-    """Most keyless answers ask for more chunks to find a second paper: ranking again would take a
-    fifth of their time, and cost a second request where the reranker is behind an API."""
-    reranker, rankings = ScriptedReranker({"Steel bridges carry loads.": 0.9}), dict[Any, Any]()
-
-    with searcher(folder, reranker) as one:
-        few, more = (one.evidence(asked(QUESTION), k, rankings=rankings) for k in (1, 3))
-        n_asked = len(reranker.seen)
-        fresh = one.evidence(asked(QUESTION), 3)
-
-    assert n_asked == 1
-    assert (len(few.hits), len(more.hits)) == (1, 3)
-    assert more == fresh

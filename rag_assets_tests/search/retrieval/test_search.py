@@ -203,29 +203,6 @@ def test_a_question_about_the_publication_is_given_the_first_page(tmp_path: Path
     assert ["title" in chunks for chunks in given] == [True, False]
 
 
-def test_each_half_of_a_question_is_given_the_first_page_of_its_own_paper(tmp_path: Path) -> None:
-    """The papers of the half with more words in common took all places."""
-    title = chunk_of(
-        "title", "Title: Bridges. Authors: Ana Sun.", paper_id="bridge", section=TITLE_PAGE_HEADING
-    )
-    joints = chunk_of("joints", "Some joints are tired.", paper_id="bridge", ordinal=1)
-    iron = [
-        chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", paper_id=f"flock{n}")
-        for n in range(4)
-    ]
-    corpus = Corpus([title, joints, *iron])
-    corpus.index(tmp_path)
-    asked = Question(
-        id="q",
-        question="In which flock fell ferritin in winter, and who wrote the paper on tired joints?",
-    )
-
-    with corpus.searcher(tmp_path, SETTINGS) as searcher:
-        found = searcher.evidence(asked, 2)
-
-    assert "title" in {one.chunk_id for one in found.contexts}
-
-
 @pytest.mark.parametrize(
     ("section", "question", "is_given"),
     [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.core.errors import ModelUnavailable, QuestionBudgetExhausted
+from rag_assets.core.errors import QuestionBudgetExhausted
 from rag_assets_testing.wire import (
     Reply,
     Slow,
@@ -14,7 +14,6 @@ from rag_assets_testing.wire import (
 from rag_assets_tests.answering.model.thorough.scripted import (
     FALL,
     FELL,
-    N_REQUESTS,
     PAID,
     PAYER,
     ScriptedModel,
@@ -29,23 +28,6 @@ STEPS = ("plan", FALL, PAYER, "gap")
 ONE_ATTEMPT = HURRIED.model_copy(update={"max_attempts": 1})
 CUT = Reply('{"parts": [{"question": "Did fer', finish="length")
 WRONG = Reply('{"colour": "red"}')
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_provider_that_is_down_leaves_the_question_and_loses_nothing(
-    tmp_path: Path, step: str
-) -> None:
-    """What was paid for before the fault would be paid for again by the next run."""
-    model = ScriptedModel()
-    model.does_instead(step, *[Status(500)] * 3)
-
-    with thorough(tmp_path, model) as (pipeline, server):
-        with pytest.raises(ModelUnavailable):
-            answered(pipeline)
-        again = answered(pipeline)
-
-        assert len(server.requests) == N_REQUESTS + 3
-    assert said(again) == {FELL.text, PAID.text}
 
 
 def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> None:

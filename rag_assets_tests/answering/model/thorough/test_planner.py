@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.model.planning import (
-    MAX_PART_CHARS,
     PlannedPart,
     Planner,
     RulePlanner,
@@ -65,24 +64,6 @@ def test_rules_search_a_gap_by_its_words_that_carry_meaning() -> None:
     )
 
     assert words.queries == ("paid study iron supplements", "study supplements")
-
-
-def test_a_model_s_parts_are_taken_and_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reply of a hundred parts, or of one page each, would cost a hundred answers."""
-    with (
-        WireServer("openai") as server,
-        planner(tmp_path, server, monkeypatch, max_parts=2) as plans,
-    ):
-        server.answer_by(lambda _request: parts("ferritin\x1b[31m b", "iron " * 300, "runners"))
-
-        planned = plans.plan(COMPOUND).parts
-
-    assert [part.question for part in planned[:1]] == ["ferritin [31m b"]
-    assert len(planned) == 2
-    assert len(planned[1].question) <= MAX_PART_CHARS
-    assert planned[0].enough == "a number"
 
 
 def test_what_was_read_is_fenced_and_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -326,24 +326,6 @@ def test_a_row_of_a_table_is_drawn_as_a_small_table(page: Page, live_shelf: Live
     expect(claims.nth(1).locator("table")).to_have_count(0)
 
 
-def test_an_empty_conversation_shows_questions_of_this_corpus(page: Page, own_shelf: Live) -> None:
-    """Whoever opens a corpus of others does not know what it can be asked."""
-    questions = own_shelf.shared.settings.question_file
-    lines = [
-        {"id": "1", "question": HERON_QUESTION},
-        {"id": "2", "question": "Not here?", "answerable": False},
-    ]
-    questions.parent.mkdir(exist_ok=True)
-    questions.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    open_page(page, own_shelf)
-
-    expect(page.locator(".examples button")).to_have_text([HERON_QUESTION])
-    page.locator(".examples button").click()
-
-    expect(page.locator(".turn .claim-text").first).to_contain_text(HERON_SENTENCE)
-    expect(page.locator(".welcome")).to_have_count(0)
-
-
 def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> None:
     """Claims of two drafts in one list would say everything twice."""
     later = {**CLAIM, "text": "They lost 14 per cent."}

@@ -77,28 +77,6 @@ def test_an_answer_is_copied_with_its_citations(
     assert f"   > {HERON_SENTENCE}" in markdown
 
 
-def test_references_of_an_answer_and_of_a_conversation_are_handed_out(
-    page: Page, context: BrowserContext, own_shelf: Live
-) -> None:
-    """What was found is cited in one's own text, by the records of the papers."""
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, own_shelf)
-    turn = ask(page, HERON_QUESTION)
-
-    turn.get_by_label("References of this answer").select_option("Numbered")
-    expect(page.locator(".toast")).to_contain_text("References (Numbered) copied")
-    styled = page.evaluate("() => navigator.clipboard.readText()")
-    page.get_by_role("button", name="History").click()
-    with page.expect_download() as download:
-        page.get_by_label(f"References of {HERON_QUESTION}").select_option("BibTeX")
-
-    assert styled.startswith("[1] Herons at the winter coast.")
-    assert download.value.suggested_filename == "references.bib"
-    assert (
-        download.value.path().read_text("utf-8").startswith("@misc{herons,\n  title = {{Herons at")
-    )
-
-
 def test_a_conversation_is_exported_as_markdown(page: Page, own_shelf: Live) -> None:
     """What was found out belongs into the reader's own notes, with papers and pages."""
     open_page(page, own_shelf)

@@ -99,22 +99,6 @@ def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(
     expect(page.locator("#runs").get_by_role("alert")).to_contain_text("PDF")
 
 
-@pytest.mark.parametrize("words", ["coast HERONS", HERON_SENTENCE])
-def test_papers_are_found_by_words_of_title_and_text(
-    page: Page, live_shelf: Live, words: str
-) -> None:
-    """In a list of hundreds, scrolling is no way to find one."""
-    open_page(page, live_shelf)
-    titles = page.locator(".paper-title").all_inner_texts()
-    assert titles == sorted(titles, key=str.casefold)
-
-    page.get_by_label("Find a paper by title").fill(words)
-
-    expect(page.locator(".paper")).to_have_count(1)
-    expect(page.locator(".paper")).to_contain_text("Herons at the winter coast")
-    expect(page.locator("#papers-count")).to_have_text("1 of 4 papers")
-
-
 def test_a_corpus_without_papers_says_what_to_do(page: Page, tmp_path: Path) -> None:
     """The first look at a fresh install is an empty page."""
     (tmp_path / "data" / "papers").mkdir(parents=True)

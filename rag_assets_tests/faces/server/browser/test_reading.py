@@ -99,25 +99,6 @@ def test_the_place_of_a_page_says_that_its_image_is_on_its_way(
     assert "Loading" in sheet.evaluate("one => getComputedStyle(one, '::before').content")
 
 
-def test_a_page_can_take_the_full_width_of_the_window(page: Page, live_shelf: Live) -> None:
-    """Small print is why a page is enlarged; the other panes come back with the way to the
-    answer."""
-    open_page(page, live_shelf)
-    reader = show_first_source(page, ask(page, HERON_QUESTION))
-
-    reader.get_by_role("button", name="Enlarge").click()
-
-    expect(page.locator("#conversation")).to_be_hidden()
-    expect(reader.locator(".page:not([aria-busy]) img")).to_be_visible()
-    assert reader.locator("img").evaluate("image => image.clientWidth") > 0.9 * 1440
-    assert reader.locator("img").evaluate("image => image.naturalWidth") >= 1440
-    expect(reader.locator(".marking").first).to_be_in_viewport()
-    expect(reader.get_by_role("button", name="Enlarge")).to_have_attribute("aria-pressed", "true")
-    page.keyboard.press("Escape")
-    expect(page.locator("#conversation")).to_be_visible()
-    expect(reader.get_by_role("button", name="Enlarge")).to_have_attribute("aria-pressed", "false")
-
-
 def test_the_pages_beside_it_can_be_turned_to(page: Page, live_shelf: Live) -> None:
     """What stands before and after a sentence decides what it means; the way back must not be
     lost."""

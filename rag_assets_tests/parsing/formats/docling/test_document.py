@@ -97,18 +97,6 @@ def test_a_header_with_another_label_is_left_out_where_headers_stand(
     )
 
 
-def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> None:
-    """Pages carry the title of the paper as their header; the title itself and a value in a list
-    are text."""
-    writer = DoclingWriter()
-    writer.text("section_header", "Iron in Sheep", level=1, prov=[prov(1, 20, 350, 180, 330)])
-    writer.text("text", "17", prov=[prov(1, 20, 200, 180, 190)])
-    writer.text("page_header", "Iron in Sheep", prov=[HEADER])
-    writer.text("page_header", "2", prov=[HEADER])
-
-    assert texts(writer.parsed(tmp_path).blocks) == ["Iron in Sheep", "17"]
-
-
 def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
     """An item apart from its list is a line without context."""
     writer = DoclingWriter()
@@ -253,20 +241,6 @@ def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) ->
 
     with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
         parse_docling(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
-
-
-def test_fields_of_the_wrong_type_do_not_crash(tmp_path: Path) -> None:
-    """A field that is not what the schema says reads as missing."""
-    writer = DoclingWriter()
-    writer.text("text", "Ferritin fell.", prov=[{"page_no": "1", "bbox": None}, 3])
-    writer.text("section_header", "Results", level="2")
-    writer.json["tables"].append(
-        {"self_ref": "#/tables/0", "data": {"table_cells": [{"text": 1}, 5]}}
-    )
-    writer.json["body"]["children"].append({"$ref": "#/tables/0"})
-    writer.json["texts"].append(None)
-
-    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell.", "Results"]
 
 
 def test_a_docling_document_is_known_by_its_first_bytes() -> None:

@@ -233,25 +233,6 @@ def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) ->
     assert block_with(document, "2.1 Samples").kind is BlockKind.HEADING
 
 
-def test_a_table_keeps_its_rows_and_its_caption(tmp_path: Path) -> None:
-    """Cells glued into prose can be neither read nor quoted."""
-
-    def draw(canvas: Canvas) -> None:
-        top = lines(canvas, prose("value", 4))
-        lines(canvas, ["Table 1: Levels by year"], top=top + 20)
-        for row, cells in enumerate(
-            [("Year", "Ferritin", "Iron"), ("2019", "$ 12.5", "33"), ("2020", "$ 14.0", "31")]
-        ):
-            for column, cell in enumerate(cells):
-                lines(canvas, [cell], left=60 + 90 * column, top=top + 40 + 14 * row)
-
-    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
-
-    [table] = [block for block in document.blocks if block.kind is BlockKind.TABLE]
-    assert table.text == "Year | Ferritin | Iron\n2019 | $ 12.5 | 33\n2020 | $ 14.0 | 31"
-    assert table.title == "Table 1: Levels by year"
-
-
 def test_bullets_make_a_list_and_figure_captions_stay_captions(tmp_path: Path) -> None:
     """Chunking cuts lists between items; a caption inside a sentence would tear it apart."""
 
@@ -294,24 +275,6 @@ def test_boxes_are_fractions_of_the_page_as_it_is_shown(tmp_path: Path, rotation
     assert top is None or box.top == pytest.approx(top / height, abs=0.01)
     is_upright = box.right - box.left > box.bottom - box.top
     assert is_upright is (rotation % 180 == 0)
-
-
-def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
-    """What is cropped away is not shown, so the page starts at the crop box; text outside it is not
-    read."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.setCropBox((50, 100, 550, 700), name="crop")
-        lines(canvas, ["inside the crop box"], left=100, top=200)
-        lines(canvas, ["cropped away"], left=100, top=50)
-
-    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
-
-    [block] = document.blocks
-    [box] = block.boxes
-    assert block.text == "inside the crop box"
-    assert box.left == pytest.approx(50 / 500, abs=0.01)
-    assert box.top == pytest.approx(90 / 600, abs=0.02)
 
 
 def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:

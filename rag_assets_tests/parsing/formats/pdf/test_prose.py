@@ -110,27 +110,6 @@ def test_a_footnote_goes_on_at_the_foot_of_the_next_page(tmp_path: Path) -> None
     assert any("turn slowly and why they grind no flour in spring." in text for _, text in found)
 
 
-def test_a_title_beside_small_print_is_whole(tmp_path: Path) -> None:
-    """The copyright line beside a title was a part of it, and what follows was none."""
-
-    def draw(canvas: Canvas) -> None:
-        lines(
-            canvas,
-            ["The mills of the river, their years,", "and whatever they have ground"],
-            top=60,
-            size=18,
-        )
-        lines(canvas, ["(c) The Authors 2019"], left=450, top=66, size=7)
-        top = lines(canvas, ["Abstract"], top=130, font="Helvetica-Bold")
-        lines(canvas, prose("moss", 20), top=top + 4)
-        lines(canvas, prose("slate", 20), left=320, top=top + 4)
-
-    assert (
-        parse(tmp_path, draw).title
-        == "The mills of the river, their years, and whatever they have ground"
-    )
-
-
 def test_a_line_that_is_longer_by_a_hair_does_not_cut_the_columns() -> None:
     """All lines above it in both columns came before all below it, and sentences at its height were
     mixed."""

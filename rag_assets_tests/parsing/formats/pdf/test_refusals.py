@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from random import Random
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -96,27 +95,3 @@ def test_what_is_no_pdf_is_said(tmp_path: Path, content: bytes, reason: str) -> 
     path.write_bytes(content)
 
     assert refusal(path).startswith(reason)
-
-
-def test_damaged_files_are_parsed_or_refused_but_never_crash(tmp_path: Path) -> None:
-    """A crash takes the worker and the file's reason with it."""
-    pages = [text_page, picture, lambda canvas: None, text_page]
-    whole = write_pdf(tmp_path / "whole.pdf", pages).read_bytes()
-    random = Random(3)
-    outcomes: list[int | str] = []
-
-    for number in range(60):
-        path = tmp_path / f"{number}.pdf"
-        content = bytearray(
-            whole[: random.randrange(200, len(whole))] if number % 3 == 0 else whole
-        )
-        for _ in range(random.randrange(1, 40)):
-            content[random.randrange(len(content))] = random.randrange(256)
-        path.write_bytes(content)
-        try:
-            outcomes.append(len(parse(path).blocks))
-        except UnreadableDocument as error:
-            outcomes.append(str(error))
-
-    assert all(outcomes), "neither blocks nor a reason"
-    assert len({type(outcome) for outcome in outcomes}) == 2, "only read or only refused"

@@ -373,38 +373,6 @@ def test_what_only_looks_like_a_table_stays_text(
     assert not tables(parsed(tmp_path, page(draw)))
 
 
-def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -> None:
-    """The rule below the head and the first one of the table bound two columns of prose, and the
-    caption is theirs."""
-
-    def draw(canvas: Canvas) -> None:
-        for left, word in ((60, "rope"), (310, "dome")):
-            lines(canvas, prose(word, 8), left=left, top=70, size=7)
-        lines(canvas, ["Table 1. Yield."], top=190)
-        table_rows(SMALL, [(55, 540, n) for n in (-10, 0, 1, 3)])(canvas)
-
-    document = parsed(tmp_path, draw)
-
-    assert [table.title for table in tables(document)] == ["Table 1. Yield."]
-    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
-
-
-def test_a_page_that_is_one_drawing_has_its_tables(tmp_path: Path) -> None:
-    """Proceedings put each page into a larger one as a whole: read as figures, all their tables
-    would be lost."""
-
-    def draw(canvas: Canvas) -> None:
-        canvas.beginForm("paper")
-        lines(canvas, ["Table 1: Yield."], top=172)
-        table_rows(SMALL, FRAME)(canvas)
-        lines(canvas, prose("glacier", 8), top=280)
-        canvas.endForm()
-        canvas.doForm("paper")
-        lines(canvas, ["Proceedings of a meeting, page 7"], top=380)
-
-    assert written(parsed(tmp_path, draw)) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
-
-
 def test_a_row_with_a_gap_keeps_its_values_below_their_headers(tmp_path: Path) -> None:
     """Counted from the left, the load of the second rope would be read as its length."""
     rows = [

@@ -1,7 +1,6 @@
 """Reading untrusted XML."""
 
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -9,7 +8,6 @@ from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.shared.files.xml_trees import read_xml
 from rag_assets_tests.cpu_limit import ends_in_time
-from rag_assets_tests.demo_papers import tei_files
 
 LIMITS = ParseLimits()
 
@@ -104,46 +102,3 @@ def test_a_slip_in_the_markup_is_repaired_and_noted(tmp_path: Path) -> None:
 def test_the_declared_encoding_counts(tmp_path: Path, content: bytes) -> None:
     """Mojibake is in no vocabulary: the words would never be found."""
     assert read_xml(content, LIMITS).root.text == "façade"
-
-
-def n_chars_or_refusal(content: bytes) -> int | str:
-    try:
-        return sum(len(str(part)) for part in read_xml(content, LIMITS).root.itertext())
-    except UnreadableDocument as refusal:
-        return str(refusal)
-
-
-def damaged(content: bytes, random: Random) -> bytes:
-    """The content cut off, with bytes changed, a stretch removed or repeated, or in another
-    encoding than it says."""
-    start, end = sorted(random.randrange(len(content)) for _ in range(2))
-    match random.randrange(6):
-        case 0:
-            return content[:start]
-        case 1:
-            return content[:start] + random.randbytes(3) + content[start + 3 :]
-        case 2:
-            return content[:start] + content[end:]
-        case 3:
-            return content[:end] + content[start:]
-        case 4:
-            return content.replace(b"</p>", b"&undeclared;</p>", 3)
-        case _:
-            return content.decode().encode("utf-16-le")
-
-
-def test_damaged_files_end_in_a_tree_or_a_clear_refusal(tmp_path: Path) -> None:
-    """A crash or a hang in one file stops the corpus."""
-    random = Random(7)
-    n_read = 0
-
-    for content in [path.read_bytes() for path in tei_files()] * 20:
-        broken = damaged(content, random)
-        n_chars = n_chars_or_refusal(broken)
-        if isinstance(n_chars, str):
-            assert n_chars
-        else:
-            n_read += 1
-            assert n_chars <= len(broken) + 100
-
-    assert n_read > 100
