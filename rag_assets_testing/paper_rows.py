@@ -11,8 +11,7 @@ from tempfile import mkdtemp
 import pyarrow as pa
 
 from rag_assets.core.incremental import UpdatePlan, staging
-from rag_assets.core.paper_drafts import drafted
-from rag_assets.core.paper_tables import PapersUpdate, PaperTable, QuarantinedPaper
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable, QuarantinedPaper, drafted
 from rag_assets.core.tables import by_paper, fingerprints_by, rows_of
 
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.open_table import OpenTable
 from rag_assets.core.table_files import (
     ROWS_A_GROUP,
+    OpenTable,
     published_or_empty,
     read_columns,
     read_provenance,

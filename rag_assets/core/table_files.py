@@ -6,18 +6,21 @@ Files are written without time stamps and with sorted rows, so that equal conten
 What a table was made with travels in its schema metadata (`provenance`), where a consumer can
 refuse what does not fit. Each page of a file has a checksum, which is compared when it is read; a
 file that was cut off lacks the footer at its end. Rows are stored in small groups, because a group
-is the least that can be read: `open_table` looks single rows up. The schemas and the way from rows
+is the least that can be read: `OpenTable` looks single rows up. The schemas and the way from rows
 to values are in `tables`.
 """
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -281,3 +284,66 @@ def _provenance(schema: pa.Schema) -> dict[str, Any]:
     except ValueError as error:
         raise UnusableTable("does not say what it was made with") from error
     return provenance if isinstance(provenance, dict) else {}
+
+
+T = TypeVar("T")
+
+
+class OpenTable:
+    """A published table whose rows stay in its files until they are asked for; may be used by
+    several threads.
+
+    The files are opened once, so what is read is of one version, whatever is published in their
+    place later.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the table that an asset published. Raises MissingInput as `required_table`."""
+        self._path, self._schema, self._lock = path, SCHEMAS[path.stem], Lock()
+        with self._usable():
+            self._files = opened_together(path, self._schema)
+        if not self._files:
+            raise MissingInput.table(path, asset=path.stem)
+        self._groups = [
+            (file, number) for file in self._files for number in range(file.metadata.num_row_groups)
+        ]
+        self._sizes = [size for file in self._files for size in group_sizes(file)]
+        self._starts = np.cumsum([0, *self._sizes])
+        """The first row of each group, and the number of all rows."""
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows. Raises MissingInput when a file is damaged."""
+        with self._usable(), self._lock:
+            return joined(columns_of(file, self._schema, names) for file in self._files)
+
+    def values(self, rows: npt.ArrayLike, made: Callable[[pa.Table], list[T]]) -> list[T]:
+        """What `made` makes of the rows with these numbers, one value a row, in the order given.
+
+        Raises MissingInput when a file is damaged.
+        """
+        wanted, places = np.unique(np.asarray(rows, np.int64), return_inverse=True)
+        groups = np.searchsorted(self._starts, wanted, side="right") - 1
+        found: list[T] = []
+        for group in np.unique(groups).tolist():
+            inside = (wanted[groups == group] - self._starts[group]).tolist()
+            whole = self._group(group)
+            # its own `take` would import pandas, which takes 35 MB
+            found += made(pa.concat_tables([whole.slice(row, 1) for row in inside]))
+        return [found[place] for place in places.tolist()]
+
+    def _group(self, number: int) -> pa.Table:
+        file, group = self._groups[number]
+        with self._usable(), self._lock:
+            whole = file.read_row_group(group, use_threads=False)
+            demand_rows(whole.num_rows, self._sizes[number])
+        return whole
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            with readable():
+                yield
+        except UnusableTable as error:
+            raise MissingInput.unusable_table(
+                self._path, problem=str(error), asset=self._path.stem
+            ) from error

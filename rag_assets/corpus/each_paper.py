@@ -95,7 +95,7 @@ class EachPaperCandidate:
 
 def not_one_each(rows: Iterable[str], papers: Collection[str]) -> Offenders:
     """Papers that have no row or several, and rows of no paper. rows: paper_id of each."""
-    n_rows = Counter(rows)
+    n_rows = Counter(list(rows))  # of a mapping, the keys
     return [
         {"paper_id": paper, "n_rows": n_rows[paper], "has_text": paper in papers}
         for paper in sorted({*n_rows, *papers})

@@ -15,12 +15,13 @@ from starlette.types import ASGIApp
 
 from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
-from rag_assets.faces.server.limits import MAX_BODY_BYTES, BodyLimits
 from rag_assets.faces.server.middleware import (
     GUARDED,
+    MAX_BODY_BYTES,
     PROTECTIVE_HEADERS,
     REQUEST_ID_HEADER,
     AccessCheck,
+    BodyLimits,
     RequestLog,
 )
 

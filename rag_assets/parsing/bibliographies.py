@@ -14,7 +14,7 @@ from typing import Any
 
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.text.display import legible
-from rag_assets.core.text.identifiers import arxiv_ids_in, normal_arxiv, normal_doi, normal_pmid
+from rag_assets.core.text.works import arxiv_ids_in, normal_arxiv, normal_doi, normal_pmid
 
 _MAX_MB, _MAX_VALUE_CHARS, _MAX_ENTRIES = 50, 20_000, 200_000
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")

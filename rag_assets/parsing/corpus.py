@@ -26,8 +26,7 @@ from rag_assets.core.domain import (
     Zone,
 )
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
-from rag_assets.core.paper_drafts import in_file_order
-from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper
+from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
 from rag_assets.core.workforce.seam import Spread, demanded
 from rag_assets.parsing.attempts import Parsed, ParseJob, Report, parse_papers
 from rag_assets.parsing.discovery import Paper

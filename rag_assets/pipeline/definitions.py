@@ -11,22 +11,19 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.pipeline.assets.automation import (
     JOBS,
     corpus_sensor,
+    failure_sensors,
     nightly_schedule,
     weekly_verification,
 )
-from rag_assets.pipeline.assets.chunks import chunks, passages, profiles
-from rag_assets.pipeline.assets.corpus import blocks, parsed_index
+from rag_assets.pipeline.assets.chunks import chunks, passages, profiles, references, summaries
+from rag_assets.pipeline.assets.corpus import blocks, papers, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, index_meta
 from rag_assets.pipeline.assets.qa import qa
-from rag_assets.pipeline.assets.records import papers
-from rag_assets.pipeline.assets.references import references
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings, run_workforce
 from rag_assets.pipeline.assets.sources import PAPER_FILES, QUESTIONS, TEMPLATES
-from rag_assets.pipeline.assets.summaries import summaries
 from rag_assets.pipeline.assets.vectors import embeddings
-from rag_assets.pipeline.notifications import failure_sensors
 
 logger = logging.getLogger(__name__)
 SOURCES = [PAPER_FILES, QUESTIONS, TEMPLATES]

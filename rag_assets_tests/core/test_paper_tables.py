@@ -12,19 +12,19 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.core import paper_drafts, paper_tables
+from rag_assets.core import paper_tables
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import REPLACED_SUFFIX, plan_update, staging
-from rag_assets.core.open_table import OpenTable
-from rag_assets.core.paper_drafts import drafted, is_current
 from rag_assets.core.paper_tables import (
     Made,
     PapersUpdate,
     PaperTable,
     QuarantinedPaper,
+    drafted,
+    is_current,
     manifest_file,
 )
-from rag_assets.core.table_files import read_columns
+from rag_assets.core.table_files import OpenTable, read_columns
 from rag_assets.core.tables import PASSAGES, to_table
 
 PROVENANCE = {"settings": "s"}
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 )
 def split_at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     at = int(request.param)
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", at)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", at)
     return at
 
 
@@ -133,7 +133,7 @@ def test_an_edit_writes_one_file_and_makes_one_paper(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With 128,000 chunks in one file, one edited sentence would cost 4 seconds for each table."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", 10)
     before, made = publish(path, corpus_of(60)), list[str]()
     inodes = {file.name: file.stat().st_ino for file in path.iterdir()}
 
@@ -213,7 +213,7 @@ def test_another_program_finds_one_version_or_no_table(
     path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
 ) -> None:
     """A notebook must not count a part of the old papers and a part of the new ones."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", 10)
     corpus = corpus_of(30)
     publish(path, corpus)
     before, after = texts_of(corpus), texts_of(corpus | {"p7": "new"})
@@ -242,7 +242,7 @@ def test_a_kill_between_two_renames_loses_nothing(
 ) -> None:
     """A table that is gone would be made anew: hours of a cluster; and who asks meanwhile would get
     no answer."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", 10)
     before = publish(path, corpus_of(30))
     path.rename(path.with_name(path.name + REPLACED_SUFFIX))
 
@@ -258,7 +258,7 @@ def test_a_folder_that_lost_a_file_is_refused_by_readers_and_mended_by_an_update
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers from fifteen of sixteen parts of a corpus would say that the papers do not tell."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 10)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", 10)
     whole = publish(path, corpus_of(30))
     key, shard = max(whole.manifest.shards.items(), key=lambda item: len(item[1].papers))
     before = contents(path)

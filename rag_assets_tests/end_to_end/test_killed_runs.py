@@ -27,12 +27,12 @@ from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
 
 CODE = """
-from rag_assets.core import paper_drafts
+from rag_assets.core import paper_tables
 from rag_assets.search.embedding import missing_vectors
 from rag_assets.search.indexing import chroma
 
 chroma.BATCH = 1
-paper_drafts.SPLIT_AT = 2  # the run after the kill makes one file of each table again
+paper_tables.SPLIT_AT = 2  # the run after the kill makes one file of each table again
 missing_vectors.EMBEDDING_BATCH = {batch}
 from rag_assets.faces.cli import app
 

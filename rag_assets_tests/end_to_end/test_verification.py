@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.core import paper_drafts
+from rag_assets.core import paper_tables
 from rag_assets.core.errors import BusyDataFolder
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets.core.settings import Settings
@@ -26,7 +26,7 @@ from rag_assets_tests.end_to_end.damage import state
 @pytest.fixture
 def sharded(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose tables are folders of 16 files."""
-    monkeypatch.setattr(paper_drafts, "SPLIT_AT", 2)
+    monkeypatch.setattr(paper_tables, "SPLIT_AT", 2)
     outcome = world.run()
     assert outcome.is_success, outcome.failures or outcome.broken
     assert world.paths.passages.is_dir()

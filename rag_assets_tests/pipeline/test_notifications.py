@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingExtra
+from rag_assets.pipeline.assets.automation import failure_sensors
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.notifications import failure_sensors
 
 SMTP_URL = "smtps://lab%40example.org:secret-word@mail.example.org:4465"
 

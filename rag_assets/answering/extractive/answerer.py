@@ -46,7 +46,7 @@ from rag_assets.answering.verify.years import (
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, NumberRange, PaperFacts
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings
-from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.headings import is_of_abstract
 from rag_assets.core.text.terms import is_in_latin_script, may_be_english, terms_of, words_of
 from rag_assets.questions import Kind, QuestionPart, read
 from rag_assets.questions.counting import asked_of_each, asks_which_papers

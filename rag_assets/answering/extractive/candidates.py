@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from rag_assets.core.domain import Context, ContextPassage, UnitKind
-from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.headings import heading_number
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
 from rag_assets.corpus.references.voice import supposes

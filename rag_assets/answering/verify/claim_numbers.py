@@ -32,8 +32,7 @@ from rag_assets.core.text.numbers.quantities import (
     placed_quantities,
     quantities,
 )
-from rag_assets.core.text.numbers.spelling import Fraction, fractions, normalized_numbers
-from rag_assets.core.text.numbers.units import PERCENT
+from rag_assets.core.text.numbers.spelling import PERCENT, Fraction, fractions, normalized_numbers
 from rag_assets.core.text.terms import placed_stems, terms_of
 
 _MOST_COMBINED = 12

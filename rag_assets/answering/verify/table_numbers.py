@@ -20,7 +20,7 @@ from rag_assets.answering.verify.quoted_text import (
     TableRow,
 )
 from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
-from rag_assets.core.text.numbers.units import PERCENT
+from rag_assets.core.text.numbers.spelling import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers is not compared, and not published: comparing takes quadratic time."""

@@ -20,6 +20,7 @@ from rag_assets.core.domain.chunks import (
     Chunk,
     ChunkUnit,
     Passage,
+    Place,
     SectionPart,
     SparseVector,
     UnitKind,
@@ -28,6 +29,7 @@ from rag_assets.core.domain.chunks import (
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
     GROUP_SEPARATOR,
+    NO_RECORD,
     STATEMENTS_HEADING,
     TITLE_PAGE_HEADING,
     Block,
@@ -35,6 +37,10 @@ from rag_assets.core.domain.documents import (
     Cell,
     Document,
     PageSource,
+    PaperOrder,
+    Person,
+    PrintedFront,
+    Record,
     SectionKind,
     Source,
     Zone,
@@ -62,8 +68,6 @@ from rag_assets.core.domain.filters import (
     NumberRange,
     Value,
 )
-from rag_assets.core.domain.places import Place
-from rag_assets.core.domain.records import NO_RECORD, PaperOrder, Person, PrintedFront, Record
 from rag_assets.core.domain.spans import (
     Box,
     Span,

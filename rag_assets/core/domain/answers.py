@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rag_assets.core.domain.places import Place
+from rag_assets.core.domain.chunks import Place
 
 
 class Verification(StrEnum):

@@ -1,11 +1,21 @@
-"""What is cited (chunks) and what is searched (passages). What a search returns is in
-`evidence`."""
+"""What is cited (chunks and places in them) and what is searched (passages). What a search returns is
+in `evidence`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
-from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label
+from rag_assets.core.domain.spans import (
+    Box,
+    Span,
+    all_boxes,
+    any_by_ocr,
+    known_spans,
+    page_label,
+    page_words,
+    span_at,
+    spans_between,
+)
 
 
 class UnitKind(StrEnum):
@@ -178,3 +188,54 @@ class SparseVector(NamedTuple):
     """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
     weights: tuple[float, ...]
     """One for each place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """`text[start:end]` of a chunk, and where it stands. What is said about a place extends this
+    class."""
+
+    paper_id: str
+    chunk_id: str
+    start: int
+    end: int
+    page_start: int | None
+    """Physical, 1-based; None where nothing proves it."""
+    page_end: int | None
+    page_label: str | None = None
+    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not
+    known."""
+    boxes: tuple[Box, ...] = ()
+    """Boxes of the paragraphs, rows or lines, as the source gives them."""
+    is_by_ocr: bool = False
+    """OCR read the text, or a part of it, from a picture of its page."""
+    is_generated: bool = False
+    """A model wrote the text (a figure's description), not the paper's authors."""
+
+    @classmethod
+    def within(cls, chunk: Chunk, start: int, end: int, **more: Any) -> Self:
+        """The place of `text[start:end]` of a chunk, which is not empty.
+
+        more: the other fields of the class; pages that are known better than from the two ends.
+        """
+        first, last = span_at(chunk.spans, start), span_at(chunk.spans, end - 1)
+        pages = {
+            "page_start": first.page_start if first else None,
+            "page_end": last.page_end if last else None,
+            "page_label": page_label(first, last) if first and last else None,
+        }
+        return cls(
+            paper_id=chunk.paper_id,
+            chunk_id=chunk.chunk_id,
+            start=start,
+            end=end,
+            boxes=all_boxes(spans_between(chunk.spans, start, end)),
+            is_by_ocr=any_by_ocr(chunk.spans, start, end),
+            is_generated=chunk.is_generated,
+            **pages | more,
+        )
+
+    @property
+    def page_words(self) -> str:
+        """ "pp. 3-4, read by OCR"; empty when no page is known."""
+        return page_words(self.page_start, self.page_end, self.page_label, is_by_ocr=self.is_by_ocr)

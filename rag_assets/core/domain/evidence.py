@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from rag_assets.core.domain.answers import CitedWork, Usage
-from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
-from rag_assets.core.domain.places import Place
+from rag_assets.core.domain.chunks import Chunk, Passage, Place, UnitKind
 from rag_assets.core.domain.spans import known_spans, page_label, spans_between
 
 STRONG_FROM, PARTIAL_FROM = 0.6, 0.3

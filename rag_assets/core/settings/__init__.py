@@ -1,22 +1,5 @@
 """Every tunable in one typed tree, and where its values come from."""
 
-from rag_assets.core.settings.answering import (
-    AUTHOR_YEAR,
-    NUMERIC,
-    AnsweringSettings,
-    Effort,
-    EvaluationSettings,
-    ExtractiveSettings,
-    JudgeSettings,
-    ThoroughSettings,
-)
-from rag_assets.core.settings.corpus import (
-    ChunkingSettings,
-    ParseLimits,
-    ParsingSettings,
-    PassageSettings,
-    SummarySettings,
-)
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
@@ -24,13 +7,26 @@ from rag_assets.core.settings.operation import (
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
-from rag_assets.core.settings.search import (
+from rag_assets.core.settings.stages import (
+    AUTHOR_YEAR,
+    NUMERIC,
+    AnsweringSettings,
+    ChunkingSettings,
+    Effort,
     EmbeddingSettings,
+    EvaluationSettings,
+    ExtractiveSettings,
+    JudgeSettings,
+    ParseLimits,
+    ParsingSettings,
+    PassageSettings,
     QdrantSettings,
     QuerySettings,
     RetrievalSettings,
+    StageSettings,
+    SummarySettings,
+    ThoroughSettings,
 )
-from rag_assets.core.settings.stage import StageSettings
 from rag_assets.core.settings.tree import (
     DATA_DIR_VARIABLE,
     SERVER_TOKEN_VARIABLE,

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, StringConstraints
 
-from rag_assets.core.settings.stage import StageSettings
+from rag_assets.core.settings.stages import StageSettings
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:\[\]-]+$", to_lower=True)]
 Origin = Annotated[

@@ -26,14 +26,6 @@ from pydantic_settings import (
 )
 
 from rag_assets.core.errors import InvalidSettings
-from rag_assets.core.settings.answering import AnsweringSettings, EvaluationSettings
-from rag_assets.core.settings.corpus import (
-    ChunkingSettings,
-    EnrichmentSettings,
-    ParsingSettings,
-    PassageSettings,
-    SummarySettings,
-)
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
@@ -41,7 +33,18 @@ from rag_assets.core.settings.operation import (
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
-from rag_assets.core.settings.search import EmbeddingSettings, IndexingSettings, RetrievalSettings
+from rag_assets.core.settings.stages import (
+    AnsweringSettings,
+    ChunkingSettings,
+    EmbeddingSettings,
+    EnrichmentSettings,
+    EvaluationSettings,
+    IndexingSettings,
+    ParsingSettings,
+    PassageSettings,
+    RetrievalSettings,
+    SummarySettings,
+)
 
 ENV_PREFIX = "RAG_ASSETS_"
 DATA_DIR_VARIABLE = f"{ENV_PREFIX}DATA_DIR"

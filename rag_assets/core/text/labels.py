@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.headings import heading_number
 
 _SAID_IN_FULL = "lemma conjecture remark example assumption axiom claim observation listing box scheme exhibit protocol".split()
 _WORDS = {

@@ -13,8 +13,8 @@ from nameparser import HumanName
 
 from rag_assets.core.domain import Person
 from rag_assets.core.text.folding import letters_of
+from rag_assets.core.text.headings import is_section_name, starts_abstract
 from rag_assets.core.text.names import begins_with_a_name, names_an_institution, ordinary_words
-from rag_assets.core.text.section_names import is_section_name, starts_abstract
 
 _MARKS = r"[\d*†‡§¶∗⋆♦♠#|,;&+¹²³⁴⁵⁶⁷⁸⁹⁰\ue000-\uf8ff\x80-\x9f\t]|\band\b|\bAND\b|\b[Bb]y\b"
 _BETWEEN = re.compile(rf"\s*(?:{_MARKS}|\s)*(?:{_MARKS})(?:{_MARKS}|\s)*")

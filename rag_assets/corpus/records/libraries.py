@@ -16,7 +16,7 @@ from rag_assets.core.domain import Record
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.text.folding import letters_of, title_key
-from rag_assets.core.text.identifiers import dois_in, normal_doi
+from rag_assets.core.text.works import dois_in, normal_doi
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.bibliographies import Entry, content_of, entries_in

@@ -11,13 +11,16 @@ from itertools import pairwise
 
 from rag_assets.core.domain import BlockKind, Document, Person, PrintedFront, Record, Source, Zone
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.text.identifiers import arxiv_ids_in, dois_in, normal_arxiv, normal_doi
 from rag_assets.core.text.names import names_an_institution, ordinary_words
-from rag_assets.core.text.retraction_labels import (
+from rag_assets.core.text.works import (
+    arxiv_ids_in,
+    dois_in,
     is_about_retractions,
     is_label_of,
     is_notice,
     is_stamp,
+    normal_arxiv,
+    normal_doi,
     opens_with_label,
 )
 from rag_assets.corpus.records.byline import (

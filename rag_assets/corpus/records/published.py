@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Record
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.open_table import OpenTable
 from rag_assets.core.settings import Paths
-from rag_assets.core.table_files import read_columns
+from rag_assets.core.table_files import OpenTable, read_columns
 from rag_assets.core.tables import records_from
 
 

@@ -20,7 +20,7 @@ import anyio
 import httpx2
 
 from rag_assets.core.domain import Person, Record
-from rag_assets.core.domain.records import NO_RECORD
+from rag_assets.core.domain.documents import NO_RECORD
 from rag_assets.core.kept import KeptFile
 from rag_assets.corpus.records.byline import person_of
 from rag_assets.parsing.bibliographies import record_of_csl

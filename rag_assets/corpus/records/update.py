@@ -18,8 +18,8 @@ from rag_assets.core.tables import (
     rows_without,
     to_table,
 )
-from rag_assets.core.text.same_work import same_works
-from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.headings import is_of_abstract
+from rag_assets.core.text.works import same_works
 from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.text.folding import plain_lower
-from rag_assets.core.text.identifiers import dois_in, without_dois
+from rag_assets.core.text.works import dois_in, without_dois
 
 _YEAR_OF_ENTRY = re.compile(r"(?<![\d:/.-])(?:1[6-9]|20)\d\d(?P<letter>[a-z])?(?![\d-])")
 _NUMBER = re.compile(r"\[(\d{1,3})\][.:]?\s|(?:^|(?<=\s))(\d{1,3})\.\s", re.MULTILINE)

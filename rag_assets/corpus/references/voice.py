@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, SectionKind
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.section_names import section_kinds
+from rag_assets.core.text.headings import heading_number, section_kinds
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.corpus.references.mentions import Mention
 

@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from rag_assets.faces.cli import rendering
-from rag_assets.faces.cli.asking import ask, retrieve
-from rag_assets.faces.cli.chat import chat
+from rag_assets.faces.cli.asking import ask, chat, retrieve
 from rag_assets.faces.cli.evaluating import (
     eval_compare,
     eval_run,

@@ -64,7 +64,7 @@ def serve(
     Example: rag-assets serve --port 8001
     """
     with reported():
-        from rag_assets.faces.server.serving import serve as served
+        from rag_assets.faces.server.app import serve as served
 
         settings = settings_of(
             data, set_, {"--host": ("server.host", host), "--port": ("server.port", port)}

@@ -37,7 +37,7 @@ from rag_assets.faces.listening import (
     signals_left_to_uvicorn,
 )
 from rag_assets.faces.mcp.tools import Tools
-from rag_assets.faces.server.limits import MAX_BODY_BYTES, Rate, RequestRate
+from rag_assets.faces.server.middleware import MAX_BODY_BYTES, Rate, RequestRate
 from rag_assets.library.reading.reader import Reader
 
 NAME = "rag-assets"

@@ -21,8 +21,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns
 from rag_assets.core.tables import PAPERS, records_from
 from rag_assets.core.text.folding import plain_lower
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.headings import heading_number, is_of_abstract
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources

@@ -11,8 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.core.text.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.headings import (
+    HeadingNumber,
+    NumberStyle,
+    Values,
+    heading_number,
     is_plain_section_name,
     is_section_name,
     names_references,

@@ -1,8 +1,8 @@
 """Which section and zone each block is in, from the headings before it.
 
 For sources that say little about structure (ADE, Docling, Markdown). Levels that a vision model
-guesses page by page contradict each other; numbering (`heading_numbers`) and the usual names of a
-paper's sections (`section_names`) do not, so these win.
+guesses page by page contradict each other; numbering and the usual names of a paper's sections (`headings`)
+do not, so these win.
 """
 
 import re
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Zone
-from rag_assets.core.text.heading_numbers import heading_depth, number_styles
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.headings import (
+    heading_depth,
     is_section_name,
     names_closing_matter,
     names_references,
+    number_styles,
     starts_abstract,
     zone_named,
 )

@@ -1,5 +1,6 @@
-"""Assets between blocks and indexes: `chunks` (what answers cite), `passages` (what is searched)
-and `profiles` (what a question names a paper by)."""
+"""Assets between blocks and indexes: `chunks` (what answers cite), `summaries` of them, `passages`
+(what is searched), `profiles` (what a question names a paper by) and `references` (the works that
+each paper cites)."""
 
 from collections import defaultdict
 from typing import Any
@@ -10,7 +11,8 @@ import pyarrow.compute as pc
 
 from rag_assets.core.domain import Zone
 from rag_assets.core.incremental import sealed_json
-from rag_assets.core.paper_tables import PapersUpdate, PaperTable
+from rag_assets.core.kept import kept_file
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable, update_to
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import (
@@ -26,6 +28,7 @@ from rag_assets.core.tables import (
     PARSED_INDEX,
     PASSAGES,
     PROFILES,
+    REFERENCES,
     SUMMARIES,
     rows_without,
 )
@@ -55,10 +58,34 @@ from rag_assets.corpus.profiles import (
     PROFILER_VERSION,
     update_profiles,
 )
+from rag_assets.corpus.references.update import (
+    REFERENCE_PROMISES,
+    REFERENCES_VERSION,
+    update_references,
+)
+from rag_assets.corpus.summaries.update import (
+    CHUNK_COLUMNS,
+    NO_MODEL,
+    SUMMARIZER_VERSION,
+    SUMMARY_PROMISES,
+    Summarizer,
+    SummaryUpdate,
+    model_name,
+    update_summaries,
+    without_summaries,
+)
+from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.paper_assets import TableAudit, brought_up_to_date, checksums
 from rag_assets.pipeline.assets.previews import histogram, markdown_table, short_id
-from rag_assets.pipeline.assets.publishing import Outcome, specs
+from rag_assets.pipeline.assets.publishing import (
+    Outcome,
+    TableAudit,
+    brought_up_to_date,
+    checksums,
+    progress,
+    specs,
+    usage_facts,
+)
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.work import counting
 
@@ -316,4 +343,108 @@ def profiles(
         audit,
         provenance={"profiler": PROFILER_VERSION},
         follows_from=[blocks.checksums, *checksums({paths.records: PAPERS})],
+    )
+
+
+@dg.asset(
+    group_name="chunks",
+    deps=[chunks],
+    metadata={"also_reads": "papers"},
+    check_specs=specs("summaries", SUMMARY_PROMISES),
+    output_required=False,
+    code_version=str(SUMMARIZER_VERSION),
+    kinds={"parquet"},
+)
+def summaries(
+    settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]
+) -> Outcome:
+    """What each chunk is about and whose it is, in one sentence by a model;
+    `data/cache/summaries.parquet`.
+
+    Empty unless `summaries.model` names a model. The sentences are searched with the passages of
+    the chunk and are never quoted. A sentence is asked for once, and again only when its chunk
+    changes.
+    """
+    published = PaperTable.published(settings.paths.summaries, SUMMARIES)
+    spent_before = models.budget.spent
+    made = _summarised(settings, models, published.columns(SUMMARIES.names))
+    facts = {"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(
+        models.budget.since(spent_before)
+    )
+    preview = {"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)}
+    audit = TableAudit(check_all(SUMMARY_PROMISES, made), facts, preview)
+    yield from brought_up_to_date(
+        published,
+        lambda published: update_to(made.table, made.plan, published),
+        lambda _: audit,
+        provenance={"settings": settings.summaries.fingerprint()},
+        settings={"summaries": settings.summaries},
+    )
+
+
+def _summarised(settings: Settings, models: Connections, published: pa.Table) -> SummaryUpdate:
+    if settings.summaries.model == NO_MODEL:
+        return without_summaries(published)
+    paths = settings.paths
+    summarizer = Summarizer(settings.summaries, models, kept_file(settings))
+    return update_summaries(
+        published,
+        read_columns(paths.chunks, CHUNK_COLUMNS),
+        titles_by_paper(paths),
+        summarizer,
+        n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,
+        report=progress("summaries", "chunks"),
+    )
+
+
+N_SHOWN = 20
+
+
+@dg.asset(
+    group_name="index",
+    deps=[corpus.blocks],
+    check_specs=specs("references", REFERENCE_PROMISES),
+    output_required=False,
+    code_version=str(REFERENCES_VERSION),
+    kinds={"parquet"},
+)
+def references(
+    settings: dg.ResourceParam[Settings], workforce: dg.ResourceParam[Workforce]
+) -> Outcome:
+    """The entries of every reference list, and where the text refers to them;
+    `data/cache/references.parquet`.
+
+    An answer says of a quoted sentence whether it reports the works it refers to.
+    """
+    paths = settings.paths
+    blocks = PaperTable.required(paths.blocks, BLOCKS)
+
+    def audit(draft: PaperTable) -> TableAudit:
+        entries = draft.columns(["number", "mentions"])
+        entries = entries.filter(pc.is_valid(entries["number"]))
+        n_mentioned = pc.sum(pc.greater(pc.list_value_length(entries["mentions"]), 0)).as_py() or 0
+        facts = {
+            "n_entries": len(entries),
+            "n_mentioned": n_mentioned,
+            "n_papers_without_list": draft.n_rows - len(entries),
+        }
+        first = next(draft.parts(["paper_id", "number", "year", "doi", "text"]))
+        first = first.filter(pc.is_valid(first["number"])).slice(0, N_SHOWN).to_pylist()
+        return TableAudit(
+            check_all(
+                REFERENCE_PROMISES,
+                EachPaperCandidate(draft.papers, blocks.papers, draft.manifest.quarantined),
+            ),
+            facts,
+            {"entries": markdown_table(first, n_shown=N_SHOWN)},
+        )
+
+    yield from brought_up_to_date(
+        PaperTable.published(paths.references, REFERENCES),
+        lambda published: update_references(
+            published, blocks, within(settings.parsing.limits, workforce)
+        ),
+        audit,
+        provenance={"references": REFERENCES_VERSION},
+        follows_from=[blocks.checksums],
     )

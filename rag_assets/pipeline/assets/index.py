@@ -20,10 +20,15 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import PASSAGES, PROFILES, REFERENCES, fingerprints_by
-from rag_assets.pipeline.assets.chunks import passages, profiles
-from rag_assets.pipeline.assets.paper_assets import checksums
-from rag_assets.pipeline.assets.publishing import Made, Outcome, asset_step, progress, specs
-from rag_assets.pipeline.assets.references import references
+from rag_assets.pipeline.assets.chunks import passages, profiles, references
+from rag_assets.pipeline.assets.publishing import (
+    Made,
+    Outcome,
+    asset_step,
+    checksums,
+    progress,
+    specs,
+)
 from rag_assets.pipeline.assets.vectors import embeddings, passage_rows
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors

@@ -3,7 +3,7 @@ the asset's page.
 
 The UI shows the latest materialization. So an asset that has nothing to do yields again what
 Dagster's own history has of it; where there is none, it is made or counted again, which takes a
-moment.
+moment. Tables with rows of papers are brought up to date by `brought_up_to_date`.
 """
 
 import logging
@@ -19,7 +19,8 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.core.domain import Usage
-from rag_assets.core.incremental import UpdatePlan, fingerprint
+from rag_assets.core.incremental import UpdatePlan, fingerprint, read_sealed, staging
+from rag_assets.core.paper_tables import PapersUpdate, PaperTable, drafted, manifest_file
 from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.tables import description_of
@@ -310,3 +311,77 @@ def _type_name(type_: pa.DataType) -> str:
     if pa.types.is_list(type_):
         return f"list<{_type_name(type_.value_type)}>"
     return "struct" if pa.types.is_struct(type_) else str(type_)
+
+
+@dataclass(frozen=True)
+class TableAudit:
+    """A table before publication: what its promises are, and what its page says."""
+
+    checked: Sequence[CheckedPromise]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    previews: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[Path, bytes] = field(default_factory=dict)
+    """Content of small JSON files that are published with it."""
+    is_settled: bool = True
+    """See `Made`."""
+
+
+def brought_up_to_date(
+    published: PaperTable,
+    update: Callable[[PaperTable], PapersUpdate],
+    audit: Callable[[PaperTable], TableAudit],
+    *,
+    provenance: Mapping[str, Any],
+    settings: Mapping[str, StageSettings] | None = None,
+    follows_from: Sequence[Any] | None = None,
+    beside: Sequence[Path] = (),
+) -> Outcome:
+    """Publish the updated table and yield its page and checks, see `asset_step`. When nothing
+    changed, only manifests are read.
+
+    update: how the published table is to change. audit: checks the draft. provenance: what all rows
+    are made with. follows_from: JSON values of everything that rows, audit and provenance follow
+    from, settings and code aside; None where that is not known. beside: the sealed JSON files that
+    the audit publishes with the table.
+    """
+
+    path, schema = published.path, published.schema
+
+    def state() -> list[Any] | None:
+        stated = published.manifest.to_bytes()
+        manifest = manifest_file(path)
+        if follows_from is None or not manifest.exists() or manifest.read_bytes() != stated:
+            return None
+        return [*follows_from, stated.decode(), *map(read_sealed, beside)]
+
+    def make() -> Made:
+        planned = update(published)
+        draft = drafted(published, planned, provenance, staged)
+        told = audit(draft)
+        for file, content in told.beside.items():
+            staged.put(file, content)
+
+        def publish() -> dict[str, int]:
+            nonlocal published
+            staged.publish()
+            published = PaperTable.published(path, schema)
+            return planned.plan.counts()
+
+        facts = {"dagster/column_schema": column_schema(schema), **told.facts}
+        return Made(
+            draft.version,
+            draft.n_rows,
+            told.checked,
+            publish,
+            facts,
+            told.previews,
+            is_settled=told.is_settled,
+        )
+
+    with staging() as staged:
+        yield from asset_step(path, settings or {}, make, state)
+
+
+def checksums(tables: Mapping[Path, pa.Schema]) -> list[list[str]]:
+    """SHA-256 of the files of each published table; none where it is not there."""
+    return [PaperTable.published(path, schema).checksums for path, schema in tables.items()]

@@ -27,7 +27,7 @@ from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.pipeline.runs.data_lock import only_run
+from rag_assets.pipeline.runs.history import only_run
 from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors

@@ -21,11 +21,11 @@ from rag_assets.core.workforce.seam import Workforce
 from rag_assets.hosted.connections import Connections
 from rag_assets.parsing.removal import is_recent
 from rag_assets.pipeline.assets.chunks import passages
-from rag_assets.pipeline.assets.paper_assets import checksums
 from rag_assets.pipeline.assets.publishing import (
     Made,
     Outcome,
     asset_step,
+    checksums,
     last_fact,
     progress,
     specs,

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core.domain import Chunk, CitedWork, Report
-from rag_assets.core.open_table import OpenTable
+from rag_assets.core.table_files import OpenTable
 from rag_assets.search.retrieval.known_papers import KnownPapers
 
 _MOST_ENTRIES = 3

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rag_assets.core.domain import PaperFacts, Passage, SectionKind
+from rag_assets.core.text.headings import section_kinds
 from rag_assets.core.text.labels import Label, label_before, label_of_section, labels_in
-from rag_assets.core.text.section_names import section_kinds
 from rag_assets.core.text.terms import terms_of
 from rag_assets.search.retrieval.named_works import telling
 

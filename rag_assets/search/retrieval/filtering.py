@@ -23,7 +23,7 @@ from rag_assets.core.domain import (
     Value,
 )
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.text.section_names import section_kinds
+from rag_assets.core.text.headings import section_kinds
 from rag_assets.questions import Kind, read
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.retrieval.library import CodedTexts, Library

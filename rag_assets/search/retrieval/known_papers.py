@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from rag_assets.core.domain import PaperFacts
-from rag_assets.core.text.identifiers import dois_in, normal_arxiv
 from rag_assets.core.text.names import has_words_before, is_in_title_case, pieces_of
 from rag_assets.core.text.terms import terms_of
+from rag_assets.core.text.works import dois_in, normal_arxiv
 from rag_assets.questions.reading import STUDY, asked_text, read
 from rag_assets.search.indexing.protocols import LexicalIndex
 

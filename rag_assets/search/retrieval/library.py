@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rag_assets.core.domain import Chunk, PaperFacts, Passage
 from rag_assets.core.errors import StaleIndex
-from rag_assets.core.open_table import OpenTable
+from rag_assets.core.table_files import OpenTable
 from rag_assets.core.tables import chunks_from, in_parts, passages_from, passages_version
 
 Numbers = npt.NDArray[np.int32]

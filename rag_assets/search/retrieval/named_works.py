@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from rag_assets.core.domain import PaperFacts
 from rag_assets.core.text.folding import plain_lower
-from rag_assets.core.text.identifiers import dois_in
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
+from rag_assets.core.text.works import dois_in
 from rag_assets.questions.reading import ABOUT, STUDY
 from rag_assets.questions.years import years_asked_for
 

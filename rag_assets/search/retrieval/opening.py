@@ -22,13 +22,18 @@ from rag_assets.core.errors import (
 )
 from rag_assets.core.incremental import data_version, fingerprint, found_in, is_being_written
 from rag_assets.core.kept import kept_file
-from rag_assets.core.open_table import OpenTable
 from rag_assets.core.settings import Paths, Settings
-from rag_assets.core.table_files import is_published, read_columns, read_provenance, required_table
+from rag_assets.core.table_files import (
+    OpenTable,
+    is_published,
+    read_columns,
+    read_provenance,
+    required_table,
+)
 from rag_assets.core.tables import fingerprints_by, passages_version, records_from
 from rag_assets.core.text.citations import cited_names
-from rag_assets.core.text.same_work import same_works
 from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
+from rag_assets.core.text.works import same_works
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.headings import heading_number
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
 from rag_assets_tests.cpu_limit import ends_in_time
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.core.domain import Zone
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.headings import (
     is_plain_section_name,
     is_section_name,
     section_kinds,

@@ -13,9 +13,8 @@ from pydantic import SecretStr
 
 from rag_assets.core.settings import load_settings
 from rag_assets.faces.listening import listening_socket
-from rag_assets.faces.server.app import create_app
+from rag_assets.faces.server.app import Server, create_app
 from rag_assets.faces.server.dependencies import Shared
-from rag_assets.faces.server.serving import Server
 from rag_assets_testing.world import TOKENIZER
 
 DEADLINE_S = 120.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.faces import listening
-from rag_assets.faces.server import dependencies, limits
+from rag_assets.faces.server import dependencies, middleware
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.server.live import EVENTS, Live, served
 from rag_assets_tests.faces.server.raw import connected, everything_of, post, sent
@@ -24,8 +24,8 @@ QUESTION = {"question": QUESTIONS[0]["question"]}
 def impatient(built: World) -> Iterator[Live]:
     """A server with small limits."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "RECEIVE_TIMEOUT_S", 0.5)
-        patch.setattr(limits, "MAX_BODY_BYTES", 64_000)
+        patch.setattr(middleware, "RECEIVE_TIMEOUT_S", 0.5)
+        patch.setattr(middleware, "MAX_BODY_BYTES", 64_000)
         with served(built.paths.data, server={"max_upload_mb": 0.2}) as running:
             yield running
 

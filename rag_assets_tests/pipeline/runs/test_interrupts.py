@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_assets.pipeline.runs.interrupts import interruptible
+from rag_assets.pipeline.runs.materialize import interruptible
 
 DEADLINE_S = 60.0
 STUCK = """
 import hashlib, time
-from rag_assets.pipeline.runs.interrupts import interruptible
+from rag_assets.pipeline.runs.materialize import interruptible
 with interruptible() as interruption:
     try:
         print("ready", flush=True)

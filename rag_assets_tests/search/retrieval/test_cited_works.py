@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.core.domain import ChunkUnit, PaperFacts, UnitKind
-from rag_assets.core.open_table import OpenTable
-from rag_assets.core.table_files import write_table
+from rag_assets.core.table_files import OpenTable, write_table
 from rag_assets.core.tables import REFERENCES, to_table
 from rag_assets.search.retrieval.cited_works import CitedWorks
 from rag_assets.search.retrieval.known_papers import KnownPapers

@@ -13,14 +13,19 @@ from decimal import Decimal
 from functools import cached_property
 
 from rag_assets.core.text.numbers.spelling import (
+    CURRENCIES,
     ONES,
+    PER,
+    PERCENT,
     POWERS_OF_TEN,
+    SYMBOL,
     TENS,
+    UNIT,
     UP_TO_NINETEEN,
+    measured_in,
     normalized_numbers,
     value_in_words,
 )
-from rag_assets.core.text.numbers.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
 from rag_assets.core.text.sentences import REFERENCE_MARK
 
 PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"

@@ -1,14 +1,23 @@
-"""The papers, their sections and chunks as text, their pages as images, and where a citation stands
-on them."""
+"""The papers, their sections and chunks as text, their pages as images, where a citation stands on
+them, and papers as a list of references, for a text or for a reference manager.
+"""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.domain import PaperOrder, Place
-from rag_assets.faces.server.dependencies import SharedDep
+from rag_assets.corpus.records.citation_styles import bibliography
+from rag_assets.corpus.records.published import records_of
+from rag_assets.faces.server.dependencies import (
+    MAX_PAPERS_NAMED,
+    PaperId,
+    SharedDep,
+    counts_as_question,
+)
 from rag_assets.library.reading.pages import FractionBox
 from rag_assets.library.reading.papers import PaperState, SectionSummary, in_order
 from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH, PagePlace
@@ -182,3 +191,24 @@ def _parsed(boxes: str | None) -> list[FractionBox]:
     """Boxes from the query, which fits their pattern."""
     numbers = [tuple(map(float, box.split(","))) for box in boxes.split(";")] if boxes else []
     return [(left, top, right, bottom) for left, top, right, bottom in numbers]
+
+
+class ReferencesRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    paper_ids: list[PaperId] = Field(
+        max_length=MAX_PAPERS_NAMED,
+        description="As an answer cites them; ids that no paper has are left out.",
+    )
+    style: Literal["author-year", "numeric", "bibtex", "ris", "csl-json"] = "author-year"
+
+
+@router.post("/references", dependencies=[counts_as_question], response_class=PlainTextResponse)
+async def references(request: ReferencesRequest, shared: SharedDep) -> str:
+    """The records of papers in a style, in the order of the ids; sorted by authors for
+    author-year."""
+
+    def written() -> str:
+        return bibliography(records_of(shared.settings.paths, request.paper_ids), request.style)
+
+    return await shared.searching.result(written)

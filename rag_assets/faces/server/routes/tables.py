@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from rag_assets.core.domain import Citation
 from rag_assets.core.errors import InvalidTemplate
 from rag_assets.faces.server.dependencies import SharedDep, Where, counts_as_question
-from rag_assets.faces.server.events import as_json, sse, sse_error
 from rag_assets.faces.server.problems import invalid_request
+from rag_assets.faces.server.routes.answers import as_json, sse, sse_error
 from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import MAX_QUESTION_CHARS
 from rag_assets.reports.renderings import as_csv, as_markdown, as_xlsx, counts_sentence, reasons_of

@@ -11,7 +11,7 @@ from statistics import median
 from rag_assets.core.domain import BlockKind, Document, PageSource, Source, n_text_chars
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.core.text.section_names import is_section_name, starts_abstract
+from rag_assets.core.text.headings import is_section_name, starts_abstract
 from rag_assets.parsing.formats.ade.noise import Sifted, sifted
 from rag_assets.parsing.formats.ade.repairs import with_joined_paragraphs, with_marks_apart
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region, read_ade

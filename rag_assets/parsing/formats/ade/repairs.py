@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.core.domain import Block, BlockKind
-from rag_assets.core.text.section_names import names_references
+from rag_assets.core.text.headings import names_references
 from rag_assets.parsing.formats.ade.shapes import Region
 from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.running_text import opens_box

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.headings import heading_number, is_plain_section_name
 from rag_assets.parsing.formats.ade.shapes import Family, Region
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts, plain_line
 from rag_assets.parsing.shared.heading_lines import (

@@ -16,8 +16,7 @@ from typing import Any
 from rag_assets.core.domain import Document, PageSource, Source, n_text_chars
 from rag_assets.core.errors import DocumentLimit, MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.core.text.heading_numbers import heading_depth
-from rag_assets.core.text.section_names import is_section_name
+from rag_assets.core.text.headings import heading_depth, is_section_name
 from rag_assets.parsing.formats.docling.floats import Items
 from rag_assets.parsing.formats.docling.pages import (
     FURNITURE,

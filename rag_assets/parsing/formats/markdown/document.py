@@ -18,8 +18,12 @@ from rag_assets.core.domain import (
 )
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.core.text.heading_numbers import heading_depth, number_styles
-from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
+from rag_assets.core.text.headings import (
+    heading_depth,
+    is_plain_section_name,
+    is_section_name,
+    number_styles,
+)
 from rag_assets.parsing.formats.markdown.front_matter import stated_record
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.parsing.shared.contents import lines_of_contents

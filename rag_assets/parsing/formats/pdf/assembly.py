@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, Zone
+from rag_assets.core.text.headings import unspaced
 from rag_assets.core.text.names import ordinary_words
-from rag_assets.core.text.section_names import unspaced
 from rag_assets.parsing.formats.pdf.blocks import (
     GroupKind,
     LineGroup,

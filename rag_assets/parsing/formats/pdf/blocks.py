@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from rag_assets.core.domain import Box
-from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.headings import is_plain_section_name
 from rag_assets.parsing.formats.pdf.columns import is_right_to_left
 from rag_assets.parsing.formats.pdf.formulas import formula_lines
 from rag_assets.parsing.formats.pdf.layout import Column, Line

@@ -5,8 +5,7 @@ and which captions are of one table that goes on over pages.
 from collections.abc import Sequence
 
 from rag_assets.core.text.folding import letters_of
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.headings import heading_number, is_plain_section_name
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, caption_kind
 from rag_assets.parsing.formats.pdf.printed_table import CONTINUED

@@ -12,14 +12,16 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, heading_number
-from rag_assets.core.text.names import lists_names, names_only
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.headings import (
+    NumberStyle,
+    heading_depth,
+    heading_number,
     is_plain_section_name,
     names_closing_matter,
     names_references,
     zone_named,
 )
+from rag_assets.core.text.names import lists_names, names_only
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup, caption_kind
 from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.styles import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.headings import heading_number
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Zone
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.references import looks_like_reference
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.citations import looks_like_reference
+from rag_assets.core.text.headings import (
+    heading_number,
     is_plain_section_name,
     names_closing_matter,
     names_references,

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from rag_assets.core.text.folding import Folded
-from rag_assets.core.text.heading_numbers import heading_number
-from rag_assets.core.text.retraction_labels import is_stamp
-from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.core.text.headings import heading_number, is_plain_section_name
+from rag_assets.core.text.works import is_stamp
 from rag_assets.parsing.formats.pdf.blocks import LineGroup
 from rag_assets.parsing.formats.pdf.styles import BodyStyle, stands_out
 

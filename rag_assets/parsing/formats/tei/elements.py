@@ -9,7 +9,7 @@ import re
 from lxml import etree
 
 from rag_assets.core.domain import Zone
-from rag_assets.core.text.section_names import names_references, names_statement
+from rag_assets.core.text.headings import names_references, names_statement
 from rag_assets.parsing.shared.superscripts import Written, lowered_after, raised_after
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})

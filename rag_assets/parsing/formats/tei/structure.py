@@ -11,7 +11,7 @@ from dataclasses import replace
 from lxml import etree
 
 from rag_assets.core.domain import STATEMENTS_HEADING, BlockKind, Zone
-from rag_assets.core.text.heading_numbers import HeadingNumber, heading_number
+from rag_assets.core.text.headings import HeadingNumber, heading_number
 from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     BLOCKS,

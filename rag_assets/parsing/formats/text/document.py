@@ -13,11 +13,12 @@ from itertools import count
 from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import DocumentLimit
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.core.text.heading_numbers import heading_depth, number_styles
-from rag_assets.core.text.section_names import (
+from rag_assets.core.text.headings import (
+    heading_depth,
     is_plain_section_name,
     is_section_name,
     names_references,
+    number_styles,
     zone_named,
 )
 from rag_assets.parsing.formats.text.aligned_tables import with_tables

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Cell, n_text_chars
-from rag_assets.core.text.section_names import is_section_name
+from rag_assets.core.text.headings import is_section_name
 from rag_assets.parsing.shared.heading_lines import speaker, speakers
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued
 from rag_assets.parsing.shared.table_rows import plain_rows
