@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Hit, QAResult
+from rag_assets.core.domain import TITLE_PAGE_HEADING, QAResult
 from rag_assets.core.settings import Settings
 from rag_assets.core.workforce.processes import WorkerPool
 from rag_assets.core.workforce.worker_process import Failure
@@ -57,9 +57,8 @@ class SourceFiles:
         if file_problem(path, self._limits):
             return None
         done = self._pool.submit(letters_of_file, path, self._limits).result()
-        return (
-            None if isinstance(done, Failure) else done
-        )  # the paper is told of where it is parsed
+        # a paper that fails is told of where it is parsed
+        return None if isinstance(done, Failure) else done
 
 
 def letters(text: str) -> str:
@@ -223,7 +222,10 @@ def case_of(
         question,
         result,
         hits_of(engine, question, K),
-        tuple(_of_chunk(chunks[chunk_id]) for chunk_id in result.contexts if chunk_id in chunks),
+        tuple(
+            Found(one.paper_id, one.chunk_id, one.text, one.page_start, one.page_end)
+            for one in (chunks[chunk_id] for chunk_id in result.contexts if chunk_id in chunks)
+        ),
         K,
         files.hold(
             [
@@ -244,17 +246,9 @@ def hits_of(engine: Engine, question: Question, k: int) -> tuple[Found, ...]:
     """The best k chunks, best first; none for a question without words. Raises as
     `Engine.search`."""
     meant = engine.standalone(question)
-    return (
-        tuple(_of_hit(hit) for hit in engine.search(meant, k)) if has_words(meant.question) else ()
-    )
-
-
-def _of_chunk(chunk: Chunk) -> Found:
-    return Found(chunk.paper_id, chunk.chunk_id, chunk.text, chunk.page_start, chunk.page_end)
-
-
-def _of_hit(hit: Hit) -> Found:
-    passage = hit.passage
-    return Found(
-        hit.chunk.paper_id, hit.chunk.chunk_id, hit.chunk.text, passage.page_start, passage.page_end
+    hits = engine.search(meant, k) if has_words(meant.question) else []
+    found = ((hit.chunk, hit.passage) for hit in hits)
+    return tuple(
+        Found(chunk.paper_id, chunk.chunk_id, chunk.text, passage.page_start, passage.page_end)
+        for chunk, passage in found
     )

@@ -61,12 +61,16 @@ def difference(new: Sequence[float], old: Sequence[float], groups: Sequence[str]
     deltas = np.asarray(new, np.float64) - np.asarray(old, np.float64)
     sums, counts = _by_group(deltas, groups)
     low, high = _interval(sums, counts)
+    draw = np.random.default_rng(SEED)
+    signs = draw.choice([-1.0, 1.0], (N_DRAWS, len(sums)))
+    as_much = np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9
+    p = float((1 + as_much.sum()) / (1 + N_DRAWS))
     return Difference(
         float(deltas.mean()),
         low,
         high,
         len(deltas),
-        _p_value(sums),
+        p,
         int((deltas > 0).sum()),
         int((deltas < 0).sum()),
     )
@@ -92,13 +96,6 @@ def _interval(sums: _Numbers, counts: _Numbers) -> tuple[float, float]:
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
-
-
-def _p_value(sums: _Numbers) -> float:
-    draw = np.random.default_rng(SEED)
-    signs = draw.choice([-1.0, 1.0], (N_DRAWS, len(sums)))
-    as_much = np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9
-    return float((1 + as_much.sum()) / (1 + N_DRAWS))
 
 
 _N_SHOWN = 8

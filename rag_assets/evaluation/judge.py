@@ -84,7 +84,8 @@ class AnswerJudge:
     def __call__(self, case: Case) -> Verdict | None:
         """None when the judge cannot be asked."""
         statements = [claim.text for claim in case.result.claims]
-        reference = _sentences(case.question.reference or "")
+        text = case.question.reference or ""
+        reference = [text[start:end] for start, end in sentence_spans(text)]
         contexts = [
             Context(one.paper_id, one.chunk_id, None, None, 0, one.text) for one in case.contexts
         ]
@@ -163,10 +164,6 @@ def _family(model: str) -> str:
     provider, _, name = model.partition(":")
     letters = next((n for n, character in enumerate(name) if not character.isalpha()), len(name))
     return name[:letters].casefold() if provider == "ollama" else provider
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def _numbered(texts: Sequence[str]) -> str:

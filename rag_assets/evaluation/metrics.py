@@ -17,7 +17,6 @@ from functools import partial
 from statistics import fmean
 from typing import Any, Literal
 
-from rag_assets.core.domain import Citation, Claim
 from rag_assets.core.domain.answers import FULL_SUPPORT_FROM
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.text.folding import Folded
@@ -85,33 +84,28 @@ def _pages(start: int | None, end: int | None) -> range:
 
 def _answer_in_context(case: Case) -> float | None:
     text = "\n".join(one.text for one in case.contexts)
-    return (
-        _share([holds_fact(text, fact) for fact in case.question.key_facts])
-        if case.is_answerable
-        else None
-    )
+    facts = case.question.key_facts if case.is_answerable else ()
+    return _share([holds_fact(text, fact) for fact in facts])
 
 
 def _page_accuracy(case: Case) -> float | None:
     pages = {paper.paper_id: set(paper.pages) for paper in case.question.expected if paper.pages}
     return _share(
-        [_is_on(one, pages[one.paper_id]) for one in _citations(case) if one.paper_id in pages]
+        [
+            not pages[one.paper_id].isdisjoint(_pages(one.page_start, one.page_end))
+            for claim in case.result.claims
+            for one in claim.citations
+            if one.paper_id in pages
+        ]
     )
 
 
-def _is_on(citation: Citation, pages: set[int]) -> bool:
-    return not pages.isdisjoint(_pages(citation.page_start, citation.page_end))
-
-
-def _carried(claim: Claim) -> bool | None:
-    if claim.is_quote:
-        return True
-    judged = claim.support.judged if claim.support else None
-    return None if judged is None else judged >= FULL_SUPPORT_FROM
-
-
 def _claims_carried(case: Case) -> float | None:
-    return _share([told for claim in case.result.claims if (told := _carried(claim)) is not None])
+    carried: list[bool | None] = []
+    for claim in case.result.claims:
+        judged = claim.support.judged if claim.support else None
+        carried.append(claim.is_quote or (None if judged is None else judged >= FULL_SUPPORT_FROM))
+    return _share(carried)
 
 
 def _key_facts(case: Case) -> float | None:
@@ -177,10 +171,6 @@ def _context_recall(case: Case) -> float | None:
 
 def _passages(case: Case) -> list[str]:
     return [letters(passage) for paper in case.question.expected for passage in paper.passages]
-
-
-def _citations(case: Case) -> list[Citation]:
-    return [citation for claim in case.result.claims for citation in claim.citations]
 
 
 def _share(values: Sequence[bool | None]) -> float | None:
@@ -424,44 +414,30 @@ def judgeable(
     named = {paper.paper_id for question in questions for paper in question.expected}
     named.update(paper_id for question in questions for paper_id in question.filter.papers or ())
     is_for_another = bool(named) and named.isdisjoint(corpus)
-    labelled = [question for question in questions if question.is_labelled]
-    reasons = {
-        question.id: _reason(question, corpus, is_for_another=is_for_another)
-        for question in labelled
-    }
-    if answered is not None:
-        reasons |= {
-            one.id: _NO_ANSWER for one in labelled if one.id not in answered and not reasons[one.id]
-        }
-    return Judgeable(
-        judged=tuple(question for question in labelled if not reasons[question.id]),
-        not_judged=tuple(
-            (question, reasons[question.id]) for question in labelled if reasons[question.id]
-        ),
-        unlabelled=tuple(question for question in questions if not question.is_labelled),
-    )
+    judged, not_judged, unlabelled = [], [], []
+    for question in questions:
+        if not question.is_labelled:
+            unlabelled.append(question)
+        elif reason := _reason(question, corpus, is_for_another=is_for_another):
+            not_judged.append((question, reason))
+        elif answered is not None and question.id not in answered:
+            not_judged.append((question, _NO_ANSWER))
+        else:
+            judged.append(question)
+    return Judgeable(tuple(judged), tuple(not_judged), tuple(unlabelled))
 
 
 def question_rows(found: Judgeable, cases: Mapping[str, Case]) -> list[dict[str, Any]]:
     """One row per question; `outcome` is right, wrong, not judged or unlabelled. Judged ones have
     their values."""
-    return [
-        *(_judged(question, cases[question.id]) for question in found.judged),
-        *(_row(question, "not judged", reason) for question, reason in found.not_judged),
-        *(_row(question, "unlabelled") for question in found.unlabelled),
-    ]
-
-
-def _judged(question: Question, case: Case) -> dict[str, Any]:
-    problem = problem_of(case)
-    row = _row(
-        question,
-        "wrong" if problem else "right",
-        problem,
-        expected_of(question),
-        case.result.answer,
-    )
-    return {**row, "tags": list(question.tags), "values": values_of(case)}
+    rows = []
+    for question in found.judged:
+        case = cases[question.id]
+        outcome = "wrong" if (problem := problem_of(case)) else "right"
+        row = _row(question, outcome, problem, expected_of(question), case.result.answer)
+        rows.append({**row, "tags": list(question.tags), "values": values_of(case)})
+    rows += [_row(question, "not judged", reason) for question, reason in found.not_judged]
+    return [*rows, *(_row(question, "unlabelled") for question in found.unlabelled)]
 
 
 def _row(

@@ -5,8 +5,8 @@ its past.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,38 +163,23 @@ def _modes(
 ) -> list[dict[str, Any]]:
     """The same questions searched by vectors alone, words alone, both, and as the settings say if
     they rerank."""
-    rows = []
-    for name, mode in _mode_settings(settings):
-        if mode == settings:
-            rows.append({"mode": name, **_searched(engine, questions, answers)})
-            continue
-        with closing(open_engine(mode)) as other:
-            rows.append({"mode": name, **_searched(other, questions, answers)})
-    return rows
-
-
-def _mode_settings(settings: Settings) -> Iterator[tuple[str, Settings]]:
-    retrieval = settings.retrieval
+    retrieval, modes = settings.retrieval, {}
     weights = {"vectors": 1.0, "words": 0.0, "both": retrieval.dense_weight}
     for name, weight in weights.items():
         changed = retrieval.model_copy(update={"dense_weight": weight, "reranker": "none"})
-        yield name, settings.model_copy(update={"retrieval": changed})
+        modes[name] = settings.model_copy(update={"retrieval": changed})
     if retrieval.reranker != "none":
-        yield "reranked", settings
-
-
-def _searched(
-    engine: Engine,
-    questions: Sequence[Question],
-    answers: Mapping[str, QAResult],
-) -> dict[str, float | None]:
-    cases = [
-        Case(question, answers[question.id], found, found, K)
-        for question in questions
-        for found in [hits_of(engine, question, K)]
-    ]
-    values = means([values_of(case) for case in cases])
-    return {name: values[name] for name in MODE_METRICS}
+        modes["reranked"] = settings
+    rows = []
+    for name, mode in modes.items():
+        with nullcontext(engine) if mode == settings else closing(open_engine(mode)) as asked:
+            values = []
+            for question in questions:
+                hits = hits_of(asked, question, K)
+                values.append(values_of(Case(question, answers[question.id], hits, hits, K)))
+        found = means(values)
+        rows.append({"mode": name} | {metric: found[metric] for metric in MODE_METRICS})
+    return rows
 
 
 def recorded(

@@ -88,7 +88,11 @@ def gap_sentence(gap: Gap) -> str:
     """What is missing, and what was searched in vain, or read for an answer that is withheld."""
     about = f", of {_listed(gap.about)}" if gap.about else ""
     end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
-    return f"{gap.missing}{about}{end} {searched_in_vain(gap)}: {_read(gap)}."
+    read = "nothing was found"
+    if gap.n_chunks:
+        of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
+        read = f"{gap.n_chunks} chunk{'' if gap.n_chunks == 1 else 's'} of {of}"
+    return f"{gap.missing}{about}{end} {searched_in_vain(gap)}: {read}."
 
 
 def searched_in_vain(gap: Gap) -> str:
@@ -129,13 +133,6 @@ def papers_listed(report: Report) -> Sequence[str]:
 def made_by(report: Report) -> str:
     by = f" Answers by {' and '.join(report.models)}." if report.models else ""
     return f"Every sentence was checked against the quotes in “{EVIDENCE}”.{by}"
-
-
-def _read(gap: Gap) -> str:
-    if not gap.n_chunks:
-        return "nothing was found"
-    of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
-    return f"{gap.n_chunks} chunk{'' if gap.n_chunks == 1 else 's'} of {of}"
 
 
 def _listed(papers: Sequence[str]) -> str:
@@ -202,7 +199,7 @@ def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
     ]
     lines += [
         _line(
-            _title(row.paper_id, report),
+            markdown_text(report.titles.get(row.paper_id, row.paper_id)),
             *(_cell(cell, report, mark) or _NOTHING for cell in row.cells),
         )
         for row in written.rows
@@ -212,10 +209,6 @@ def _table(written: WrittenSection, report: Report, mark: Mark) -> str:
 
 def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _title(paper_id: str, report: Report) -> str:
-    return markdown_text(report.titles.get(paper_id, paper_id))
 
 
 def _evidence(one: NumberedQuote) -> str:
@@ -262,7 +255,12 @@ def _rows(section: WrittenSection, report: Report) -> Iterator[list[str]]:
     yield [*map(_text, ("paper", "title", *beside))]
     for row in section.rows:
         cells = zip(row.cells, reasons_of(row, section), strict=True)
-        answers = (text for cell, reason in cells for text in _cell_texts(cell, reason))
+        answers: list[str] = []
+        for claims, reason in cells:
+            quotes = [one.citation for claim in claims for one in claim.evidence]
+            pages = dict.fromkeys(one.page_words for one in quotes if one.page_words)
+            quoted = " | ".join(one.quote for one in quotes) or reason
+            answers += (" ".join(claim.said for claim in claims), "; ".join(pages), quoted)
         yield [*map(_text, (row.paper_id, report.titles.get(row.paper_id, ""), *answers))]
 
 
@@ -272,16 +270,6 @@ def reasons_of(row: Row, section: WrittenSection) -> list[str]:
         gap.missing: searched_in_vain(gap) for gap in section.gaps if row.paper_id in gap.about
     }
     return [reasons.get(label, "") for label in section.labels]
-
-
-def _cell_texts(claims: Sequence[CitedClaim], reason: str) -> tuple[str, str, str]:
-    quotes = [one.citation for claim in claims for one in claim.evidence]
-    pages = "; ".join(dict.fromkeys(one.page_words for one in quotes if one.page_words))
-    return (
-        " ".join(claim.said for claim in claims),
-        pages,
-        " | ".join(one.quote for one in quotes) or reason,
-    )
 
 
 def _text(value: str) -> str:

@@ -123,14 +123,15 @@ class _Numbering:
         self.evidence: dict[tuple[str, int, int], NumberedQuote] = {}
 
     def statements(self, claims: Iterable[Claim]) -> tuple[CitedClaim, ...]:
-        return tuple(
-            CitedClaim(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim))
-            for claim in claims
-        )
-
-    def _numbered(self, citation: Citation) -> NumberedQuote:
-        place = (citation.chunk_id, citation.start, citation.end)
-        return self.evidence.setdefault(place, NumberedQuote(len(self.evidence) + 1, citation))
+        cited = []
+        for claim in claims:
+            quotes = []
+            for one in claim.citations:
+                quote = NumberedQuote(len(self.evidence) + 1, one)
+                place = (one.chunk_id, one.start, one.end)
+                quotes.append(self.evidence.setdefault(place, quote))
+            cited.append(CitedClaim(claim.text, tuple(quotes), claim_note(claim)))
+        return tuple(cited)
 
 
 def assembled(
@@ -165,50 +166,24 @@ def _written(
     numbering: _Numbering,
     paper_of: Mapping[str, str],
 ) -> WrittenSection:
-    said = tuple(
-        Answered(
-            one.asks,
-            numbering.statements(_claims(one, answers, section)),
-            _remarks(answers.get(one.question.id)),
-        )
-        for one in planned
-        if one.paper_id is None
-    )
-    papers = dict.fromkeys(one.paper_id for one in planned if one.paper_id is not None)
-    rows = tuple(
-        Row(
-            paper,
-            tuple(
-                numbering.statements(_claims(one, answers, section))
-                for one in planned
-                if one.paper_id == paper
-            ),
-        )
-        for paper in papers
-    )
-    labels = dict.fromkeys(one.asks for one in planned if one.paper_id is not None)
-    gaps = [
-        gap
-        for one in planned
-        for gap in _gaps(
-            one, answers.get(one.question.id), _claims(one, answers, section), paper_of
-        )
-    ]
-    return WrittenSection(section, said, tuple(labels), rows, tuple(_together(gaps)))
-
-
-def _claims(
-    one: PlannedQuestion, answers: Mapping[str, QAResult], section: Section
-) -> Sequence[Claim]:
-    answer = answers.get(one.question.id)
-    most = (
-        1 if one.column is not None and section.settings.length is None else section.settings.length
-    )
-    return answer.claims[:most] if answer else ()
-
-
-def _remarks(answer: QAResult | None) -> tuple[str, ...]:
-    return () if answer is None else tuple(told_beside(replace(answer, unanswered=())))
+    said: list[Answered] = []
+    rows: dict[str, list[tuple[CitedClaim, ...]]] = {}
+    labels: dict[str, None] = {}
+    gaps: list[Gap] = []
+    for one in planned:
+        answer = answers.get(one.question.id)
+        most = 1 if one.column and not section.settings.length else section.settings.length
+        claims = answer.claims[:most] if answer else ()
+        statements = numbering.statements(claims)
+        gaps += _gaps(one, answer, claims, paper_of)
+        if one.paper_id is None:
+            notes = told_beside(replace(answer, unanswered=())) if answer else ()
+            said.append(Answered(one.asks, statements, tuple(notes)))
+        else:
+            rows.setdefault(one.paper_id, []).append(statements)
+            labels[one.asks] = None
+    cells = tuple(Row(paper, tuple(own)) for paper, own in rows.items())
+    return WrittenSection(section, tuple(said), tuple(labels), cells, tuple(_together(gaps)))
 
 
 def _gaps(
@@ -234,37 +209,20 @@ def _gaps(
     )
     if one.paper_id is None:
         cited = {citation.paper_id for claim in claims for citation in claim.citations}
-        silent = tuple(
-            paper for paper in _named_papers(one, answer) if is_answered and paper not in cited
-        )
+        # the papers that the question was put to: those of its section, else those that it names
+        named = one.question.paper_ids or (answer.named_papers if answer else ())
+        silent = tuple(paper for paper in named if is_answered and paper not in cited)
         n_silent = sum(paper_of.get(chunk) in silent for chunk in read)
-        return [
-            *(
-                Gap(
-                    what,
-                    question.question,
-                    str(question.filter),
-                    len(read),
-                    papers,
-                    is_withheld=is_withheld,
-                )
-                for what in missing
-            ),
-            *([Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []),
-        ]
-    where = str(question.where) if question.where else ""
-    about = (one.paper_id,)
-    return [
+        where = str(question.filter)
+        last = [Gap(one.asks, question.question, "", n_silent, silent, silent)] if silent else []
+    else:
+        where, last = str(question.where or ""), []
+    about = (one.paper_id,) if one.paper_id is not None else ()
+    gaps = [
         Gap(what, question.question, where, len(read), papers, about, is_withheld)
         for what in missing
     ]
-
-
-def _named_papers(one: PlannedQuestion, answer: QAResult | None) -> Sequence[str]:
-    """The papers that a question in text was put to: those of its section, else those that it
-    names."""
-    named = answer.named_papers if answer else ()
-    return one.question.paper_ids or named
+    return gaps + last
 
 
 def _together(gaps: Sequence[Gap]) -> list[Gap]:

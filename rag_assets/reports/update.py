@@ -4,7 +4,7 @@ or one report.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,6 @@ from rag_assets.engine import Engine
 from rag_assets.reports.renderings import as_markdown
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import (
-    FindPapers,
     ReportPlan,
     Section,
     Template,
@@ -113,7 +112,9 @@ class ReportWriter:
         inputs = fingerprint(
             file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION
         )
-        if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
+        asked = [(one.question.id, one.question.question) for one in plan.questions]
+        is_asked = asked == [(row.question_id, row.question) for row in published]
+        if is_asked and is_current(files.answers, files.meta, inputs):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
@@ -142,9 +143,12 @@ class ReportWriter:
         self, template: Template, files: ReportFiles
     ) -> tuple[ReportPlan, Sequence[QAResult]]:
         published = read_results(files.answers)
-        return plan_report(
-            template, _found_before([row.question_id for row in published])
-        ), published
+
+        def found_before(section: Section) -> list[str]:
+            ids = (row.question_id.split("/") for row in published)
+            return list(dict.fromkeys(parts[1] for parts in ids if parts[0] == section.key))
+
+        return plan_report(template, found_before), published
 
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
@@ -189,25 +193,12 @@ class ReportWriter:
         )
 
 
-def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
-    asked = [(one.question.id, one.question.question) for one in plan.questions]
-    return asked == [(row.question_id, row.question) for row in published]
-
-
 def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:
     """By template and section: changes when the section is written again."""
     rows: defaultdict[str, list[str]] = defaultdict(list)
     for result in results:
         rows[f"{name}/{result.question_id.partition('/')[0]}"].append(result_fingerprint(result))
     return {section: fingerprint(prints) for section, prints in rows.items()}
-
-
-def _found_before(question_ids: Sequence[str]) -> FindPapers:
-    def find(section: Section) -> list[str]:
-        about = [one.split("/") for one in question_ids if one.startswith(f"{section.key}/")]
-        return list(dict.fromkeys(parts[1] for parts in about))
-
-    return find
 
 
 Offender = dict[str, Any]
@@ -268,49 +259,41 @@ def is_sound(update: ReportUpdate) -> bool:
     return not (uncited_sentences(update) or unnamed_gaps(update) or silent_sections(update))
 
 
-def _of_each(
-    name: str, sentence: str, broken: Callable[[ReportUpdate], Offenders]
+def _each(
+    promise: Promise[Any], parts: Callable[[ReportsCandidate], Iterable[Any]]
 ) -> Promise[ReportsCandidate]:
-    """The promise that warns of the reports that are not published."""
+    """The promise, checked on several parts of the reports."""
 
-    def found(candidate: ReportsCandidate) -> Offenders:
-        return [row for update in candidate.updates for row in broken(update)]
+    def offenders(candidate: ReportsCandidate) -> Offenders:
+        return [row for part in parts(candidate) for row in promise.offenders(part)]
 
-    return Promise(
-        name,
-        f"{sentence} A report that breaks it stays as it was; the others go on.",
-        found,
-        "warning",
-    )
+    return replace(promise, offenders=offenders)
 
 
-def _of_answers(promise: Promise[AnswersCandidate]) -> Promise[ReportsCandidate]:
-    return Promise(
-        promise.name,
-        promise.sentence,
-        lambda candidate: promise.offenders(candidate.answers),
-        promise.severity,
-    )
-
-
-def _of_updates(promise: Promise[AnswerUpdate]) -> Promise[ReportsCandidate]:
-    def found(candidate: ReportsCandidate) -> Offenders:
-        return [row for one in candidate.updates for row in promise.offenders(one.answers)]
-
-    return Promise(promise.name, promise.sentence, found, promise.severity)
-
-
-REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
-    *map(_of_answers, ANSWER_PROMISES),
-    _of_each(
+_STAYS = "A report that breaks it stays as it was; the others go on."
+_REPORT: list[Promise[ReportUpdate]] = [
+    Promise(
         "sentences_cited",
-        "Every sentence of a report has its quote in the evidence.",
+        f"Every sentence of a report has its quote in the evidence. {_STAYS}",
         uncited_sentences,
+        "warning",
     ),
-    _of_each(
-        "gaps_named", "What a section asks and no paper answers is named below it.", unnamed_gaps
+    Promise(
+        "gaps_named",
+        f"What a section asks and no paper answers is named below it. {_STAYS}",
+        unnamed_gaps,
+        "warning",
     ),
-    _of_each("no_silent_section", "A section says something, or what it lacks.", silent_sections),
+    Promise(
+        "no_silent_section",
+        f"A section says something, or what it lacks. {_STAYS}",
+        silent_sections,
+        "warning",
+    ),
+]
+REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
+    *(_each(one, lambda candidate: [candidate.answers]) for one in ANSWER_PROMISES),
+    *(_each(one, lambda candidate: candidate.updates) for one in _REPORT),
     Promise(
         "templates_usable",
         "Every template can be read. The report of one that cannot stays as it was; mend the line that is named.",
@@ -319,5 +302,8 @@ REPORT_PROMISES: list[Promise[ReportsCandidate]] = [
         ],
         "warning",
     ),
-    *map(_of_updates, UPDATE_PROMISES),
+    *(
+        _each(one, lambda candidate: [update.answers for update in candidate.updates])
+        for one in UPDATE_PROMISES
+    ),
 ]
