@@ -253,7 +253,11 @@ class Engine:
         models do.
         """
         question = self.standalone(_question(question, where))
-        pipeline = self._adapted(manner)
+        answering = self._settings.answering
+        quick = self._pipeline().adapted(manner)
+        pipeline: AnswerPipeline | ThoroughPipeline = quick
+        if (manner.effort or answering.effort) != "quick":
+            pipeline = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(
                 searcher.as_read(question), partial(searcher.evidence, rankings={})
@@ -321,9 +325,16 @@ class Engine:
     def method_version(self) -> str:
         """Changes with the settings, models and code that make an answer; loads no model."""
         settings, pipeline = self._settings, self._pipeline()
+        answering, thorough = settings.answering, ""
+        if answering.effort != "quick":
+            thorough = fingerprint(
+                answering.thorough.fingerprint(),
+                self._thorough_planner().identity,
+                THOROUGH_VERSION,
+            )
         return fingerprint(
             settings.retrieval.fingerprint(),
-            settings.answering.fingerprint(),
+            answering.fingerprint(),
             pipeline.answerer.identity,
             pipeline.scorer.identity,
             embedder_facts(settings.embedding, settings.paths.models).identity,
@@ -331,7 +342,7 @@ class Engine:
             reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
-            self._effort_version(),
+            thorough,
         )
 
     def _promised(self, trace: AnswerTrace, asked: str, searcher: Searcher) -> AnswerTrace:
@@ -389,25 +400,9 @@ class Engine:
             settings.answering,
         )
 
-    def _adapted(self, manner: Manner) -> AnswerPipeline | ThoroughPipeline:
-        """The pipeline for answers in that manner."""
-        answering, pipeline = self._settings.answering, self._pipeline().adapted(manner)
-        if (manner.effort or answering.effort) == "quick":
-            return pipeline
-        return ThoroughPipeline(pipeline, self._thorough_planner(), answering.thorough)
-
     @_made_once
     def _thorough_planner(self) -> Planner:
         return open_planner(self._settings, self._connections)
-
-    def _effort_version(self) -> str:
-        """Changes with what makes a thorough answer; empty while answers are quick."""
-        answering = self._settings.answering
-        if answering.effort == "quick":
-            return ""
-        return fingerprint(
-            answering.thorough.fingerprint(), self._thorough_planner().identity, THOROUGH_VERSION
-        )
 
     @_made_once
     def _encoder(self) -> KeptVectors:

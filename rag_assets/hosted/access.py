@@ -214,11 +214,8 @@ class Access:
     def server(self) -> str:
         """Hash of the address if it is not the provider's own, else empty: another server may give
         the same name to another model."""
-        return (
-            ""
-            if self.base_url == PROVIDERS[self.provider].base_url
-            else fingerprint(self.base_url)[:8]
-        )
+        is_own = self.base_url == PROVIDERS[self.provider].base_url
+        return "" if is_own else fingerprint(self.base_url)[:8]
 
     @property
     def sdk(self) -> Sdk:
@@ -257,14 +254,8 @@ def require_access(provider: str) -> Access:
     address.
     """
     facts, variables = PROVIDERS[provider], environment()
-    key = next(
-        (
-            variables[name].strip()
-            for name in facts.key_variables
-            if variables.get(name, "").strip()
-        ),
-        None,
-    )
+    keys = (variables.get(name, "").strip() for name in facts.key_variables)
+    key = next(filter(None, keys), None)
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(
             f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "

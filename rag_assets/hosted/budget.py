@@ -185,8 +185,6 @@ def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float |
 
     try:
         return float(calc_price(used, model.name, provider_id=model.provider).total_price)
-    except (
-        LookupError,
-        ValueError,
-    ):  # not on the list; or counts that contradict each other, as some servers send
+    except (LookupError, ValueError):
+        # not on the list; or counts that contradict each other, as some servers send
         return None

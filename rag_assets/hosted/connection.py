@@ -87,18 +87,12 @@ async def answered(
     except (RagAssetsError, theirs.UserError, theirs.ContentFilterError):
         raise
     except Exception as error:
-        fault = _fault(_unwrapped(error), access)
+        # an SDK wraps an error of the transport as a broken connection
+        below: BaseException | None = error
+        while below is not None and not isinstance(below, (ReplyTooLarge, Redirected)):
+            below = below.__cause__
+        fault = _fault(below or error, access)
     raise fault  # outside the handler, which would make the original its context
-
-
-def _unwrapped(error: Exception) -> Exception:
-    """The error of `transport` that an SDK wrapped as a broken connection, if there is one."""
-    below: BaseException | None = error
-    while below is not None:
-        if isinstance(below, (ReplyTooLarge, Redirected)):
-            return below
-        below = below.__cause__
-    return error
 
 
 def _fault(error: Exception, access: Access) -> ModelFault:
@@ -132,17 +126,10 @@ def _fault(error: Exception, access: Access) -> ModelFault:
         knows_no_schema = access.server and _SCHEMA_REFUSED.search(_said(error))
         rejected = SchemaRefused if knows_no_schema else RequestRejected
         return rejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
-    return _unavailable(error, access)
-
-
-def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
-    check = PROVIDERS[access.provider].when_down or ("Check {variable}" if access.server else "")
-    remedy = (
-        f"{check.format(variable=_variable(access))}, or run again later"
-        if check
-        else "Run again later"
-    )
-    what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
+    check = PROVIDERS[name].when_down or ("Check {variable}" if access.server else "")
+    again = f"{check.format(variable=_variable(access))}, or run again later"
+    remedy = again if check else "Run again later"
+    what = f"{name} does not answer for now{_status(error)}: {_detail(error, access)}"
     fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
     fault.what = what
     fault.retry_after_s = getattr(error, "retry_after", None)
@@ -192,9 +179,8 @@ async def open_client(timeout_s: float) -> httpx2.AsyncClient:
     client = create_async_httpx2_client(
         timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S)
     )
-    client.headers["Accept-Encoding"] = (
-        "identity"  # replies that are compressed all the same are decoded in `_bounded`
-    )
+    # replies that are compressed all the same are decoded in `_bounded`
+    client.headers["Accept-Encoding"] = "identity"
     client.event_hooks["response"] += [_not_redirected, _bounded, _in_order]
     return client
 
@@ -306,13 +292,10 @@ class Connection:
         """pydantic-ai's provider object over this connection, with the SDK's own retries switched
         off."""
         logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
-        sdk, key = (
-            self.access.sdk,
-            self.access.key.get_secret_value() if self.access.key else _NO_KEY,
-        )
+        sdk, key = self.access.sdk, self.access.key
         opened: SdkProvider[Any] = resolve_name(sdk.provider)(
             *sdk.provider_arguments,
-            api_key=key,
+            api_key=key.get_secret_value() if key else _NO_KEY,
             base_url=self.access.base_url,
             http_client=self._client,
         )
@@ -392,9 +375,8 @@ class Connection:
     async def _turn(self) -> None:
         """Wait until the next request may begin: evenly spaced, and after any pause that the
         provider asked for."""
-        while (
-            wait_s := self._next_at_s - anyio.current_time()
-        ) > 0:  # others may have lengthened it meanwhile
+        # others may have lengthened it meanwhile
+        while (wait_s := self._next_at_s - anyio.current_time()) > 0:
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
 

@@ -203,10 +203,8 @@ class FaultPause:
         with self._lock:
             if fault is self._fault:
                 return False
-            if isinstance(
-                fault, (RequestRejected, QuestionBudgetExhausted)
-            ):  # others may be answered
-                return True
+            if isinstance(fault, (RequestRejected, QuestionBudgetExhausted)):
+                return True  # others may be answered
             self._n_faults += 1
             is_final = isinstance(fault, (AccessDenied, BudgetExhausted))
             if (is_final or self._n_faults >= self._n_in_a_row) and self._clock() >= self._until_s:

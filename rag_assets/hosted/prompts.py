@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from string import Formatter
 
-from rag_assets.core.domain import Context, PaperFacts
+from rag_assets.core.domain import Context
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.folding import INVISIBLE
 
@@ -26,6 +26,7 @@ _LEGEND = (
 _WORD_JOINER = "\u2060"
 _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
 """Invisible copies of the ASCII characters, which some models read."""
+_LINE_END = re.compile("\r\n?|[\u2028\u2029]")
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _MOST_AUTHORS = 3
@@ -99,30 +100,22 @@ def _header(context: Context, nonce: str) -> str:
     """The paper, authors, section and pages of a source."""
     title, section = _label(context.paper.title, nonce), _label(context.section_title, nonce)
     first, last = context.page_start, context.page_end
-    pages = (
-        ""
-        if first is None
-        else f"page {first}"
-        if last in (None, first)
-        else f"pages {first}-{last}"
-    )
+    pages = "" if first is None else f"page {first}"
+    if first is not None and last not in (None, first):
+        pages = f"pages {first}-{last}"
+    # "by A. Lund, B. Moe and others, 2021"
+    authors, year = context.paper.authors, context.paper.year
+    others = " and others" if len(authors) > _MOST_AUTHORS else ""
+    by = f"by {', '.join(authors[:_MOST_AUTHORS])}{others}" if authors else ""
     facts = [
         f"paper {_label(context.paper_id, nonce)}",
         f'"{title}"' if title else "",
-        _label(_written_by(context.paper), nonce),
+        _label(", ".join(filter(None, (by, year))), nonce),
         f'section "{section}"' if section else "",
         pages,
         _WRITTEN_BY_A_MODEL if context.is_generated else "",
     ]
     return "; ".join(fact for fact in facts if fact)
-
-
-def _written_by(paper: PaperFacts) -> str:
-    """ "by A. Lund, B. Moe and others, 2021", "2021"; empty if neither is known."""
-    shown = ", ".join(paper.authors[:_MOST_AUTHORS]) + (
-        " and others" if len(paper.authors) > _MOST_AUTHORS else ""
-    )
-    return ", ".join(fact for fact in (f"by {shown}" if shown else "", paper.year) if fact)
 
 
 def _body(context: Context, nonce: str) -> str:
@@ -143,25 +136,17 @@ def _visible(text: str) -> str:
     Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and a
     quote must still be found in its source.
     """
-    lines = (
-        text.replace("\r\n", "\n")
-        .replace("\r", "\n")
-        .replace("\u2028", "\n")
-        .replace("\u2029", "\n")
-    )
-    return "".join(
-        " " if c.isspace() and c not in "\n\t" else c
-        for c in lines
-        if c in "\n\t" or not _is_hidden(c)
-    )
-
-
-def _is_hidden(character: str) -> bool:
-    return (
-        character in INVISIBLE
-        or (unicodedata.category(character) in ("Cc", "Cs") and not character.isspace())
-        or _FIRST_TAG <= character <= _LAST_TAG
-    )
+    kept = []
+    for character in _LINE_END.sub("\n", text):
+        if character in "\n\t":
+            kept.append(character)
+        elif character in INVISIBLE or _FIRST_TAG <= character <= _LAST_TAG:
+            continue
+        elif character.isspace():
+            kept.append(" ")
+        elif unicodedata.category(character) not in ("Cc", "Cs"):
+            kept.append(character)
+    return "".join(kept)
 
 
 def _defused(text: str, nonce: str) -> str:

@@ -112,28 +112,22 @@ class StructuredModel(Generic[Output]):
             except (ModelFault, BudgetExhausted) as fault:
                 if not _responses(messages):
                     raise
-                passes = not isinstance(fault, RequestRejected)
-                return replace(
-                    self._reply(messages), fault=fault if passes else None
-                )  # the reply was paid for
+                # the reply was paid for
+                is_final = isinstance(fault, RequestRejected)
+                return replace(self._reply(messages), fault=None if is_final else fault)
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
         """The texts written so far, without an output."""
         responses = _responses(messages)
+        access = self._connection.access
+        seconds = sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses)
         return StructuredReply(
             output=None,
             texts=tuple(response.text or "" for response in responses),
             is_withheld=False,
-            usage=summed(
-                [
-                    usage_of(self._name, self._connection.access, response.usage)
-                    for response in responses
-                ]
-            ),
-            seconds=round(
-                sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses), 3
-            ),
+            usage=summed([usage_of(self._name, access, response.usage) for response in responses]),
+            seconds=round(seconds, 3),
         )
 
 
@@ -184,15 +178,14 @@ class _Guarded(WrapperModel):
         response = await self._connection.guarded(
             request, lambda response: usage_of(self._name, self._connection.access, response.usage)
         )
-        return replace(
-            response,
-            parts=[
-                replace(part, content=self._clean(part.content))
-                if isinstance(part, TextPart)
-                else part
-                for part in response.parts
-            ],
-        )
+        # without the key, and without half characters (a cut escape), which no file can hold
+        parts = []
+        for part in response.parts:
+            if isinstance(part, TextPart):
+                text = part.content.encode("utf-8", "replace").decode()
+                part = replace(part, content=self._connection.access.redacted(text))
+            parts.append(part)
+        return replace(response, parts=parts)
 
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
         """Warn once if fewer tokens were read than the prompt has words.
@@ -211,10 +204,6 @@ class _Guarded(WrapperModel):
                 n_read,
                 n_sent,
             )
-
-    def _clean(self, text: str) -> str:
-        """Removes the key, and half characters (a cut escape), which no file can hold."""
-        return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
 
 
 def _chat_model(name: str, connection: Connection) -> Model:

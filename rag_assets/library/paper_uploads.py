@@ -51,7 +51,6 @@ from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,
-    PaperFile,
     discover,
     is_library,
     is_passed_over,
@@ -293,7 +292,10 @@ class PaperUploads:
         self._settings = settings
         self._max_bytes = int(settings.server.max_upload_mb * _BYTES_PER_MB)
         self._workers = WorkerPool(n_workers=1)
-        _remove_abandoned(settings.paths.papers)
+        latest = time.time() - _ABANDONED_AFTER_S
+        for folder in settings.paths.papers.glob(f"{_RECEIVING}*"):
+            if folder.stat().st_mtime < latest:  # another process may be at work on younger ones
+                shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """End the process that looks at files, whatever it is doing."""
@@ -313,10 +315,26 @@ class PaperUploads:
             kept = kept_name(given, known)
             paper_id = safe_id(stem_of(kept) or kept)
             with changing_papers(self._settings):
-                others = _files_of(paper_id, present_papers(self._settings))
-                _demand_room(paper_id, known.source, others)
+                is_new = self._demand_room(paper_id, known.source)
                 received.replace(self._settings.paths.papers / kept)
-        return UploadedPaper(paper_id, kept, is_new=not others)
+        return UploadedPaper(paper_id, kept, is_new)
+
+    def _demand_room(self, paper_id: str, source: Source) -> bool:
+        """Whether the paper has no file yet. A paper may have one file of each format, all in one
+        folder. Raises CorpusConflict."""
+        is_new = True
+        for file in (file for paper in present_papers(self._settings) for file in paper.files):
+            other = safe_id(stem_of(file.path.name) or file.path.name)
+            if other.casefold() != paper_id.casefold():
+                continue
+            is_new = False
+            is_taken = "/" in file.relative or source in expected_sources(file.path.name)
+            if is_taken or safe_id(stem_of(file.path.name) or "") != paper_id:
+                raise CorpusConflict(
+                    f"There is a paper {shown(paper_id)} already. Delete it first, or give the file another name; "
+                    "nothing was changed."
+                )
+        return is_new
 
     @contextmanager
     def _received(self, given: str, content: IO[bytes]) -> Iterator[Path]:
@@ -400,18 +418,15 @@ def kept_name(name: str, known: Format) -> str:
                 f"{shown(name)} holds plain text. If it is the paper, give its name the ending .txt or .md."
             )
         name, suffix = f"{stem_of(name) or name}{known.suffixes[0]}", known.suffixes[0]
-    kept = f"{_short_enough(safe_id(name[: -len(suffix)]))}{suffix}"
+    stem = safe_id(name[: -len(suffix)])
+    if len(encoded := stem.encode()) > _MAX_STEM_BYTES:
+        short_hash = hashlib.sha256(encoded).hexdigest()[:8]
+        cut = encoded[: _MAX_STEM_BYTES - 9].decode("utf-8", "ignore").rstrip(" .")
+        stem = f"{cut}-{short_hash}"
+    kept = f"{stem}{suffix}"
     if is_passed_over(kept) or is_library(kept):
         raise UploadRefused(f"{shown(name)} cannot be the name of a paper. Rename the file.")
     return kept
-
-
-def _short_enough(paper_id: str) -> str:
-    encoded = paper_id.encode()
-    if len(encoded) <= _MAX_STEM_BYTES:
-        return paper_id
-    short_hash = hashlib.sha256(encoded).hexdigest()[:8]
-    return f"{encoded[: _MAX_STEM_BYTES - 9].decode('utf-8', 'ignore').rstrip(' .')}-{short_hash}"
 
 
 def look_at(upload: tuple[Path, str]) -> Format:
@@ -420,35 +435,3 @@ def look_at(upload: tuple[Path, str]) -> Format:
     received, given = upload
     head, _ = head_and_sha256(received)
     return sniff(given, head)
-
-
-def _files_of(paper_id: str, papers: list[Paper]) -> list[PaperFile]:
-    """The files that a file of this id would share its paper with, or its name where case does not
-    count."""
-    wanted = paper_id.casefold()
-    files = [file for paper in papers for file in paper.files]
-    return [
-        file
-        for file in files
-        if safe_id(stem_of(file.path.name) or file.path.name).casefold() == wanted
-    ]
-
-
-def _demand_room(paper_id: str, source: Source, others: list[PaperFile]) -> None:
-    """A paper may have one file of each format, all in one folder. Raises CorpusConflict."""
-    is_taken = any(
-        "/" in file.relative or source in expected_sources(file.path.name) for file in others
-    )
-    if is_taken or any(safe_id(stem_of(file.path.name) or "") != paper_id for file in others):
-        raise CorpusConflict(
-            f"There is a paper {shown(paper_id)} already. Delete it first, or give the file another name; nothing was "
-            "changed."
-        )
-
-
-def _remove_abandoned(papers: Path) -> None:
-    """What a killed process was receiving; another process may be at work on what is younger."""
-    latest = time.time() - _ABANDONED_AFTER_S
-    for folder in papers.glob(f"{_RECEIVING}*"):
-        if folder.stat().st_mtime < latest:
-            shutil.rmtree(folder, ignore_errors=True)

@@ -82,18 +82,18 @@ class PaperSummary:
     """A paper in a list of papers."""
 
     paper_id: str
-    title: str
-    """Empty where it has none, or is not read yet."""
     source: Source | None
     """Format it was read from; None where that is not known."""
     state: PaperState
-    n_pages: int | None
-    n_chunks: int
-    reason: str | None
+    title: str = ""
+    """Empty where it has none, or is not read yet."""
+    n_pages: int | None = None
+    n_chunks: int = 0
+    reason: str | None = None
     """Why it is quarantined, with the remedy."""
-    has_pages: bool
+    has_pages: bool = False
     """The paper has a PDF, so its pages can be shown."""
-    abstract: str
+    abstract: str = ""
     """Empty where it has none, or is not read yet."""
     record: Record = NO_RECORD
 
@@ -162,7 +162,9 @@ class PaperDetails:
             one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold())
         )
         by_bare_title = (
-            one for one in self.sections if _without_number(one.title).casefold() == wanted
+            one
+            for one in self.sections
+            if (number := heading_number(one.title)) and number.title.casefold() == wanted
         )
         found = next(chain(by_id, by_title, by_bare_title), None)
         if found is None:
@@ -322,19 +324,4 @@ def _sections(chunks: Sequence[Mapping[str, Any]]) -> Iterator[SectionSummary]:
 
 def _waiting(paper: Paper) -> PaperSummary:
     sources = (source for file in paper.files for source in expected_sources(file.path.name))
-    return PaperSummary(
-        paper_id=paper.paper_id,
-        title="",
-        source=next(sources, None),
-        state=PaperState.WAITING,
-        n_pages=None,
-        n_chunks=0,
-        reason=None,
-        has_pages=False,
-        abstract="",
-    )
-
-
-def _without_number(title: str) -> str:
-    number = heading_number(title)
-    return number.title if number else title
+    return PaperSummary(paper.paper_id, next(sources, None), PaperState.WAITING)

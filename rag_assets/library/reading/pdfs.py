@@ -59,18 +59,15 @@ class PdfFiles:
             return None
         # A list may name files elsewhere, and then there need be no papers folder to go up from.
         path = Path(os.path.normpath(self._folder.absolute() / name))
-        if problem := self._problem(path, name):
+        # A file that was found in the papers folder must not be a link that leads out of it.
+        is_inside = path.resolve().is_relative_to(self._folder.resolve())
+        if not name.startswith(("../", "/")) and not is_inside:
+            raise NotFound(
+                f"{name} is a link that leads out of the papers folder. Put the file itself here."
+            )
+        if problem := file_problem(path, self._limits):
             raise NotFound(f"{name} {problem}")
         return PdfFile(path, name, self._sha256(path, stamp_of(path)), self._limits.max_pages)
-
-    def _problem(self, path: Path, name: str) -> str:
-        """Why the file may not be shown; empty if it may be. A list of papers may name files
-        anywhere; a file that was found in the papers folder must not be a link that leads out of
-        it."""
-        is_found_inside = not name.startswith(("../", "/"))
-        if is_found_inside and not path.resolve().is_relative_to(self._folder.resolve()):
-            return "is a link that leads out of the papers folder. Put the file itself here."
-        return file_problem(path, self._limits)
 
 
 def _sha256(path: Path, _stamp: tuple[int, int, int] | None) -> str:
@@ -120,18 +117,15 @@ class PdfWorkers:
             f"{pdf.name} has a page that cannot be read: it took longer than {self._limits.timeout_s:g} s, needed more "
             f"than {self._limits.max_memory_mb} MB, or ended the program that reads it. Export the file again."
         )
-        self._remember(item, reason)
+        with self._lock:
+            self._failures[item] = time.monotonic() + _FAILURE_HOLDS_S, reason
+            if len(self._failures) > _FAILURES_KEPT:
+                self._failures.popitem(last=False)
         raise DocumentLimit(reason)
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
         self._pool.close()
-
-    def _remember(self, item: Hashable, reason: str) -> None:
-        with self._lock:
-            self._failures[item] = time.monotonic() + _FAILURE_HOLDS_S, reason
-            if len(self._failures) > _FAILURES_KEPT:
-                self._failures.popitem(last=False)
 
 
 MIN_WIDTH, MAX_WIDTH = 50, 2400
@@ -155,29 +149,26 @@ class PageImages:
         Raises NotFound for a page that is not there, UnreadableDocument for a PDF or page that
         cannot be drawn.
         """
-        shown = tuple(_inside(box) for box in boxes[:MAX_BOXES] if _is_box(box))
-        job = PageImageJob(pdf, page, min(max(width, MIN_WIDTH), MAX_WIDTH), shown)
+        shown: list[FractionBox] = []
+        for box in boxes[:MAX_BOXES]:
+            if all(map(math.isfinite, box)) and box[0] < box[2] and box[1] < box[3]:
+                # the part of the box that lies on the page
+                left, top, right, bottom = (
+                    round(min(max(side, 0.0), 1.0), _DIGITS) for side in box
+                )
+                shown.append((left, top, right, bottom))
+        job = PageImageJob(pdf, page, min(max(width, MIN_WIDTH), MAX_WIDTH), tuple(shown))
         key = fingerprint(RENDERING_VERSION, pdf.sha256, job.page, job.width, job.boxes)
-        return self._kept.once(key, lambda: self._drawn(job))[0]
 
-    def _drawn(self, job: PageImageJob) -> bytes:
-        png = self._workers.run(page_png, job, job.pdf)
-        if png is None:
-            raise NotFound(
-                f"{job.pdf.name} has no page {job.page}. Pages are counted from 1, as in the file."
-            )
-        return png
+        def drawn() -> bytes:
+            png = self._workers.run(page_png, job, pdf)
+            if png is None:
+                raise NotFound(
+                    f"{pdf.name} has no page {page}. Pages are counted from 1, as in the file."
+                )
+            return png
 
-
-def _is_box(box: FractionBox) -> bool:
-    left, top, right, bottom = box
-    return all(map(math.isfinite, box)) and left < right and top < bottom
-
-
-def _inside(box: FractionBox) -> FractionBox:
-    """The part of a box that lies on the page."""
-    left, top, right, bottom = (round(min(max(side, 0.0), 1.0), _DIGITS) for side in box)
-    return left, top, right, bottom
+        return self._kept.once(key, drawn)[0]
 
 
 logger = logging.getLogger(__name__)
@@ -215,10 +206,18 @@ class Places:
     def of(self, chunk: Chunk, start: int, end: int) -> tuple[PagePlace, ...]:
         """The pages of `text[start:end]` of a chunk, in order; empty if no page is known."""
         spans = spans_between(chunk.spans, start, end)
-        pages = _pages(spans)
+        pages = sorted(
+            {
+                page
+                for span in spans
+                if span.page_start is not None and span.page_end is not None
+                for page in range(span.page_start, span.page_end + 1)
+            }
+        )
         if not pages:
             return ()
-        labels = _labels(chunk.spans)
+        labels = {span.page_start: span.label_start for span in chunk.spans if span.label_start}
+        labels |= {span.page_end: span.label_end for span in chunk.spans if span.label_end}
         boxes = self._lines(chunk, start, end, pages)
         # the lines were found, or what the source gives is all of the quote and nothing else
         is_whole = start <= spans[0].start and spans[-1].end <= end
@@ -272,22 +271,3 @@ def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
     if not any(cell.column and text.startswith(cell.column, cell.start) for cell in cells):
         return (quote,)
     return " ".join(cell.text for cell in cells), quote
-
-
-def _pages(spans: Sequence[Span]) -> list[int]:
-    """The pages on which the spans may be."""
-    pages: set[int] = set()
-    for span in spans:
-        if span.page_start is not None and span.page_end is not None:
-            pages.update(range(span.page_start, span.page_end + 1))
-    return sorted(pages)
-
-
-def _labels(spans: Sequence[Span]) -> dict[int, str]:
-    """Printed labels of the pages of a chunk, as far as they are known."""
-    ends = (
-        end
-        for span in spans
-        for end in ((span.page_start, span.label_start), (span.page_end, span.label_end))
-    )
-    return {page: label for page, label in ends if page is not None and label is not None}

@@ -7,7 +7,7 @@ shown with every word that differs, never as a verification.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -143,6 +143,16 @@ def _matched(
 ) -> QuoteMatch:
     start, end = place
     source = chunk.text[start:end]
+    differences = []
+    if not is_verified:
+        # what the two do not share, by their folded words, each side as it is written
+        one, other = Words.of(quote), Words.of(source)
+        compared = SequenceMatcher(None, one.words, other.words, autojunk=False)
+        for tag, a, b, c, d in compared.get_opcodes():
+            if tag != "equal":
+                differences.append(
+                    Difference(_slice(quote, one, a, b), _slice(source, other, c, d))
+                )
     return QuoteMatch.within(
         chunk,
         start,
@@ -152,25 +162,13 @@ def _matched(
         verdict=Verdict.VERIFIED if is_verified else Verdict.NEAR,
         verification=verification,
         likeness=likeness,
-        differences=() if is_verified else tuple(_differences(quote, source)),
+        differences=tuple(differences),
     )
 
 
 def _word_at(words: Words, offset: int) -> int:
     """The word that a character of the joined words belongs to."""
     return max(0, bisect_right(words.starts, offset) - 1)
-
-
-def _differences(quote: str, source: str) -> Iterator[Difference]:
-    """What two texts do not share, by their folded words, each side as it is written."""
-    one, other = Words.of(quote), Words.of(source)
-    for tag, start, end, other_start, other_end in SequenceMatcher(
-        None, one.words, other.words, autojunk=False
-    ).get_opcodes():
-        if tag != "equal":
-            yield Difference(
-                _slice(quote, one, start, end), _slice(source, other, other_start, other_end)
-            )
 
 
 def _slice(text: str, words: Words, start: int, end: int) -> str:

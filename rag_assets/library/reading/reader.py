@@ -175,15 +175,13 @@ class Reader:
 
         Raises InvalidQuote for one that is too short or too long, NotFound for an unknown paper.
         """
-        best = next(iter(self.find_quote(quote, paper_id)), None)
+        chunks = self._chunks_like(quote, paper_id)
+        best = next(iter(matches_of(quote.strip(), chunks)), None)
         if best is None:
             return QuoteVerdict(Verdict.NOT_FOUND, None, "", ())
-        return QuoteVerdict(
-            verdict=best.verdict,
-            match=best,
-            title=self._papers.titles().get(best.paper_id, ""),
-            pages=self.place(best.chunk_id, best.start, best.end),
-        )
+        chunk = next(one for one in chunks if one.chunk_id == best.chunk_id)
+        pages = self._places.of(chunk, best.start, best.end)
+        return QuoteVerdict(best.verdict, best, self.titles().get(best.paper_id, ""), pages)
 
     def find_quote(
         self, quote: str, paper_id: str | None = None, limit: int = 5
@@ -192,8 +190,12 @@ class Reader:
 
         Raises as `verify_quote`.
         """
-        quote = demand_quote(quote)
+        return matches_of(quote.strip(), self._chunks_like(quote, paper_id))[:limit]
+
+    def _chunks_like(self, quote: str, paper_id: str | None) -> list[Chunk]:
+        """The chunks that share most words with a quote."""
+        demand_quote(quote)
         where = None
         if paper_id is not None:
             where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
-        return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]
+        return self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where)
