@@ -10,10 +10,9 @@ one. Sections without a common heading, runs of different zones or authors, and 
 matter between them are never merged.
 """
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
 from rag_assets.core.incremental import fingerprint
@@ -157,7 +156,7 @@ def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
     return f"{paper_id}:{digest}" if occurrence == 1 else f"{paper_id}:{digest}-{occurrence}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Group:
     """Runs `[first, last)` that will share chunks."""
 
@@ -174,90 +173,53 @@ def merged_runs(
 ) -> list[tuple[int, int]]:
     """Ranges `[first, last)` of runs that are chunked together, in order; every run is in one.
 
+    The nearest pair of neighbours, one of them short, is merged until no such pair is left.
     n_tokens: the size of each run.
     """
-    return _Merging(runs, n_tokens, settings).ranges()
+
+    def is_short(group: _Group) -> bool:
+        if settings.include_front and runs[group.first].zone is Zone.FRONT:
+            return False
+        return group.n_tokens < settings.min_tokens or group.n_chars < settings.min_chars
+
+    def distance(one: _Group, other: _Group) -> tuple[int, int] | None:
+        """Minus the depth of the common heading, then the tokens together; None where two
+        neighbours may not be merged."""
+        if not runs[other.first].follows:
+            return None
+        common = common_path([one.section_path, other.section_path])
+        if any(heading.section_path == common for heading in runs[other.first].headings):
+            common = common[:-1]  # two sections of one name
+        if not common or not (is_short(one) or is_short(other)):
+            return None
+        return -len(common), one.n_tokens + other.n_tokens
+
+    groups = []
+    for _, members in groupby(range(len(runs)), lambda at: (runs[at].section_id, runs[at].zone)):
+        # the runs of one section are as long as all of it
+        section = list(members)
+        n_section = sum(n_tokens[at] for at in section)
+        n_chars = sum(len(unit.text) for at in section for unit in runs[at].units)
+        groups += [_Group(at, at + 1, runs[at].section_path, n_section, n_chars) for at in section]
+    distances = [distance(one, other) for one, other in pairwise(groups)]
+    while near := [(found, at) for at, found in enumerate(distances) if found is not None]:
+        _, at = min(near)
+        one, other = groups[at : at + 2]
+        groups[at : at + 2] = [
+            _Group(
+                one.first,
+                other.last,
+                common_path([one.section_path, other.section_path]),
+                one.n_tokens + other.n_tokens,
+                one.n_chars + other.n_chars,
+            )
+        ]
+        around = groups[max(0, at - 1) : at + 2]
+        distances[max(0, at - 1) : at + 2] = [distance(*pair) for pair in pairwise(around)]
+    return [(group.first, group.last) for group in groups]
 
 
 def common_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """The titles that all paths begin with."""
     levels = takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False))
     return tuple(titles[0] for titles in levels)
-
-
-class _Merging:
-    """Merges the nearest pair of neighbours, one of them short, until no such pair is left."""
-
-    def __init__(
-        self, runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings
-    ) -> None:
-        self._runs = runs
-        self._settings = settings
-        self._groups: dict[int, _Group] = {}
-        """Groups by their first run."""
-        self._first_by_last: dict[int, int] = {}
-        self._pairs: list[tuple[int, int, int, int, int]] = []
-        """Heap of (minus the depth of the common heading, tokens together, first run, first of the
-        second, its end)."""
-        for _, members in groupby(
-            range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)
-        ):
-            section = list(members)
-            sizes = (
-                sum(n_tokens[at] for at in section),
-                sum(len(unit.text) for at in section for unit in runs[at].units),
-            )
-            for at in section:
-                self._groups[at] = _Group(at, at + 1, runs[at].section_path, *sizes)
-        self._first_by_last = {group.last: group.first for group in self._groups.values()}
-        for at in range(1, len(runs)):
-            self._consider(at)
-
-    def ranges(self) -> list[tuple[int, int]]:
-        while self._pairs:
-            _, _, first, second, last = heapq.heappop(self._pairs)
-            one, other = self._groups.get(first), self._groups.get(second)
-            if one is not None and other is not None and one.last == second and other.last == last:
-                self._merge(one, other)
-        return [(group.first, group.last) for _, group in sorted(self._groups.items())]
-
-    def _merge(self, one: _Group, other: _Group) -> None:
-        """A pair that was merged, or grew on either side, leaves entries in the heap that no longer
-        fit."""
-        del self._groups[other.first]
-        del self._first_by_last[one.last]
-        one.section_path = common_path([one.section_path, other.section_path])
-        one.last, one.n_tokens, one.n_chars = (
-            other.last,
-            one.n_tokens + other.n_tokens,
-            one.n_chars + other.n_chars,
-        )
-        self._first_by_last[one.last] = one.first
-        self._consider(one.first)
-        self._consider(one.last)
-
-    def _consider(self, second: int) -> None:
-        """Add the pair of the groups on both sides of a run's beginning, if they may be merged."""
-        first = self._first_by_last.get(second)
-        if first is None or second not in self._groups or not self._runs[second].follows:
-            return
-        one, other = self._groups[first], self._groups[second]
-        common = common_path([one.section_path, other.section_path])
-        if any(heading.section_path == common for heading in self._runs[second].headings):
-            common = common[:-1]  # two sections of one name
-        if common and (self._is_short(one) or self._is_short(other)):
-            entry = (
-                -len(common),
-                one.n_tokens + other.n_tokens,
-                one.first,
-                other.first,
-                other.last,
-            )
-            heapq.heappush(self._pairs, entry)
-
-    def _is_short(self, group: _Group) -> bool:
-        if self._settings.include_front and self._runs[group.first].zone is Zone.FRONT:
-            return False
-        return (
-            group.n_tokens < self._settings.min_tokens or group.n_chars < self._settings.min_chars
-        )
