@@ -76,7 +76,7 @@ class ObjectedClaim:
 
 
 @dataclass(frozen=True)
-class Unmet:
+class MendRequest:
     """The request for a second draft: claims to mend, other papers to cite, and parts to answer."""
 
     objections: tuple[ObjectedClaim, ...] = ()
@@ -226,7 +226,7 @@ class Background:
 
 
 @dataclass(frozen=True)
-class Manner:
+class AnswerOptions:
     """How one question is answered, where that differs from the settings; None: as set."""
 
     k: int | None = None
@@ -237,7 +237,7 @@ class Manner:
     """The effort in place of `answering.effort`."""
 
 
-AS_SET = Manner()
+DEFAULT_OPTIONS = AnswerOptions()
 
 
 class Answerer(Protocol):
@@ -255,7 +255,7 @@ class Answerer(Protocol):
         ...
 
     def within(self, background: Background) -> "Answerer":
-        """The same, writing for a larger text; see `Manner.background`."""
+        """The same, writing for a larger text; see `AnswerOptions.background`."""
         ...
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer: ...
@@ -265,7 +265,9 @@ class Answerer(Protocol):
 class MendingAnswerer(Answerer, Protocol):
     """One that can be asked to mend single claims, and to look for further papers."""
 
-    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+    def mended(
+        self, question: str, contexts: Sequence[Context], asked_to_mend: MendRequest
+    ) -> DraftAnswer:
         """The claims that take the place of those objected to, and further ones; the others are not
         repeated."""
         ...

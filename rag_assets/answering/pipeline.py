@@ -17,11 +17,11 @@ from time import perf_counter
 from rag_assets.answering.drafts import (
     NOT_READ,
     Answerer,
+    AnswerOptions,
     DraftAnswer,
-    Manner,
     MendingAnswerer,
+    MendRequest,
     ObjectedClaim,
-    Unmet,
 )
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -38,12 +38,12 @@ from rag_assets.answering.verify.verification import (
     Outcome,
     SupportScorer,
     VerifiedClaims,
-    attributed,
-    looked_at,
     n_works,
-    named,
     sources_of,
     verify,
+    with_paper_facts,
+    with_reported_works,
+    with_verdicts,
 )
 from rag_assets.answering.wording import answer_of, not_found_notes, only_cited_notes
 from rag_assets.core.domain import (
@@ -76,7 +76,7 @@ class SecondRequest:
     """The contexts that the model reads, and the request."""
 
     contexts: tuple[Context, ...]
-    unmet: Unmet
+    asked_to_mend: MendRequest
     objected: tuple[Outcome, ...]
     """The outcomes behind the objections, in their order."""
 
@@ -120,7 +120,7 @@ def second_request(
         ObjectedClaim(one.proposed, one.objection.why) for one in objected if one.objection
     )
     return SecondRequest(
-        tuple(contexts), Unmet(claims, cited if others else (), tuple(found)), objected
+        tuple(contexts), MendRequest(claims, cited if others else (), tuple(found)), objected
     )
 
 
@@ -208,11 +208,13 @@ class AnswerPipeline:
     drafts: Kept[DraftAnswer]
     settings: AnsweringSettings
 
-    def adapted(self, manner: Manner) -> "AnswerPipeline":
-        """The pipeline that answers in that manner; drafts of other manners are other drafts."""
-        answerer = self.answerer.within(manner.background) if manner.background else self.answerer
+    def adapted(self, options: AnswerOptions) -> "AnswerPipeline":
+        """The pipeline with these options; another background asks for other drafts."""
+        answerer = self.answerer.within(options.background) if options.background else self.answerer
         settings = (
-            self.settings if manner.k is None else self.settings.model_copy(update={"k": manner.k})
+            self.settings
+            if options.k is None
+            else self.settings.model_copy(update={"k": options.k})
         )
         return replace(self, answerer=answerer, settings=settings)
 
@@ -285,7 +287,7 @@ class AnswerPipeline:
                 reports = {id_: works for one in every for id_, works in one.reports.items()}
                 read = replace(evidence, contexts=request.contexts, chunks=chunks, reports=reports)
                 yield Retrieved(read)
-                second = self._attempt(question, first.k, read, seconds, request.unmet)
+                second = self._attempt(question, first.k, read, seconds, request.asked_to_mend)
                 return second, merged(first, second, request)
             yield Retrieved(evidence)
             again = self._attempt(question, k, evidence, seconds)
@@ -303,17 +305,17 @@ class AnswerPipeline:
         k: int,
         evidence: Evidence,
         seconds: dict[str, float],
-        unmet: Unmet | None = None,
+        asked_to_mend: MendRequest | None = None,
     ) -> Attempt:
-        """unmet: what the model is asked to mend; None for a draft from the start."""
+        """asked_to_mend: what the model is asked to mend; None for a draft from the start."""
 
         def asked() -> DraftAnswer:
             if not has_words(question.question):
                 return DraftAnswer(unanswered=(NO_WORDS,))
-            if unmet is None:
+            if asked_to_mend is None:
                 return self.answerer.draft(question.question, evidence.contexts)
             assert isinstance(self.answerer, MendingAnswerer)
-            return self.answerer.mended(question.question, evidence.contexts, unmet)
+            return self.answerer.mended(question.question, evidence.contexts, asked_to_mend)
 
         with _timed("draft", seconds):
             key = fingerprint(
@@ -321,7 +323,7 @@ class AnswerPipeline:
                 [asdict(self.answerer.read(context)) for context in evidence.contexts],
                 self.answerer.identity,
                 self.settings.fingerprint(),
-                *([asdict(unmet)] if unmet else []),
+                *([asdict(asked_to_mend)] if asked_to_mend else []),
             )
             draft, is_cached = self.drafts.once(key, asked)
             if not draft.claims:
@@ -336,11 +338,11 @@ class AnswerPipeline:
             nearest = verify(
                 replace(draft, claims=draft.nearest), given, "", titles
             ).claims  # they need not answer it
-            nearest = named(attributed(nearest, evidence.reports), papers)
+            nearest = with_paper_facts(with_reported_works(nearest, evidence.reports), papers)
             scoring = self.scorer.scores(verified, question.question)
-            verified = looked_at(verified, scoring)
+            verified = with_verdicts(verified, scoring)
             verified = verified.with_claims(
-                named(attributed(verified.claims, evidence.reports), papers)
+                with_paper_facts(with_reported_works(verified.claims, evidence.reports), papers)
             )
         return Attempt(
             k,

@@ -129,7 +129,7 @@ def meta_of(
     return sealed_json(meta)
 
 
-def kept(published: Sequence[QAResult]) -> AnswerUpdate:
+def unchanged_answers(published: Sequence[QAResult]) -> AnswerUpdate:
     """The update of answers that are current."""
     fingerprints = row_fingerprints(published)
     return AnswerUpdate(tuple(published), (), plan_update(fingerprints, fingerprints))

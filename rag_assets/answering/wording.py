@@ -130,7 +130,7 @@ def remarks(result: QAResult) -> list[str]:
     return [*found, RULES_ALONE_NOTE] if result.unjudged else found
 
 
-def told_beside(result: QAResult) -> list[str]:
+def notes_of(result: QAResult) -> list[str]:
     """Notes below the claims, or below the fixed sentence where there are none: the remarks, then
     each statement that was left out, with the reason."""
     if not result.claims:

@@ -16,7 +16,13 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from rag_assets.answering.drafts import AS_SET, Answerer, Manner, Readers, kept_drafts
+from rag_assets.answering.drafts import (
+    DEFAULT_OPTIONS,
+    Answerer,
+    AnswerOptions,
+    Readers,
+    kept_drafts,
+)
 from rag_assets.answering.model.planning import Planner, open_planner
 from rag_assets.answering.model.thorough import THOROUGH_VERSION, ThoroughPipeline
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
@@ -243,20 +249,23 @@ class Engine:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
     def answer(
-        self, question: str | Question, where: Where = None, manner: Manner = AS_SET
+        self,
+        question: str | Question,
+        where: Where = None,
+        options: AnswerOptions = DEFAULT_OPTIONS,
     ) -> Iterator[Event]:
         """Everything that happens on the way to an answer, as it happens; the last event has the
         result.
 
-        where: as for `search`. manner: what differs from the settings for this answer. Raises
+        where: as for `search`. options: what differs from the settings for this answer. Raises
         MissingKey, InvalidSettings for a model that cannot be asked, else as `search` and as the
         models do.
         """
         question = self.standalone(_question(question, where))
         answering = self._settings.answering
-        quick = self._pipeline().adapted(manner)
+        quick = self._pipeline().adapted(options)
         pipeline: AnswerPipeline | ThoroughPipeline = quick
-        if (manner.effort or answering.effort) != "quick":
+        if (options.effort or answering.effort) != "quick":
             pipeline = ThoroughPipeline(quick, self._thorough_planner(), answering.thorough)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(
@@ -283,10 +292,13 @@ class Engine:
                     yield event
 
     def trace(
-        self, question: str | Question, where: Where = None, manner: Manner = AS_SET
+        self,
+        question: str | Question,
+        where: Where = None,
+        options: AnswerOptions = DEFAULT_OPTIONS,
     ) -> AnswerTrace:
         """The record of an answer, without the events before it. Raises as `answer`."""
-        *_, last = self.answer(question, where, manner)
+        *_, last = self.answer(question, where, options)
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace

@@ -19,10 +19,10 @@ from rag_assets.answering.records import (
     inputs_fingerprint,
     is_current,
     keep_raw_replies,
-    kept,
     left_row,
     meta_of,
     read_results,
+    unchanged_answers,
     write_results,
 )
 from rag_assets.core.errors import MissingInput
@@ -85,7 +85,7 @@ def answer_file(
     inputs = inputs_fingerprint(questions, meta["version"], engine.answers_version())
     published = read_results(asked.answers)
     if is_current(asked.answers, asked.meta, inputs):
-        update = kept(published)
+        update = unchanged_answers(published)
     else:
         update = answered(
             questions,

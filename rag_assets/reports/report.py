@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.wording import claim_note, told_beside
+from rag_assets.answering.wording import claim_note, notes_of
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.reports.templates import PlannedQuestion, ReportPlan, Section, Template
 
@@ -177,7 +177,7 @@ def _written(
         statements = numbering.statements(claims)
         gaps += _gaps(one, answer, claims, paper_of)
         if one.paper_id is None:
-            notes = told_beside(replace(answer, unanswered=())) if answer else ()
+            notes = notes_of(replace(answer, unanswered=())) if answer else ()
             said.append(Answered(one.asks, statements, tuple(notes)))
         else:
             rows.setdefault(one.paper_id, []).append(statements)

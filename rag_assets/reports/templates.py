@@ -30,7 +30,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rag_assets.answering.drafts import Background, Manner
+from rag_assets.answering.drafts import AnswerOptions, Background
 from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions import Question
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
@@ -295,7 +295,7 @@ class PlannedQuestion:
     asks: str
     """What is missing when nothing answers it."""
     question: Question
-    manner: Manner
+    options: AnswerOptions
     paper_id: str | None = None
     """The paper it is about, in a table."""
     column: str | None = None
@@ -325,10 +325,12 @@ def _planned(
     section: Section, template: Template, find_papers: FindPapers
 ) -> Iterator[PlannedQuestion]:
     settings = section.settings
-    manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
+    options = AnswerOptions(
+        k=settings.k, background=Background(template.outline, _part(section, template))
+    )
     if settings.columns:
         for paper_id in settings.listed_papers or dict.fromkeys(find_papers(section)):
-            yield from _about_paper(section, paper_id, manner)
+            yield from _about_paper(section, paper_id, options)
         return
     # A question of a list is asked unchanged, because the words of the heading would be searched
     # for, too.
@@ -342,7 +344,7 @@ def _planned(
             paper_ids=settings.listed_papers,
             where=settings.where,
         )
-        yield PlannedQuestion(section.key, item, question, manner)
+        yield PlannedQuestion(section.key, item, question, options)
 
 
 def _part(section: Section, template: Template) -> str:
@@ -359,7 +361,9 @@ def subject_of(section: Section) -> Question:
     )
 
 
-def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[PlannedQuestion]:
+def _about_paper(
+    section: Section, paper_id: str, options: AnswerOptions
+) -> Iterator[PlannedQuestion]:
     for column, text in section.settings.columns.items():
         question = Question(
             id=f"{section.key}/{paper_id}/{column}",
@@ -367,4 +371,4 @@ def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[Pl
             paper_ids=(paper_id,),
             where=section.settings.where,
         )
-        yield PlannedQuestion(section.key, column, question, manner, paper_id, column)
+        yield PlannedQuestion(section.key, column, question, options, paper_id, column)

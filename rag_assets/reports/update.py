@@ -16,10 +16,10 @@ from rag_assets.answering.records import (
     AnswerUpdate,
     answered,
     is_current,
-    kept,
     meta_of,
     read_results,
     result_fingerprint,
+    unchanged_answers,
     write_results,
 )
 from rag_assets.answering.wording import renamed
@@ -115,7 +115,9 @@ class ReportWriter:
         asked = [(one.question.id, one.question.question) for one in plan.questions]
         is_asked = asked == [(row.question_id, row.question) for row in published]
         if is_asked and is_current(files.answers, files.meta, inputs):
-            return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
+            return ReportUpdate(
+                files, self._assembled(plan, published), unchanged_answers(published), inputs
+            )
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
 
@@ -136,7 +138,7 @@ class ReportWriter:
         answers: list[QAResult] = []
         for one in plan.questions:
             yield len(answers), len(plan.questions)
-            answers.append(self.engine.trace(one.question, manner=one.manner).result)
+            answers.append(self.engine.trace(one.question, options=one.options).result)
         yield self._assembled(plan, answers)
 
     def _published(
@@ -154,11 +156,11 @@ class ReportWriter:
         self, template: Template, published: Sequence[QAResult], progress: Progress
     ) -> tuple[ReportPlan, AnswerUpdate]:
         plan = plan_report(template, self._papers_about)
-        manners = {one.question.id: one.manner for one in plan.questions}
+        options = {one.question.id: one.options for one in plan.questions}
         answers = answered(
             [one.question for one in plan.questions],
             published,
-            lambda question: self.engine.trace(question, manner=manners[question.id]),
+            lambda question: self.engine.trace(question, options=options[question.id]),
             still_holds=self.engine.keeps_promises,
             n_at_once=self.engine.n_at_once,
             report=progress,

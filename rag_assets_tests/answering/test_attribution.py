@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.verify.verification import attributed, named
+from rag_assets.answering.verify.verification import named, with_reported_works
 from rag_assets.answering.wording import claim_note, worded
 from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report
 from rag_assets_testing.citations import cited
@@ -33,13 +33,13 @@ def test_a_claim_is_reported_if_all_its_quotes_are(
 ) -> None:
     """A quote of a paper's own finding beside it, or most of the quote, makes it a finding of the
     paper."""
-    [claim] = attributed([Claim("Iron falls.", tuple(citations))], REPORTS)
+    [claim] = with_reported_works([Claim("Iron falls.", tuple(citations))], REPORTS)
 
     assert claim.reported == reported
 
 
 def test_the_answer_says_that_a_finding_is_reported_and_by_whom_it_was_made() -> None:
-    [claim] = attributed([Claim("Iron falls.", (citation("c1", 10, 50),))], REPORTS)
+    [claim] = with_reported_works([Claim("Iron falls.", (citation("c1", 10, 50),))], REPORTS)
 
     assert worded([claim], []) == "Iron falls. [smith2020, p. 2; reported]"
     assert (

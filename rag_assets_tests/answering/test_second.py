@@ -13,7 +13,7 @@ from rag_assets.answering.drafts import (
     DraftAnswer,
     DraftCitation,
     DraftClaim,
-    Unmet,
+    MendRequest,
     kept_drafts,
 )
 from rag_assets.answering.pipeline import AnswerPipeline
@@ -65,7 +65,7 @@ class Writer:
     ) -> None:
         self._first, self._second, self._missing = tuple(first), tuple(second), tuple(missing)
         self.n_drafted = 0
-        self.asked: list[Unmet] = []
+        self.asked: list[MendRequest] = []
         self.read_again: list[str] = []
 
     def read(self, context: Context) -> Context:
@@ -78,8 +78,10 @@ class Writer:
         self.n_drafted += 1
         return DraftAnswer(self._first, missing=self._missing, usage=Usage(1, 100, 10, 0.01))
 
-    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
-        self.asked.append(unmet)
+    def mended(
+        self, question: str, contexts: Sequence[Context], asked_to_mend: MendRequest
+    ) -> DraftAnswer:
+        self.asked.append(asked_to_mend)
         self.read_again = [context.paper_id for context in contexts]
         return DraftAnswer(self._second, usage=Usage(1, 100, 10, 0.01))
 
@@ -172,8 +174,8 @@ def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_
 
     happened = list(events(tmp_path, writer, BOTH))
 
-    [unmet] = writer.asked
-    assert [(one.claim, one.why) for one in unmet.objections] == [(WRONG, WHY)]
+    [asked_to_mend] = writer.asked
+    assert [(one.claim, one.why) for one in asked_to_mend.objections] == [(WRONG, WHY)]
     assert writer.read_again == ["smith2020"]
     assert [event for event in happened if isinstance(event, Retrying)] == [Retrying(6, 1)]
     assert isinstance(happened[-1], Finished)
@@ -190,7 +192,7 @@ def test_a_second_paper_is_asked_for_where_another_has_a_passage_that_may_answer
 
     result = trace_of(tmp_path, writer, BOTH).result
 
-    assert (writer.asked, writer.read_again) == ([Unmet(cited=("smith2020",))], ["jones2021"])
+    assert (writer.asked, writer.read_again) == ([MendRequest(cited=("smith2020",))], ["jones2021"])
     assert result.sources_used == ("smith2020", "jones2021")
 
 
@@ -281,7 +283,7 @@ def test_a_part_that_the_model_misses_is_searched_by_itself_and_what_is_found_go
     assert isinstance(last, Finished)
     assert "does zinc shorten it" in searched
     assert (writer.asked, writer.read_again) == (
-        [Unmet(missing=("does zinc shorten it",))],
+        [MendRequest(missing=("does zinc shorten it",))],
         ["allan2014"],
     )
     assert [one.text for one in last.trace.result.claims] == [

@@ -214,7 +214,7 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
     assert (again.plan.is_noop, again.quarantined) == (True, first.quarantined), (
         "it is tried again when it changes"
     )
-    candidate = EachPaperCandidate({"good"}, {"bad", "good"}, first.quarantined)
+    candidate = EachPaperCandidate({"good": "mark"}, {"bad", "good"}, first.quarantined)
     checked = check_all(REFERENCE_PROMISES, candidate)
     assert {one.promise.name: len(one.offenders) for one in checked} == {
         "all_looked_at": 0,

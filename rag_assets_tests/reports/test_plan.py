@@ -11,8 +11,8 @@ def planned(text: str) -> list[PlannedQuestion]:
 
 
 def background(one: PlannedQuestion) -> str:
-    assert one.manner.background is not None
-    return one.manner.background.part
+    assert one.options.background is not None
+    return one.options.background.part
 
 
 def test_a_table_of_all_papers_asks_of_each_that_passes_its_filter() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.records import kept
+from rag_assets.answering.records import unchanged_answers
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import parse_template, plan_report
@@ -47,7 +47,9 @@ def broken(
 ) -> set[str]:
     """Names of the promises about reports that do not hold; those of answers have tests of their
     own."""
-    update = ReportUpdate(ReportFiles(Path("iron.md"), Path("reports")), report, kept(answers), "")
+    update = ReportUpdate(
+        ReportFiles(Path("iron.md"), Path("reports")), report, unchanged_answers(answers), ""
+    )
     candidate = ReportsCandidate([update], unusable or {}, max_withheld_share=0.5)
     own = {"sentences_cited", "gaps_named", "no_silent_section", "templates_usable"}
     found = {one.name for one in REPORT_PROMISES if one.name in own and one.offenders(candidate)}

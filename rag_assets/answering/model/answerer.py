@@ -16,8 +16,8 @@ from rag_assets.answering.drafts import (
     DraftAnswer,
     DraftCitation,
     DraftClaim,
+    MendRequest,
     Reading,
-    Unmet,
 )
 from rag_assets.answering.model.replies import (
     MendedReply,
@@ -112,7 +112,9 @@ class HostedAnswerer:
             question, contexts, self._model.ask, lambda given: self._prompt(question, given)
         )
 
-    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+    def mended(
+        self, question: str, contexts: Sequence[Context], asked_to_mend: MendRequest
+    ) -> DraftAnswer:
         """Raises as `draft`."""
         statements = [
             {
@@ -121,15 +123,15 @@ class HostedAnswerer:
                 "quotes": [neutral(citation.quote) for citation in one.claim.citations],
                 "wrong": one.why,
             }
-            for number, one in enumerate(unmet.objections, start=1)
+            for number, one in enumerate(asked_to_mend.objections, start=1)
         ]
         papers = (
-            _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited)))
-            if unmet.cited
+            _CITED_ALREADY.format(papers=", ".join(map(neutral, asked_to_mend.cited)))
+            if asked_to_mend.cited
             else ""
         )
-        parts = json.dumps(list(map(neutral, unmet.missing)), ensure_ascii=False)
-        missing = _NOT_ANSWERED.format(parts=parts) if unmet.missing else ""
+        parts = json.dumps(list(map(neutral, asked_to_mend.missing)), ensure_ascii=False)
+        missing = _NOT_ANSWERED.format(parts=parts) if asked_to_mend.missing else ""
         written = json.dumps(statements, ensure_ascii=False)
         return self._drafted(
             question,

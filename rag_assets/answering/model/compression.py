@@ -16,10 +16,10 @@ from rag_assets.answering.drafts import (
     Background,
     DraftAnswer,
     MendingAnswerer,
+    MendRequest,
     PaperText,
     TextTokens,
     TokenReader,
-    Unmet,
 )
 from rag_assets.answering.extractive.relevance import nearness_of
 from rag_assets.core.domain import Context, ContextUnit, UnitKind
@@ -72,9 +72,11 @@ class CompressedAnswerer:
             question, nearest_units(question, contexts, self._reader, self._share)
         )
 
-    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+    def mended(
+        self, question: str, contexts: Sequence[Context], asked_to_mend: MendRequest
+    ) -> DraftAnswer:
         """Reads the contexts whole: a claim is mended with the words that its quote left out."""
-        return self._inside.mended(question, contexts, unmet)
+        return self._inside.mended(question, contexts, asked_to_mend)
 
 
 def nearest_units(

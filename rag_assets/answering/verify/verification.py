@@ -169,7 +169,9 @@ def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -
     )
 
 
-def named(claims: Sequence[Claim], papers: Mapping[str, PaperFacts]) -> tuple[Claim, ...]:
+def with_paper_facts(
+    claims: Sequence[Claim], papers: Mapping[str, PaperFacts]
+) -> tuple[Claim, ...]:
     """The claims with the names and works of the papers that they cite. papers: by id."""
 
     def of_paper(citation: Citation) -> Citation:
@@ -232,7 +234,7 @@ class SupportScorer(Protocol):
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring: ...
 
 
-def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
+def with_verdicts(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
     """The claims with their support. A claim that the second look finds unsupported is objected to;
     one that it finds supported is published, even if the rules doubt it."""
     whys = scoring.whys or ("",) * len(scoring.supports)
@@ -293,7 +295,7 @@ _REPORTED_FROM = 0.5
 """A quote is a report if the sentences that report are more than this share of it."""
 
 
-def attributed(
+def with_reported_works(
     claims: Sequence[Claim], reports: Mapping[str, Sequence[Report]]
 ) -> tuple[Claim, ...]:
     """The claims with the works that all their quotes report; one quote of a paper's own finding is

@@ -68,7 +68,7 @@ def asks_what_is_supposed(question: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Said:
+class CitingSentence:
     """A sentence that refers to the reference list: `text[start:end]` of its block."""
 
     start: int
@@ -81,17 +81,19 @@ class Said:
 
 def sentences_with_mentions(
     blocks: Sequence[Block], mentions: Sequence[Sequence[Mention]]
-) -> Iterator[list[Said]]:
+) -> Iterator[list[CitingSentence]]:
     """For each block of a paper, in order, its sentences with a mention."""
     kinds: frozenset[SectionKind] = frozenset()
     for block, own in zip(blocks, mentions, strict=True):
         own_kinds = section_kinds(block.section_path) - {SectionKind.OTHER}
         if own_kinds or any(map(heading_number, block.section_path)):
             kinds = own_kinds
-        yield list(_said(block.text, own, kinds)) if own else []
+        yield list(_citing_sentences(block.text, own, kinds)) if own else []
 
 
-def _said(text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]) -> Iterator[Said]:
+def _citing_sentences(
+    text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]
+) -> Iterator[CitingSentence]:
     """mentions: in the order of the text. kinds: of the section it stands in."""
     waiting = deque(mentions)
     is_own_before = False
@@ -108,4 +110,4 @@ def _said(text: str, mentions: Sequence[Mention], kinds: Set[SectionKind]) -> It
             numbers += one.numbers
         if numbers:
             is_own = bool(kinds & _OWN_SECTIONS) or is_own_before or goes_on or argues
-            yield Said(start, end, tuple(dict.fromkeys(numbers)), not is_own)
+            yield CitingSentence(start, end, tuple(dict.fromkeys(numbers)), not is_own)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import Shown, claim_note, nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import Shown, claim_note, nearest_heading, notes_of, place_of
 from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.core.text.display import legible
 from rag_assets.faces.cli.rendering import out, print_heading, print_indented
@@ -49,7 +49,7 @@ def _print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         console.print(legible(result.answer))
     for claim in result.claims:
         _print_claim(console, claim, titles)
-    told = told_beside(result)
+    told = notes_of(result)
     for remark in told:
         console.print(legible(f"  {remark}" if not result.claims else remark))
     if result.nearest:

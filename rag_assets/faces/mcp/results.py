@@ -14,8 +14,8 @@ from rag_assets.answering.wording import (
     AI_WRITTEN,
     claim_note,
     nearest_heading,
+    notes_of,
     row_note,
-    told_beside,
 )
 from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_words
 from rag_assets.core.text.display import legible
@@ -65,7 +65,7 @@ def hits_reply(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
 def answer_reply(result: QAResult, titles: Mapping[str, str]) -> str:
     """An answer: its claims, each with the places that prove it, and what else must be known.
     titles: by paper id."""
-    notes = told_beside(result)
+    notes = notes_of(result)
     if result.refused:
         said = f"{result.answer} {_AFTER_REFUSAL}"
     elif result.withheld:

@@ -10,7 +10,7 @@ from mcp.server.mcpserver import Context, Image
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from rag_assets.answering.drafts import Manner
+from rag_assets.answering.drafts import AnswerOptions
 from rag_assets.core.domain import EVERYTHING, Filter, SectionKind, Source
 from rag_assets.core.domain.filters import EXAMPLE
 from rag_assets.core.settings import Effort
@@ -138,7 +138,7 @@ class Tools:
         stand side by side: tell both sides, and choose neither.
         """
         for event in self._engine.answer(
-            question, _filter_of(paper_ids, where), Manner(effort=effort)
+            question, _filter_of(paper_ids, where), AnswerOptions(effort=effort)
         ):
             from_thread.check_cancelled()  # a client that gave up stops the work here
             if isinstance(event, Finished):

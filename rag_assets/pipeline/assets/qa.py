@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering.records import AnswerUpdate, read_results, row_fingerprints
-from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import claim_note, nearest_heading, notes_of, place_of
 from rag_assets.core.domain import Claim, QAResult, Usage
 from rag_assets.core.incremental import data_version
 from rag_assets.core.settings import Settings
@@ -191,7 +191,7 @@ def _answer(result: QAResult) -> str:
     mark = f" — **{state}**" if not result.claims or result.single_source else ""
     heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
     paragraphs = [_claim(claim) for claim in result.claims] or [markdown_text(result.answer)]
-    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in told_beside(result)]
+    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in notes_of(result)]
     return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
 
 

@@ -9,7 +9,7 @@ from rag_assets.answering.verify.verification import (
     Outcome,
     Scoring,
     VerifiedClaims,
-    looked_at,
+    with_verdicts,
 )
 from rag_assets.core.domain import Claim, Support
 from rag_assets_testing.citations import cited
@@ -64,7 +64,7 @@ def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_
     verdicts = [Support(None, judged) for judged in (1.0, 0.5, 0.0)]
     claims = verified(*(claim(f"Ferritin fell in {place}.") for place in ("Rome", "Oslo", "Bern")))
 
-    looked = looked_at(
+    looked = with_verdicts(
         claims, Scoring(tuple(verdicts), ("", "Oslo is not named", "Bern is not named"))
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.verify.verification import Scoring, looked_at, verify
+from rag_assets.answering.verify.verification import Scoring, verify, with_verdicts
 from rag_assets.core.domain import Box, Span, Support, Verification
 from rag_assets_tests.answering.builders import chunk
 
@@ -182,4 +182,4 @@ def test_a_judge_may_overrule_a_doubt_about_words_and_never_one_about_a_number(
     nodding = Scoring(tuple(Support(1.0, judged=1.0) for _ in verified.candidates))
 
     assert verified.claims == ()
-    assert len(looked_at(verified, nodding).claims) == n_published
+    assert len(with_verdicts(verified, nodding).claims) == n_published

@@ -14,8 +14,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, StrictBool
 
-from rag_assets.answering.drafts import Manner
-from rag_assets.answering.wording import CitationStyle, told_beside
+from rag_assets.answering.drafts import AnswerOptions
+from rag_assets.answering.wording import CitationStyle, notes_of
 from rag_assets.core.domain import Claim, Evidence, QAResult
 from rag_assets.core.settings import Effort
 from rag_assets.engine import (
@@ -84,7 +84,7 @@ class AnswerEvents:
                 return "done", {
                     "answer": self._style.shown_row(asdict(trace.result)),
                     "dropped": dropped_rows(trace),
-                    "notes": told_beside(trace.result),
+                    "notes": notes_of(trace.result),
                     "steps": steps,
                 }
 
@@ -219,14 +219,14 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
     text/event-stream."""
     question = body.as_question(asked if body.conversation_id is None else said)
 
-    manner = Manner(effort=body.effort)
+    options = AnswerOptions(effort=body.effort)
 
     def rendered() -> Iterator[Named]:
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
         titles = shared.facts.now().titles
         events, seen = AnswerEvents(reading, titles, shared.engine.style), []
-        for event in shared.engine.answer(reading.question, manner=manner):
+        for event in shared.engine.answer(reading.question, options=options):
             name, data = events.rendered(event)
             seen.append(event)
             if isinstance(event, Finished):
