@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.verify.verification import named, with_reported_works
+from rag_assets.answering.verify.verification import with_paper_facts, with_reported_works
 from rag_assets.answering.wording import claim_note, worded
 from rag_assets.core.domain import Citation, CitedWork, Claim, PaperFacts, Report
 from rag_assets_testing.citations import cited
@@ -55,7 +55,7 @@ def test_a_claim_that_cites_a_retracted_paper_says_so() -> None:
         "moe2020": PaperFacts(),
     }
 
-    [claim] = named([Claim("Iron falls.", (citation("c1", 10, 50), moe))], facts)
+    [claim] = with_paper_facts([Claim("Iron falls.", (citation("c1", 10, 50), moe))], facts)
 
     assert worded([claim], []) == "Iron falls. [Smith (2020), p. 2, retracted; moe2020, p. 2]"
     assert claim_note(claim) == "retracted: Smith (2020)"
