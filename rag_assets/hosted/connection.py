@@ -2,7 +2,7 @@
 budget hold for all.
 
 Each connection has one thread with an event loop; callers are ordinary functions in any thread. The
-retries of the SDKs are switched off (ADR 0023): they would not count against the budget, and a
+retries of the SDKs are switched off (ADR 0019): they would not count against the budget, and a
 pause that a provider asks for holds for the account, not for one request. The HTTP client follows
 no redirects and reads bounded replies.
 

@@ -41,7 +41,7 @@ are chosen."""
 N_AT_ONCE = 16
 """Candidates of a part that are read before looking whether one is sure."""
 N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
-"""Most candidates that are read of one part, and of all parts together (docs/adr/0046)."""
+"""Most candidates that are read of one part, and of all parts together (docs/adr/0041)."""
 _RELEVANCE_SO_FAR = 10.0
 """Weight of the relevance by the three figures beside the model's score. With less of it, questions
 from fields of which no paper is are answered: the model was trained on questions about the papers,

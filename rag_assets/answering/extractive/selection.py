@@ -32,17 +32,17 @@ _FINDING_SHARE = 0.95
 if that one tells a hypothesis, a plan or the claim of others."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are
-one claim. A second further one seldom holds the answer, and hides it (docs/adr/0045)."""
+one claim. A second further one seldom holds the answer, and hides it (docs/adr/0040)."""
 _NEIGHBOUR_SHARE = 0.5
 """From this share of the floor on, a sentence right before or after the best one of a part is
 quoted with it, up to the longest claim. An answer may continue in the next sentence
-(docs/adr/0045)."""
+(docs/adr/0040)."""
 _ANSWERED_SHARE = 0.8
 """A part is not called open where a published candidate has this share of the floor: "27 of 5,040
 reviews were kept" answers how many were kept, and out of how many."""
 _NEAR_FROM = 0.1
 """The least relevance of what is shown as near. Half of the refused questions that the papers do
-answer have the answer there (docs/adr/0045)."""
+answer have the answer there (docs/adr/0040)."""
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
 _LEAST_FIGURES = 2

@@ -2,7 +2,7 @@
 
 What is found follows from the passages alone, so answers after any history of updates equal those
 of a fresh index; an approximate graph (`chroma`) cannot promise that. The price grows with the
-number of vectors, see ADR 0017.
+number of vectors, see ADR 0015.
 """
 
 import os

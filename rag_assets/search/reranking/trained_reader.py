@@ -4,7 +4,7 @@ question.
 Vectors that were made apart show whether two texts have the same subject. Which of ten sentences on
 that subject answers is found only by reading each with the question (a cross-encoder, Nogueira and
 Cho 2019, "Passage Re-ranking with BERT"). The model is the packaged one with weights added to it
-that were trained on questions of readers (docs/adr/0046). Each addition to a matrix is a product of
+that were trained on questions of readers (docs/adr/0041). Each addition to a matrix is a product of
 two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models"), so the
 file is a fiftieth of the model.
 """
