@@ -22,7 +22,7 @@ def is_value(text: str) -> bool:
     2017"), "n = 20", "F(1, 194)" or code such as "BMS-986158"."""
     bare = "".join(_YEAR.sub("", _SAMPLE_SIZE.sub("", text)).split()).replace("()", "")
     is_name = _STATISTIC.fullmatch(bare) or _CODE.fullmatch(text.strip())
-    if is_name or bare.endswith(",") or not any(map(str.isdigit, bare)):
+    if is_name or bare.endswith(",") or not any(map(str.isdecimal, bare)):
         return False
     return sum(map(str.isalpha, bare)) < _MOST_LETTERS_IN_VALUE * len(bare)
 

@@ -348,3 +348,12 @@ def test_each_turn_of_an_interview_is_a_paragraph(tmp_path: Path) -> None:
     text = "\n".join(turns).replace("Q:", "**Q:**")
 
     assert [block.text for block in parsed(tmp_path, text).blocks] == turns
+
+
+def test_circled_numbers_above_values_name_columns(tmp_path: Path) -> None:
+    """As values they were a row of the table, and no value had the name of its column."""
+    text = "| Kind | ① Sand | ② |\n|---|---|---|\n| Oats | 7.1 | 7.2 |\n| Rye | 6.1 | 6.2 |\n"
+
+    cells = parsed(tmp_path, text).blocks[0].cells
+
+    assert {cell.row for cell in cells if cell.is_header} == {0}
