@@ -49,9 +49,9 @@ from rag_assets.corpus.chunking.updates import (
     cut_passages_of,
 )
 from rag_assets.corpus.each_paper import Outcome, PaperJob
+from rag_assets.parsing.attempts import Attempt, FilesOfAttempt, parse_files
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
-from rag_assets.parsing.one_attempt import Attempt, FilesOfAttempt, parse_files
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.search.embedding.work import counting

@@ -28,10 +28,9 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
 from rag_assets.core.workforce.seam import Spread, demanded
-from rag_assets.parsing.attempts import Parsed, ParseJob, Report, parse_papers
+from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
-from rag_assets.parsing.examination import examined
-from rag_assets.parsing.one_attempt import Attempt
+from rag_assets.parsing.known_files import examined
 from rag_assets.parsing.promises import PARSED, QUARANTINED
 from rag_assets.parsing.registry import expected_sources
 from rag_assets.parsing.store import DocumentStore, unpacked_document

@@ -26,10 +26,9 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.hosted.access import is_address
-from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.attempts import Attempt, ParseJob
 from rag_assets.parsing.discovery import Paper, PaperFile
-from rag_assets.parsing.examination import fingerprinted, is_pdf
-from rag_assets.parsing.one_attempt import Attempt
+from rag_assets.parsing.known_files import fingerprinted, is_pdf
 from rag_assets.parsing.registry import FORMATS, looks_like
 from rag_assets.parsing.shared.files.raw import hashed_content
 

@@ -20,6 +20,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import staging
 from rag_assets.core.settings import ParseLimits
 from rag_assets.core.table_files import PROVENANCE_KEY, read_provenance, write_table
+from rag_assets.parsing.bibliographies import is_reference_library, papers_in
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,
@@ -29,7 +30,6 @@ from rag_assets.parsing.discovery import (
     file_problem,
     safe_id,
 )
-from rag_assets.parsing.reference_libraries import is_reference_library, papers_in
 from rag_assets.parsing.registry import known_suffixes
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> l
     """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a
     sweep finds.
 
-    paper_list: such a table, or the library of a reference manager, as `reference_libraries` reads
+    paper_list: such a table, or the library of a reference manager, as `bibliographies` reads
     it. Raises MissingInput when the folder or the named file is not there, or the file is not such
     a table.
     """

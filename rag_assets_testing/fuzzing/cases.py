@@ -25,10 +25,9 @@ from rag_assets.core.text.tokens import TokenCounter, token_counter
 from rag_assets.corpus.chunking import promises
 from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
-from rag_assets.parsing.attempts import ParseJob, read_files
+from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
 from rag_assets.parsing.discovery import Paper, PaperFile
-from rag_assets.parsing.examination import examined
-from rag_assets.parsing.one_attempt import Attempt, parse_files
+from rag_assets.parsing.known_files import examined
 from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.providers import open_embedder

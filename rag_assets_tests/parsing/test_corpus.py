@@ -17,12 +17,10 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import ParseJob, read_files
+from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.examination import examined
-from rag_assets.parsing.known_files import KnownFiles
-from rag_assets.parsing.one_attempt import Attempt, parse_files
+from rag_assets.parsing.known_files import KnownFiles, examined
 from rag_assets.parsing.store import DocumentStore, packed_document
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import Updated, updated

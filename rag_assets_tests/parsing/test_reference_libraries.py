@@ -7,8 +7,8 @@ import pytest
 from rag_assets.core.domain import Person, Record
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import ParseLimits
+from rag_assets.parsing.bibliographies import entries_of
 from rag_assets.parsing.paper_lists import find_papers
-from rag_assets.parsing.reference_libraries import entries_of
 
 
 def test_an_item_with_its_file_is_a_paper_with_its_record(tmp_path: Path) -> None:

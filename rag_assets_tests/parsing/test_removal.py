@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.core.promises import check_all
-from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal
+from rag_assets.parsing.store import REMOVAL_PROMISES, Removal
 
 
 @pytest.mark.parametrize(

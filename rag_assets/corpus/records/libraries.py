@@ -19,9 +19,14 @@ from rag_assets.core.text.folding import letters_of, title_key
 from rag_assets.core.text.works import dois_in, normal_doi
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.core.workforce.worker_process import Failure
-from rag_assets.parsing.bibliographies import Entry, content_of, entries_in
+from rag_assets.parsing.bibliographies import (
+    Entry,
+    content_of,
+    entries_in,
+    entries_of,
+    is_reference_library,
+)
 from rag_assets.parsing.discovery import LIBRARY_SUFFIXES, RETRACTION_LISTS, library_files
-from rag_assets.parsing.reference_libraries import entries_of, is_reference_library
 from rag_assets.parsing.registry import stem_of
 from rag_assets.parsing.shared.files.raw import decoded
 

@@ -26,7 +26,7 @@ from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE
 from rag_assets.parsing.places.matching import Shingles, matched
-from rag_assets.parsing.places.words import LocatedWords
+from rag_assets.parsing.places.placing import LocatedWords
 from rag_assets.parsing.shared.files.raw import hashed_content
 
 if TYPE_CHECKING:

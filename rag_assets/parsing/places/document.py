@@ -12,8 +12,14 @@ from pathlib import PurePosixPath
 
 from rag_assets.core.domain import Block, Document, PageSource, Span
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.places.placing import MIN_BLOCK_SHARE, placed, spans_of
-from rag_assets.parsing.places.words import LocatedWords, PdfWords, pdf_words
+from rag_assets.parsing.places.placing import (
+    MIN_BLOCK_SHARE,
+    LocatedWords,
+    PdfWords,
+    pdf_words,
+    placed,
+    spans_of,
+)
 from rag_assets.parsing.shared.files.raw import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3

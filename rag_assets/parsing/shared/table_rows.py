@@ -1,11 +1,18 @@
-"""The lines of a table's text, one per row with its own boxes; rows in LaTeX as plain text."""
+"""The lines of a table's text, one per row with its own boxes; rows in LaTeX as plain text; and tables
+that a model or a tool wrote as HTML, cut out of the text around them and laid out on a grid.
+
+Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and
+after them. Cells keep their ids, by which a caller finds their place on the page.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Span
-from rag_assets.parsing.tables import read_table, split_title
+from rag_assets.parsing.shared.superscripts import lowered, raised
+from rag_assets.parsing.tables import read_table, split_title, without_empty_rows
 
 CELL_SEPARATOR = " | "
 
@@ -120,3 +127,130 @@ def plain_rows(text: str) -> list[str] | None:
     text = _LEFT_OVER.sub("", text).replace("\ue000", "$").replace("\ue001", "&")
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return [line for line in lines if line.strip("| ")]
+
+
+_TAGS = (
+    "table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|br|sup|sub|b|i|em|strong|u|s|span|p|a|ul|ol|li|div|"
+    "input|img|hr|small|code|del|ins|strike|mark|font"
+)
+_STRAY_LESS_THAN = re.compile(rf"<(?!/?(?:{_TAGS})(?:\s[^<>]*)?/?>)", re.IGNORECASE)
+_STRAY_AMPERSAND = re.compile(
+    r"&(?!(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)"
+)
+_TABLE_EDGE = re.compile(r"<(/?)table(?:\s[^<>]*)?>", re.IGNORECASE)
+_BREAKS = frozenset({"br", "p", "li", "div", "hr", "table", "tr", "td", "th"})
+_SCRIPTS = {"sup": raised, "sub": lowered}
+_MAX_SPAN = 1000
+_MAX_COLUMNS = 2000
+
+
+@dataclass(frozen=True)
+class HtmlTable:
+    """One table on its grid."""
+
+    cells: tuple[Cell, ...]
+    """Rows without text left out; header cells as the HTML marks them, no boxes."""
+    cell_ids: tuple[str, ...]
+    """The `id` of each cell of `cells`, "" where it has none."""
+    caption: str
+    """Text of its `<caption>`."""
+
+
+def split_tables(text: str) -> list[str | HtmlTable]:
+    """The pieces of `text` in order: tables, and the text between them that is not blank.
+
+    A table that is never closed reaches to the end of the text; a table inside a table is part of
+    its cell.
+    """
+    pieces: list[str | HtmlTable] = []
+    at = 0
+    for start, end in _table_ranges(text):
+        pieces.append(text[at:start])
+        pieces.append(_table(text[start:end]))
+        at = end
+    pieces.append(text[at:])
+    return [piece for piece in pieces if isinstance(piece, HtmlTable) or piece.strip()]
+
+
+def _table_ranges(text: str) -> Iterator[tuple[int, int]]:
+    depth, start = 0, 0
+    for edge in _TABLE_EDGE.finditer(text):
+        if not edge.group(1):
+            start = edge.start() if depth == 0 else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, edge.end()
+    if depth:
+        yield start, len(text)
+
+
+def _table(html: str) -> HtmlTable:
+    from lxml import html as lxml_html
+
+    clean = _STRAY_AMPERSAND.sub("&amp;", _STRAY_LESS_THAN.sub("&lt;", html)).replace("\x00", "")
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True
+    )
+    root = lxml_html.fragment_fromstring(
+        clean.encode("utf-8", "replace"), create_parent="div", parser=parser
+    )
+    for struck in root.xpath("//del|//s|//strike"):
+        struck.drop_tree()
+    table = next(root.iter("table"), root)
+    placed = _placed(table)
+    rows_with_text = {cell.row for cell, _ in placed if cell.text}
+    kept = [(cell, cell_id) for cell, cell_id in placed if cell.row in rows_with_text]
+    cells = without_empty_rows([cell for cell, _ in kept])
+    caption = next((_text_of(node) for node in table.iter("caption")), "")
+    return HtmlTable(tuple(cells), tuple(cell_id for _, cell_id in kept), caption)
+
+
+def _placed(table: Any) -> list[tuple[Cell, str]]:
+    """Every cell at its grid position, and its id."""
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), table) is table]
+    columns = Columns()
+    placed: list[tuple[Cell, str]] = []
+    for row_index, row in enumerate(rows):
+        in_head = any(True for _ in row.iterancestors("thead"))
+        nodes = [node for node in row if node.tag in ("td", "th")]
+        is_header = bool(nodes) and (in_head or all(node.tag == "th" for node in nodes))
+        col = 0
+        for node in nodes:
+            col_span = min(_span(node, "colspan"), max(1, _MAX_COLUMNS - col))
+            row_span = min(_span(node, "rowspan"), len(rows) - row_index)
+            col = columns.place(row_index, col, row_span, col_span)
+            is_stub = node.tag == "th" and not is_header
+            cell = Cell(row_index, col, _text_of(node), row_span, col_span, is_header, is_stub)
+            placed.append((cell, str(node.get("id") or "")))
+            col += col_span
+    return placed
+
+
+def _span(node: Any, name: str) -> int:
+    digits = str(node.get(name) or "").strip()
+    return (
+        min(max(int(digits), 1), _MAX_SPAN)
+        if digits.isascii() and digits.isdigit() and len(digits) < 9
+        else 1
+    )
+
+
+def _text_of(node: Any) -> str:
+    """The text of a cell on one line: a break becomes a space, sub- and superscripts keep their
+    place."""
+    from lxml import etree
+
+    parts: list[str] = []
+    scripts: list[Callable[[str], str]] = [str]
+    for event, inner in etree.iterwalk(node, events=("start", "end")):
+        if event == "start":
+            scripts.append(_SCRIPTS.get(inner.tag, scripts[-1]))
+            parts.append(" " if inner.tag in _BREAKS else "")
+            parts.append(scripts[-1](inner.text or ""))
+        else:
+            scripts.pop()
+            parts.append(" " if inner.tag in _BREAKS else "")
+            parts.append(scripts[-1]((inner is not node and inner.tail) or ""))
+    return " ".join("".join(parts).split())

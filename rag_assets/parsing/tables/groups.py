@@ -12,8 +12,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.core.domain import Cell
-from rag_assets.parsing.tables.grid import Grid
-from rag_assets.parsing.tables.values import kind_of
+from rag_assets.parsing.tables.grid import Grid, kind_of
 
 _MOST_CHANGED = 0.5
 """Share of a row's values that may be of another kind than those of the group's first row."""

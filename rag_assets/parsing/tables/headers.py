@@ -8,9 +8,8 @@ header too.
 import re
 from collections.abc import Sequence
 
-from rag_assets.parsing.tables.grid import Grid
+from rag_assets.parsing.tables.grid import Grid, is_aside, is_value, kind_of, shape_of
 from rag_assets.parsing.tables.titles import is_table_title
-from rag_assets.parsing.tables.values import is_aside, is_value, kind_of, shape_of
 
 MOST_HEADER_ROWS = 6
 _LONGEST_LABEL = 100

@@ -41,8 +41,13 @@ from rag_assets.parsing.promises import (
     how_bad,
 )
 from rag_assets.parsing.registry import PARSER_VERSION
-from rag_assets.parsing.removal import REMOVAL_PROMISES, Removal, is_recent, note_removal
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import (
+    REMOVAL_PROMISES,
+    DocumentStore,
+    Removal,
+    is_recent,
+    note_removal,
+)
 from rag_assets.pipeline.assets.previews import markdown_table, short_id
 from rag_assets.pipeline.assets.publishing import (
     Outcome,

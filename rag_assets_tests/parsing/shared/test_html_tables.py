@@ -3,8 +3,7 @@
 import pytest
 
 from rag_assets.core.domain import Cell
-from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.shared.table_rows import table_block
+from rag_assets.parsing.shared.table_rows import HtmlTable, split_tables, table_block
 from rag_assets.parsing.tables import read_table
 
 

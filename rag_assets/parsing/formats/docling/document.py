@@ -17,7 +17,6 @@ from rag_assets.core.domain import Document, PageSource, Source, n_text_chars
 from rag_assets.core.errors import DocumentLimit, MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.headings import heading_depth, is_section_name
-from rag_assets.parsing.formats.docling.floats import Items
 from rag_assets.parsing.formats.docling.pages import (
     FURNITURE,
     Pages,
@@ -25,7 +24,7 @@ from rag_assets.parsing.formats.docling.pages import (
     is_inside_float,
     running_items,
 )
-from rag_assets.parsing.formats.docling.tree import BodyWalk
+from rag_assets.parsing.formats.docling.tree import BodyWalk, Items
 from rag_assets.parsing.shared.files.json_objects import (
     load_json_object,
     mapping,

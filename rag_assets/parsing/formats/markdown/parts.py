@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rag_assets.core.domain import BlockKind, Cell
 from rag_assets.parsing.shared.heading_lines import speaker, speakers
-from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.shared.superscripts import lowered, mark_after, raised_after, with_scripts
-from rag_assets.parsing.shared.table_rows import plain_rows, table_lines
+from rag_assets.parsing.shared.table_rows import HtmlTable, plain_rows, split_tables, table_lines
 from rag_assets.parsing.tables import is_value
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from rag_assets.core.domain import Block, BlockKind, Span, Zone
 from rag_assets.core.text.headings import unspaced
 from rag_assets.core.text.names import ordinary_words
 from rag_assets.parsing.formats.pdf.blocks import (
+    BodyStyle,
     GroupKind,
     LineGroup,
     caption_kind,
@@ -25,11 +26,10 @@ from rag_assets.parsing.formats.pdf.captions import (
     table_titles,
     tell_one_table,
 )
+from rag_assets.parsing.formats.pdf.file import Outline
 from rag_assets.parsing.formats.pdf.headings import Headings
-from rag_assets.parsing.formats.pdf.outline import Outline
 from rag_assets.parsing.formats.pdf.printed_table import Printed, cells_over_pages
 from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
-from rag_assets.parsing.formats.pdf.styles import BodyStyle
 from rag_assets.parsing.formats.pdf.text import is_one_size
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box

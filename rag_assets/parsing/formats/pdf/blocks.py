@@ -1,25 +1,101 @@
-"""From lines in reading order to groups of lines: paragraphs, list items, tables and possible
-headings.
+"""From lines in reading order to groups of lines: paragraphs, list items, tables, formulas and
+possible headings; and what text looks like: the style of the body, and the one that a heading is
+set in.
 
 A group holds lines of one column that belong together by their spacing, indentation and font.
 Whether a group is a heading, and whether it goes on in the next column, is decided later with the
-whole document in view (`headings`, `assembly`).
+whole document in view (`headings`, `assembly`). A formula inside a sentence stays in its line of
+prose.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
 from statistics import median
+from unicodedata import category
 
 from rag_assets.core.domain import Box
 from rag_assets.core.text.headings import is_plain_section_name
-from rag_assets.parsing.formats.pdf.columns import is_right_to_left
-from rag_assets.parsing.formats.pdf.formulas import formula_lines
-from rag_assets.parsing.formats.pdf.layout import Column, Line
+from rag_assets.parsing.formats.pdf.layout import Column, Line, is_right_to_left
 from rag_assets.parsing.formats.pdf.text import is_one_size
+
+_MOST_IN_WORDS, _MOST_IN_WORDS_NUMBERED, _MOST_IN_WORDS_BESIDE = 0.4, 0.6, 0.75
+"""Share of the characters of a line that may belong to words: "Precision", "if", "otherwise"."""
+_MOST_WORDS = 6
+_LEAST_WORDS_OF_PROSE = 4
+_WORD = re.compile("[^\\W\\d_\U0001d400-\U0001d7ff]{3,}[.,;:]?")
+"""A word, not one in Unicode's mathematical letters."""
+_EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3})*[a-z]?\)")
+_ADDRESS = re.compile(r"@|://|www\.")
+_SIGNS, _NO_SIGNS = frozenset(("Sm", "Co")), frozenset("∗|~")
+"""Unicode's mathematical signs, and the private code points of brackets that are put together from
+pieces; those that stand in prose too prove nothing."""
+_SET_APART_EMS, _SET_APART_HEIGHTS = 1.0, 0.35
+_NEAR = 0.5
+"""White space between two pieces of one formula, in heights of the higher one, at most."""
+
+
+def formula_lines(lines: Sequence[Line], usual_gap: float) -> Set[int]:
+    """Indices of the lines of one column, in reading order, that belong to displayed formulas.
+
+    `usual_gap` is the white space between two lines of a paragraph, in points.
+    """
+    words = [[token for token in line.text.split() if _WORD.fullmatch(token)] for line in lines]
+    left, indented = min((line.left for line in lines), default=0.0), []
+    for line, own in zip(lines, words, strict=True):
+        indented.append(line.left > left + _SET_APART_EMS * line.size)
+        left = line.left if len(own) >= _LEAST_WORDS_OF_PROSE and not line.table else left
+    found = {
+        at
+        for at, line in enumerate(lines)
+        if _reads_as_formula(line, words[at])
+        and (indented[at] or _stands_alone(lines, at, usual_gap))
+    }
+    for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
+        for at in order:
+            line, beside = lines[at], lines[at - order.step]
+            is_step = indented[at] or _is_sign(line.text[:1])
+            if at - order.step in found and is_step and _is_near(line, beside):
+                found |= {at} if _has_few(line, words[at], _MOST_IN_WORDS_BESIDE) else set()
+    return found
+
+
+def _reads_as_formula(line: Line, words: Sequence[str]) -> bool:
+    *_, last = line.text.split() or [""]
+    is_numbered = bool(_EQUATION_NUMBER.fullmatch(last))
+    if not _has_few(line, words, _MOST_IN_WORDS_NUMBERED if is_numbered else _MOST_IN_WORDS):
+        return False
+    is_signed = any(map(str.isalpha, line.text)) and any(map(_is_sign, line.text))
+    return (is_numbered or is_signed) and not _ADDRESS.search(line.text)
+
+
+def _has_few(line: Line, words: Sequence[str], most: float) -> bool:
+    n_chars = sum(not character.isspace() for character in line.text)
+    return not line.table and len(words) <= _MOST_WORDS and sum(map(len, words)) <= most * n_chars
+
+
+def _is_sign(character: str) -> bool:
+    return bool(character) and category(character) in _SIGNS and character not in _NO_SIGNS
+
+
+def _stands_alone(lines: Sequence[Line], at: int, usual_gap: float) -> bool:
+    """Whether there is more white space above and below a line than between those of a
+    paragraph."""
+    least = usual_gap + _SET_APART_HEIGHTS * lines[at].height
+    above = lines[at].top - lines[at - 1].bottom if at else least
+    below = lines[at + 1].top - lines[at].bottom if at + 1 < len(lines) else least
+    return min(above, below) >= least
+
+
+def _is_near(line: Line, other: Line) -> bool:
+    return max(line.top - other.bottom, other.top - line.bottom) <= _NEAR * max(
+        line.height, other.height
+    )
+
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
@@ -314,3 +390,90 @@ def _is_outdented(current: Sequence[Line], line: Line) -> bool:
         hang >= _INDENT_EMS * line.size
         and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
     )
+
+
+_LARGER = 1.1
+_MAX_WORDS_OF_EMPHASIS = 14
+_ALL = 0.9
+MOST = 0.8
+"""A group of which this share is bold, or italic, is so as a whole."""
+
+
+@dataclass(frozen=True)
+class BodyStyle:
+    """What most of the text looks like."""
+
+    size: float
+    is_bold: bool
+    font: str = ""
+    gap: float = 0.0
+    """White space between two of its lines, in heights of a line."""
+
+    @classmethod
+    def of(cls, groups: Sequence[LineGroup]) -> "BodyStyle":
+        """The style most characters of paragraphs have; of all text where there are no
+        paragraphs."""
+        upright = [group for group in groups if not group.is_aside]
+        prose = [g for g in upright if g.is_prose and len(g.lines) > 1] or upright
+        sizes: Counter[float] = Counter()
+        bold: Counter[float] = Counter()
+        fonts: dict[float, Counter[str]] = defaultdict(Counter)
+        for group in prose:
+            n_chars, size = len(group.plain_text), round(group.size * 2) / 2
+            sizes[size] += n_chars
+            bold[size] += round(n_chars * group.bold)
+            fonts[size].update({line.font: len(line.text) for line in group.lines if line.font})
+        if not sizes:
+            return cls(10.0, is_bold=False)
+        size = sizes.most_common(1)[0][0]
+        font = max(fonts[size], key=fonts[size].__getitem__, default="")
+        gaps = [
+            (below.top - above.bottom) / above.height
+            for group in prose
+            for above, below in pairwise(group.lines)
+            if round(group.size * 2) / 2 == size
+        ]
+        gap = median(gaps) if gaps else 0.0
+        return cls(max(size, 1.0), is_bold=bold[size] * 2 > sizes[size], font=font, gap=gap)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingStyle:
+    """What makes two headings of equal rank look alike."""
+
+    size: float
+    is_bold: bool
+    is_italic: bool
+    is_caps: bool
+    font: str
+
+    @classmethod
+    def of(cls, group: LineGroup) -> "HeadingStyle":
+        size = round(max(line.size for line in group.lines) * 2) / 2
+        return cls(
+            size, group.bold > MOST, group.italic > MOST, is_caps(group.plain_text), font_of(group)
+        )
+
+    @property
+    def weight(self) -> tuple[float, bool, bool, bool]:
+        """Orders styles by how much they stand out."""
+        return (self.size, self.is_caps, self.is_bold, not self.is_italic)
+
+
+def font_of(group: LineGroup) -> str:
+    """The font of all its lines; empty where there are several."""
+    fonts = {line.font for line in group.lines}
+    return fonts.pop() if len(fonts) == 1 else ""
+
+
+def stands_out(group: LineGroup, body: BodyStyle) -> bool:
+    if group.size >= _LARGER * body.size:
+        return True
+    if len(group.plain_text.split()) > _MAX_WORDS_OF_EMPHASIS:
+        return False
+    return (group.bold > _ALL and not body.is_bold) or is_caps(group.plain_text)
+
+
+def is_caps(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return len(letters) >= 4 and sum(letter.isupper() for letter in letters) > _ALL * len(letters)

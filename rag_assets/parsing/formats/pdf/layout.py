@@ -1,17 +1,311 @@
 """From the segments of a page to its lines in reading order: columns, and rows with cells.
 
-`columns` cuts the page into columns and their segments into rows.
+The columns of a page: it is cut where a gutter runs between two columns of prose.
+
+What crosses the gutter (a title, a wide table) separates bands; inside a band the left column is
+read before the right one. Cells in columns are not cut. Where no such gutter is, what is set beside
+lines of prose (the caption of a figure in the other column, a small table) is taken out of their
+rows:
+
+    the mills of the river turn     Model     Mills
+    slowly in spring and stand      oak           9
+    still in summer, when the       beech        12
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
+from typing import Any, Protocol
 
-from rag_assets.parsing.formats.pdf.columns import regions, rows_of
+import numpy as np
+
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
-from rag_assets.parsing.formats.pdf.text import Layer, Segment
+from rag_assets.parsing.formats.pdf.text import Layer, Segment, is_one_size
+
+_MAX_CUTS = 3
+"""Four columns, or a column inside a column, is the most that is looked for."""
+_GUTTER_RANGE, _GUTTER_STEPS = (0.15, 0.85), 141
+_MIN_PROSE_LINES = 3
+_PROSE_FILL, _LEAST_EMS, _PROSE_EMS = 0.55, 5.0, 11.0
+"""A segment that fills this share of its side of the gutter, or is as wide as a line of three
+narrow columns, is a line of prose, not a number in a table."""
+_BAND_GAP_EMS, _HAIR_EMS = 0.9, 0.1
+_MIN_ROW_OVERLAP = 0.5
+_LEAST_LINES_BESIDE, _BESIDE_EMS, _LINE_WORDS = 3, 0.5, 4
+"""Lines of prose beside which something may be set, the white space between, and words that make a
+line of prose."""
+_INDENT_EMS, _PITCH = 2.5, 2.0
+"""Lines of one stack of prose: how far their beginnings may be apart, and one below the other in
+heights of a line."""
+_ONE_GRID_EMS = 0.25
+_SHORT_SHARE = 0.15
+"""A line that ends so much before the others, as a share of its width, ends a paragraph."""
+
+
+class _Text(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+def regions(segments: list[Segment], cuts_left: int = _MAX_CUTS) -> Iterator[list[Segment]]:
+    """Single columns of segments, in reading order."""
+    gutter = _gutter(segments) if cuts_left else None
+    bands = _bands(segments, gutter) if gutter is not None else []
+    if gutter is None or not any(
+        band.is_in_columns and _is_prose_in_columns(band.segments, gutter) for band in bands
+    ):
+        parts = _parts_beside_prose(segments) if cuts_left else []
+        for part in parts:
+            yield from regions(part, cuts_left - 1)
+        if not parts:
+            yield segments
+        return
+    for band in bands:
+        if band.is_in_columns:
+            left = [s for s in band.segments if _centre(s) < gutter]
+            right = [s for s in band.segments if _centre(s) >= gutter]
+            for side in (right, left) if is_right_to_left(band.segments) else (left, right):
+                yield from regions(side, cuts_left - 1)
+        elif len(bands) > 1:
+            yield from regions(band.segments, cuts_left - 1)
+        else:
+            yield band.segments
+
+
+def _parts_beside_prose(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """What stands above some lines of prose, what is set beside them, these lines, and what stands
+    below, in reading order; nothing where nothing is set beside prose."""
+    for stack in _stacks(segments):
+        among = [
+            s for s in segments if s not in stack and stack[0].top < _middle(s) < stack[-1].bottom
+        ]
+        if sum(map(str.isalpha, " ".join(s.text for s in among).split())) < _LINE_WORDS:
+            continue  # numbers of notes or equations, marks of a list
+        lines = stack
+        if not _are_apart(among, lines):  # lines above and below what is set beside them are longer
+            top, bottom = min(s.top for s in among), max(s.bottom for s in among)
+            lines = [line for line in stack if top < _middle(line) < bottom]
+        if (
+            len(lines) >= _LEAST_LINES_BESIDE
+            and _are_apart(among, lines)
+            and _is_set_apart(among, lines)
+        ):
+            rest = [s for s in segments if s not in among and s not in lines]
+            above = [s for s in rest if _middle(s) < _middle(lines[0])]
+            below = [s for s in rest if s not in above]
+            # Prose that goes on below what is set beside it stays together.
+            is_first = among[0].left < lines[0].left or any(s in stack for s in below)
+            parts = [above, among, lines, below] if is_first else [above, lines, among, below]
+            return [part for part in parts if part]
+    return []
+
+
+def _are_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
+    """Whether white space runs between texts and the lines beside them."""
+    if not lines:
+        return False
+    gaps = (
+        min(line.left for line in lines) - max(s.right for s in among),
+        min(s.left for s in among) - max(line.right for line in lines),
+    )
+    return max(gaps) >= _BESIDE_EMS * lines[0].size
+
+
+def _stacks(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Lines of prose below each other with one left edge, each from top to bottom, the highest
+    stack first."""
+    stacks: list[list[Segment]] = []
+    for segment in sorted(segments, key=_middle):
+        is_long = segment.right - segment.left >= _PROSE_EMS * segment.size
+        if segment.is_float or len(segment.text.split()) < _LINE_WORDS or not is_long:
+            continue
+        above = (
+            stack
+            for stack in reversed(stacks)
+            if 0 < segment.top - stack[-1].top <= _PITCH * (stack[-1].bottom - stack[-1].top)
+            and is_one_size(stack[-1].size, segment.size)
+            and abs(segment.left - min(line.left for line in stack)) <= _INDENT_EMS * segment.size
+        )
+        if stack := next(above, None):
+            stack.append(segment)
+        else:
+            stacks.append([segment])
+    return sorted(stacks, key=len, reverse=True)
+
+
+def _is_set_apart(among: Sequence[Segment], lines: Sequence[Segment]) -> bool:
+    """Whether texts beside lines of prose are not in rows with them, as a label is with what
+    explains it: they are prose themselves, of another size, or their lines have another distance,
+    and no paragraph ends between each."""
+    places = [_middle(row[0]) for row in rows_of(among)]
+    full = max(line.right for line in lines) - _SHORT_SHARE * (lines[0].right - lines[0].left)
+    ends = [_middle(line) for line in lines if line.right < full]
+    if len(places) > 1 and all(any(a < end < b for end in ends) for a, b in pairwise(places)):
+        return False
+    is_of_one_size = any(is_one_size(s.size, lines[0].size) for s in among)
+    if not is_of_one_size or all(len(s.text.split()) > _LINE_WORDS for s in among):
+        return True
+    offsets = [min((s.bottom - line.bottom for line in lines), key=abs) for s in among]
+    return max(offsets) - min(offsets) > _ONE_GRID_EMS * lines[0].size
+
+
+def _centre(segment: Segment) -> float:
+    return (segment.left + segment.right) / 2
+
+
+def _middle(segment: Segment) -> float:
+    return (segment.top + segment.bottom) / 2
+
+
+def _gutter(segments: Sequence[Segment]) -> float | None:
+    """The x, in points, of a gutter between two columns of prose; None if there is no gutter.
+
+    Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to
+    the x crossed by the fewest segments. Lines of the left column that are longer by a hair do not
+    cross it.
+    """
+    if len(segments) < 2 * _MIN_PROSE_LINES:
+        return None
+    lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
+    widths, sizes = rights - lefts, np.array([s.size for s in segments])
+    start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
+    places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
+    x = places[:, None]
+    is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
+    left_prose = is_left & (widths >= _width_of_prose(x - start, sizes))
+    right_prose = is_right & (widths >= _width_of_prose(start + width - x, sizes))
+    evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
+    crossing = (~is_left & ~is_right).sum(axis=1)
+    best = evidence.max()
+    if best < _MIN_PROSE_LINES:
+        return None
+    candidates = np.flatnonzero(evidence == best)
+    candidates = candidates[crossing[candidates] == crossing[candidates].min()]
+    gutter = places[candidates[len(candidates) // 2]]
+    ends = rights[(lefts < gutter) & (rights > gutter) & (rights <= gutter + _HAIR_EMS * sizes)]
+    return float(ends.max(initial=gutter))
+
+
+@dataclass
+class _Band:
+    """A horizontal slice of a page with a gutter."""
+
+    segments: list[Segment]
+    is_in_columns: bool
+
+
+def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
+    """Slices from top to bottom, each read either down the columns beside the gutter or across it.
+
+    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table
+    between prose is judged by itself; neighbouring slices of one kind are then one band, because
+    such a gap is no end of a column.
+    """
+    bands: list[_Band] = []
+    for piece in _slices(segments, gutter):
+        in_columns = _reads_in_columns(piece, gutter)
+        if in_columns is None:  # nothing in it decides: it goes with the slice above
+            in_columns = bands[-1].is_in_columns if bands else True
+        if bands and bands[-1].is_in_columns == in_columns:
+            bands[-1].segments.extend(piece)
+        else:
+            bands.append(_Band(piece, in_columns))
+    return bands
+
+
+def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
+    slices: list[list[Segment]] = []
+    crossed, floor = True, float("-inf")
+    for segment in sorted(segments, key=_middle):
+        crosses = segment.left < gutter < segment.right
+        is_apart = segment.top - floor > _BAND_GAP_EMS * segment.size
+        if not slices or crosses != crossed or (not crosses and is_apart):
+            slices.append([])
+        slices[-1].append(segment)
+        crossed, floor = crosses, max(floor, segment.bottom)
+    return slices
+
+
+def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
+    """Whether a slice is read down one side of the gutter and then the other; None where nothing
+    decides."""
+    if any(s.left < gutter < s.right for s in piece):
+        return False
+    across = [row for row in rows_of(piece) if row[0].right <= gutter <= row[-1].left]
+    n_prose = sum(_is_prose(row, gutter) for row in across)
+    if across and median(len(row) for row in across) >= 3 and n_prose * 2 <= len(across):
+        return False
+    return True if n_prose or len(across) > 2 else None
+
+
+def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
+    """Whether a row on both sides is a line of prose on each, not a row of cells."""
+    left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
+    return all(
+        sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left)
+        for side in (left, right)
+    )
+
+
+def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
+    """Whether each side has at least three lines of prose."""
+    start, end = min(s.left for s in piece), max(s.right for s in piece)
+    sides = [
+        [
+            s
+            for s in piece
+            if s.right <= gutter and s.right - s.left >= _width_of_prose(gutter - start, s.size)
+        ],
+        [
+            s
+            for s in piece
+            if s.left >= gutter and s.right - s.left >= _width_of_prose(end - gutter, s.size)
+        ],
+    ]
+    return min(map(len, sides)) >= _MIN_PROSE_LINES
+
+
+def _width_of_prose(side: Any, size: Any) -> Any:
+    """Least width of a line of prose in a column of that width (or in one of several there) and in
+    that font size."""
+    return np.clip(_PROSE_FILL * side, _LEAST_EMS * size, _PROSE_EMS * size)
+
+
+def rows_of(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Segments beside each other, rows from top to bottom, each from left to right."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda s: (_middle(s), s.left)):
+        for row in rows[-3:]:
+            if _stand_beside(row, segment):
+                row.append(segment)
+                break
+        else:
+            rows.append([segment])
+    for row in rows:
+        row.sort(key=lambda s: s.left, reverse=is_right_to_left(row))
+    return rows
+
+
+def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
+    tallest = max(row, key=lambda s: s.bottom - s.top)
+    overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
+    least = _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top)
+    if overlap < least or segment.is_float or row[0].is_float:
+        return False
+    # Lines set so tightly that their boxes overlap are still lines: their texts share columns.
+    shared = max(min(s.right, segment.right) - max(s.left, segment.left) for s in row)
+    return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
+
+
+def is_right_to_left(row: Sequence[_Text]) -> bool:
+    """Whether most letters of a row, or of a column of lines, are Hebrew or Arabic."""
+    text = "".join(part.text for part in row)
+    n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
+    return n_right_to_left * 2 > sum(c.isalpha() for c in text)
+
 
 _CELL_GAP_EMS, _SIDE_GAP_EMS = 1.3, 2.0
 _LARGER_TEXT = 1.4

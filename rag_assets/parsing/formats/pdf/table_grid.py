@@ -14,29 +14,32 @@ from rag_assets.core.domain import Cell
 from rag_assets.parsing.formats.pdf.drawings import Drawings, Rectangle, Rule
 from rag_assets.parsing.formats.pdf.glyphs import Frame
 from rag_assets.parsing.formats.pdf.printed_table import Printed
-from rag_assets.parsing.formats.pdf.table_bands import (
+from rag_assets.parsing.formats.pdf.table_columns import (
+    Interval,
+    Placed,
+    PrintedLine,
+    Text,
+    columns_of,
+    placed,
+    printed_lines,
+    with_spanners,
+)
+from rag_assets.parsing.formats.pdf.table_headers import Header, headers_of
+from rag_assets.parsing.formats.pdf.table_rows import (
     Cut,
     Label,
     Line,
+    Role,
     Row,
     bound_rows,
+    groups_of,
     rows_of,
     ruled_rows,
     sideways_labels,
     usual_distance,
 )
-from rag_assets.parsing.formats.pdf.table_columns import (
-    Interval,
-    Placed,
-    columns_of,
-    placed,
-    with_spanners,
-)
-from rag_assets.parsing.formats.pdf.table_groups import Role, groups_of
-from rag_assets.parsing.formats.pdf.table_headers import Header, headers_of
-from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text, printed_lines
 from rag_assets.parsing.formats.pdf.text import Segment
-from rag_assets.parsing.tables.values import shape_of
+from rag_assets.parsing.tables.grid import shape_of
 
 _MOST_WORDS = 4_000
 _MOST_COLUMNS = 40

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_assets.parsing.formats.pdf.drawings import Rule
-from rag_assets.parsing.formats.pdf.table_lines import PrintedLine, Text
-from rag_assets.parsing.tables.values import shape_of
+from rag_assets.parsing.formats.pdf.table_columns import PrintedLine, Text
+from rag_assets.parsing.tables.grid import shape_of
 
 _MOST_LINES, _MOST_LINES_BELOW_VALUES = 8, 4
 _LEAST_VALUES, _MOST_VALUES = 0.3, 0.5

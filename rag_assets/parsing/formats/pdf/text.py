@@ -6,16 +6,18 @@ the top left of the page as it is shown (crop box and page rotation applied), tu
 text runs from left to right.
 """
 
+import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.core.text.tokens import is_frequent_word
 from rag_assets.parsing.formats.pdf.drawings import PageDrawings, drawings_of
-from rag_assets.parsing.formats.pdf.forms import page_as_filled
 from rag_assets.parsing.formats.pdf.glyphs import (
     SKEWED,
     FontStyle,
@@ -27,10 +29,119 @@ from rag_assets.parsing.formats.pdf.glyphs import (
 )
 from rag_assets.parsing.formats.pdf.line_numbers import line_numbers
 from rag_assets.parsing.formats.pdf.ocr import PageReader
-from rag_assets.parsing.formats.pdf.raised import PlacedCharacter, with_superscripts
+from rag_assets.parsing.shared.superscripts import raised_after
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfDocument, PdfPage
+
+_SMALLER = 0.85
+_HIGHER = 0.1
+"""How far above the line a raised character ends, as a share of the font size of the line."""
+_RAISED_TEXT = re.compile(r"[\d,;()*∗†‡§+−–-]*\d[\d,;()*∗†‡§+−–-]*")
+_STOPS = tuple('.,;:!?)]”’"')
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCharacter:
+    """The place of one character of a segment."""
+
+    index: int
+    """Its place among the characters of the segment, spaces included."""
+    size: float
+    """Font size in points."""
+    bottom: float
+    """Lower edge in points from the top of the page."""
+
+
+def with_superscripts(
+    characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float
+) -> str:
+    """The text of a segment whose font size is `size`, with raised digits as superscript
+    characters.
+
+    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the
+    9th as 109. Raised characters at the start stay as they are: the number of a footnote or of an
+    affiliation.
+    """
+    parts: list[str] = []
+    at = 0
+    for start, end in _raised_runs(placed, size):
+        parts.append("".join(characters[at:start]))
+        run, at = "".join(characters[start:end]), end
+        if start and _RAISED_TEXT.fullmatch(run):
+            if parts[-1].rstrip().endswith(_STOPS):
+                parts[-1] = parts[-1].rstrip()
+            run = raised_after(parts[-1], run)
+            is_glued = parts[-1].endswith(_STOPS) and "".join(characters[end : end + 1]).isalpha()
+            run += " " if is_glued else ""  # the next sentence follows without a space
+        parts.append(run)
+    return "".join([*parts, *characters[at:]])
+
+
+def with_stars(characters: Sequence[str], placed: Sequence[PlacedCharacter], size: float) -> str:
+    """The text of a segment with a star for each raised run without digits: what refers from a name
+    to a footnote or a place of work, "a,b" or "$", would else be read as the end of the name."""
+    text = list(characters)
+    for start, end in _raised_runs(placed, size):
+        if not any(map(str.isdigit, text[start:end])):
+            text[start:end] = ["*", *[""] * (end - start - 1)]
+    return "".join(text).strip()
+
+
+def _raised_runs(placed: Sequence[PlacedCharacter], size: float) -> list[tuple[int, int]]:
+    """Runs [start, end) of neighbouring characters that are raised."""
+    small = [character for character in placed if character.size <= _SMALLER * size]
+    if not small:
+        return []
+    line = median(character.bottom for character in placed if character.size > _SMALLER * size)
+    runs: list[tuple[int, int]] = []
+    for character in small:
+        if character.bottom > line - _HIGHER * size:
+            continue
+        if runs and runs[-1][1] == character.index:
+            runs[-1] = (runs[-1][0], character.index + 1)
+        else:
+            runs.append((character.index, character.index + 1))
+    return runs
+
+
+_EMPTY = 2
+"""Bytes of an empty value: the end of a string in UTF-16."""
+
+
+def page_as_filled(pdf: "PdfDocument", index: int) -> "PdfPage":
+    """Page `index` (0-based) with the values of its fields as text. Raises PdfiumError if it cannot
+    be loaded."""
+    from pypdfium2 import raw
+
+    if pdf.get_formtype() == raw.FORMTYPE_NONE:
+        return pdf[index]
+    logging.getLogger("pypdfium2").setLevel(
+        logging.ERROR
+    )  # it warns of XFA, which repeats the fields
+    pdf.init_forms()
+    with closing(pdf[index]) as page:
+        for at in reversed(range(raw.FPDFPage_GetAnnotCount(page))):
+            if not _is_filled_field(pdf, page, at):
+                raw.FPDFPage_RemoveAnnot(page, at)
+        if raw.FPDFPage_GetAnnotCount(page):
+            raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+    return pdf[index]
+
+
+def _is_filled_field(pdf: "PdfDocument", page: "PdfPage", at: int) -> bool:
+    from pypdfium2 import raw
+
+    annotation: Any = raw.FPDFPage_GetAnnot(page, at)
+    if not annotation:
+        return False
+    try:
+        kind = raw.FPDFAnnot_GetFormFieldType(pdf.formenv, annotation)
+        has_value = raw.FPDFAnnot_GetFormFieldValue(pdf.formenv, annotation, None, 0) > _EMPTY
+        return kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX) and has_value
+    finally:
+        raw.FPDFPage_CloseAnnot(annotation)
+
 
 MAX_CHARS_PER_PAGE = 60_000
 """A dense printed page has some 10,000 characters; a file with more than this on one page is

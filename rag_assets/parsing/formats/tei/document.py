@@ -4,15 +4,34 @@
 order. The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and the like
 STATEMENTS, the reference list BACK. A heading reads as printed ("3.1 Methods") and is the last
 title of its section path. A figure's text is its caption; a table's caption is its title.
+
+GROBID fills the header from the printed page and makes mistakes: authors without a name, funders
+among the authors, an empty date. What names nobody is left out; whether the rest is right, only the
+printed page can tell.
 """
+
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from lxml import etree
 
-from rag_assets.core.domain import Document, Source, Zone, n_text_chars
+from rag_assets.core.domain import (
+    Block,
+    BlockKind,
+    Document,
+    Person,
+    Record,
+    Source,
+    Span,
+    Zone,
+    n_text_chars,
+)
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     CHOICES,
+    REFERENCES,
     SECTIONS,
     heading_of,
     is_unread,
@@ -21,14 +40,228 @@ from rag_assets.parsing.formats.tei.elements import (
     zone_in_back,
     zone_of,
 )
-from rag_assets.parsing.formats.tei.header import record_of, title_of
 from rag_assets.parsing.formats.tei.paging import with_pages
-from rag_assets.parsing.formats.tei.references import reference_list
 from rag_assets.parsing.formats.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.formats.tei.structure import collect
-from rag_assets.parsing.formats.tei.text import Collected
+from rag_assets.parsing.formats.tei.text import Collected, InlineReader
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.files.xml_trees import XmlTree, entity_text, read_xml
+
+_MAX_NAMES = 5_000
+"""Some physics papers have thousands of authors."""
+_MAX_CHARS = 300
+"""A longer statement is not a name, a journal or a date."""
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_TYPES = {"j": "article-journal", "m": "chapter"}
+
+
+def title_of(root: etree._Element) -> str:
+    """The main title of the file's own description, else the title page's."""
+    titles = [
+        *root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"),
+        *root.iter("{*}docTitle"),
+    ]
+    main = [title for title in titles if title.get("type") == "main"]
+    return next((text for title in (*main, *titles) if (text := text_of(title))), "")
+
+
+def record_of(root: etree._Element) -> Record:
+    """The statements of the header. The date of a header without a description of the source is
+    that of the file, not of the work, so it is left out."""
+    header = root.find(".//{*}teiHeader")
+    described = None if header is None else header.find("{*}fileDesc")
+    if header is None or described is None:
+        return Record(title=title_of(root) or None)
+    source = described.find("{*}sourceDesc//{*}biblStruct")
+    first = _first_in(source)
+    levels = (
+        []
+        if source is None
+        else [title.get("level") for title in source.iterfind("{*}monogr/{*}title")]
+    )
+    return Record(
+        title=title_of(root) or None,
+        authors=_authors(described, source),
+        year=_year(described, source),
+        venue=first("{*}monogr/{*}title"),
+        volume=first(".//{*}biblScope[@unit='volume']"),
+        issue=first(".//{*}biblScope[@unit='issue']"),
+        pages=_pages(source),
+        doi=first(".//{*}idno[@type='DOI']"),
+        arxiv=first(".//{*}idno[@type='arXiv']"),
+        pmid=first(".//{*}idno[@type='PMID']"),
+        keywords=tuple(_stated(header.iterfind("{*}profileDesc/{*}textClass/{*}keywords/{*}term"))),
+        language=next(
+            (text.get(_LANGUAGE) for text in root.iter("{*}text") if text.get(_LANGUAGE)), None
+        ),
+        licence=next(
+            (one.get("target") for one in described.iter("{*}licence") if one.get("target")), None
+        ),
+        type=next((_TYPES[level] for level in levels if level in _TYPES), None),
+    )
+
+
+def text_of(element: etree._Element) -> str:
+    """The text on one line."""
+    return " ".join(InlineReader().read(element).text.split())
+
+
+def _first_in(place: etree._Element | None) -> Callable[[str], str | None]:
+    return lambda path: None if place is None else next(_stated(place.iterfind(path)), None)
+
+
+def _authors(described: etree._Element, source: etree._Element | None) -> tuple[Person, ...]:
+    """From the description of the source, else from that of the file."""
+    found: list[Person] = []
+    if source is not None:
+        found = _persons(source.iterfind("{*}analytic/{*}author"))
+        found = found or _persons(source.iterfind("{*}monogr/{*}author"))
+    return tuple(found or _persons(described.iterfind("{*}titleStmt/{*}author")))
+
+
+def _persons(authors: Iterable[etree._Element]) -> list[Person]:
+    found = (_person(author) for author in authors)
+    return list({one.name: one for one in found if one and len(one.name) <= _MAX_CHARS}.values())[
+        :_MAX_NAMES
+    ]
+
+
+def _person(author: etree._Element) -> Person | None:
+    """The parts of a person's name, or the name of a collaboration; without them, the text of an
+    author that holds nothing but a name. Other organisations are places of work and funders."""
+    person = author.find(".//{*}persName")
+    if person is None:
+        if collaboration := next(_stated(author.iterfind("{*}orgName[@type='collaboration']")), ""):
+            return Person(collaboration)
+        text = "" if len(author) else text_of(author)
+        return Person(text) if text else None
+    given = [text_of(part) for part in person if name_of(part) == "forename"]
+    family = " ".join(text_of(part) for part in person if name_of(part) == "surname")
+    if not family:
+        text = " ".join(filter(None, given)) or text_of(person)
+        return Person(text) if text else None
+    return Person(
+        family,
+        " ".join(filter(None, given)),
+        orcid=next(_stated(author.iterfind("{*}idno[@type='ORCID']")), None),
+        affiliation=next(
+            _stated(author.iterfind("{*}affiliation/{*}orgName[@type='institution']")), None
+        ),
+    )
+
+
+def _year(described: etree._Element, source: etree._Element | None) -> int | None:
+    if source is None:
+        return None
+    dates = (
+        *source.iterfind("{*}monogr/{*}imprint/{*}date"),
+        *described.iterfind("{*}publicationStmt/{*}date"),
+    )
+    found = (_YEAR.search(date.get("when") or text_of(date)) for date in dates)
+    return next((int(year[0]) for year in found if year), None)
+
+
+def _pages(source: etree._Element | None) -> str | None:
+    if source is None:
+        return None
+    for scope in source.iterfind(".//{*}biblScope[@unit='page']"):
+        first, last = scope.get("from") or text_of(scope), scope.get("to")
+        if first:
+            return f"{first}-{last}" if last and last != first else first
+    return None
+
+
+def _stated(elements: Iterable[etree._Element]) -> Iterator[str]:
+    """The texts that are neither empty nor too long to be a statement."""
+    return (text for element in elements if 0 < len(text := text_of(element)) <= _MAX_CHARS)
+
+
+_HEADING = "References"
+
+
+def reference_list(root: etree._Element) -> Block | None:
+    """All entries of the file's reference lists in order, one a line; None without any. Lists
+    inside the header are those of the paper itself and are left out."""
+    lines, spans, length = [], [], 0
+    for entry in _entries(root):
+        line = _raw(entry) or (
+            _assembled(entry) if name_of(entry) == "biblStruct" else _text(entry)
+        )
+        if not line:
+            continue
+        page = next((area.page for area in areas_of(entry)), None)
+        spans.append(Span(length, length + len(line) + 1, page, page))
+        lines.append(line)
+        length += len(line) + 1
+    if not lines:
+        return None
+    text = "\n".join(lines)
+    spans[-1] = Span(spans[-1].start, len(text), spans[-1].page_start, spans[-1].page_end)
+    return Block(BlockKind.LIST, text, (_HEADING,), Zone.BACK, spans=tuple(spans))
+
+
+def _entries(root: etree._Element) -> Iterator[etree._Element]:
+    for found in root.iter("{*}listBibl", "{*}listbibl", "{*}listBiblio"):
+        above = {name_of(parent) for parent in found.iterancestors()}
+        if not above & {*REFERENCES, "teiHeader"}:
+            yield from found.iter("{*}biblStruct", "{*}bibl")
+
+
+def _raw(entry: etree._Element) -> str:
+    """The printed words, where GROBID kept them."""
+    note = entry.find("{*}note[@type='raw_reference']")
+    return "" if note is None else _text(note)
+
+
+def _assembled(entry: etree._Element) -> str:
+    """The parts of an entry in the order of print: authors (year). Title. Venue, volume (issue),
+    pages. DOI."""
+    authors = ", ".join(
+        filter(None, (_person_of_entry(author) for author in entry.iterfind(".//{*}author")))
+    )
+    dates = (date.get("when") or _text(date) for date in entry.iterfind(".//{*}imprint/{*}date"))
+    year = next(filter(None, dates), "")
+    titles = [_text(title) for title in entry.iterfind(".//{*}title")]
+    scopes = {scope.get("unit"): _scope(scope) for scope in entry.iterfind(".//{*}biblScope")}
+    issue = f"({scopes['issue']})" if scopes.get("issue") else ""
+    places = [
+        f"{scopes.get('volume') or ''}{issue}",
+        scopes.get("page") or "",
+        _first(entry, ".//{*}publisher"),
+    ]
+    identifiers = [f"doi:{_text(found)}" for found in entry.iterfind(".//{*}idno[@type='DOI']")]
+    identifiers += [
+        f"arXiv:{_text(found).removeprefix('arXiv:')}"
+        for found in entry.iterfind(".//{*}idno[@type='arXiv']")
+    ]
+    parts = [
+        " ".join(filter(None, (authors, year and f"({year[:4]})"))),
+        *titles,
+        ", ".join(filter(None, places)),
+        *identifiers,
+    ]
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def _person_of_entry(author: etree._Element) -> str:
+    """Family name and initials, "Zobel J"; without a surname the words of the author."""
+    family = " ".join(_text(part) for part in author.iterfind(".//{*}surname"))
+    initials = "".join(_text(part)[:1] for part in author.iterfind(".//{*}forename"))
+    return f"{family} {initials}".strip() if family else _text(author)
+
+
+def _scope(scope: etree._Element) -> str:
+    return _text(scope) or "–".join(filter(None, (scope.get("from"), scope.get("to"))))
+
+
+def _first(entry: etree._Element, path: str) -> str:
+    found = entry.find(path)
+    return "" if found is None else _text(found)
+
+
+def _text(element: etree._Element) -> str:
+    return " ".join(InlineReader().read(element).text.split())
 
 
 def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:

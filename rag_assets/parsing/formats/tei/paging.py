@@ -14,14 +14,15 @@ from lxml import etree
 
 from rag_assets.core.domain import Block, BlockKind, PageSource, Span, Zone
 from rag_assets.parsing.formats.tei.coords import Area, areas_of, page_sizes
-from rag_assets.parsing.formats.tei.layout import Layout, layout_of
 from rag_assets.parsing.formats.tei.pages import (
     FLOAT_KINDS,
+    Layout,
     PageProof,
     break_spans,
     chain_points,
     consistent,
     float_spans,
+    layout_of,
     page_ranges,
     spans_of,
 )

@@ -21,11 +21,19 @@ from rag_assets.core.text.headings import (
     number_styles,
     zone_named,
 )
-from rag_assets.parsing.formats.text.aligned_tables import with_tables
-from rag_assets.parsing.formats.text.lines import Paragraph, TextLine, lines_of, paragraphs_of
-from rag_assets.parsing.shared.contents import lines_of_contents
+from rag_assets.parsing.formats.text.lines import (
+    Paragraph,
+    TextLine,
+    lines_of,
+    paragraphs_of,
+    with_tables,
+)
 from rag_assets.parsing.shared.files.raw import RawFile, decoded
-from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
+from rag_assets.parsing.shared.heading_lines import (
+    lines_of_contents,
+    looks_like_heading,
+    numbered_heading_lines,
+)
 from rag_assets.parsing.shared.running_text import PlacedLine, running
 from rag_assets.parsing.shared.sections import LevelledBlock, OpenSections
 from rag_assets.parsing.shared.superscripts import with_scripts

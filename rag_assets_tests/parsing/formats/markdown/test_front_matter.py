@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.parsing.formats.markdown.front_matter import stated_record
+from rag_assets.parsing.formats.markdown.document import stated_record
 
 
 @pytest.mark.parametrize(

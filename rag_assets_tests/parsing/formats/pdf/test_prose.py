@@ -10,9 +10,8 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.core.domain import BlockKind, Document
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.corpus.records.printed import record_of
-from rag_assets.parsing.formats.pdf.columns import regions
-from rag_assets.parsing.formats.pdf.document import parse_pdf
-from rag_assets.parsing.formats.pdf.front import printed_front
+from rag_assets.parsing.formats.pdf.document import parse_pdf, printed_front
+from rag_assets.parsing.formats.pdf.layout import regions
 from rag_assets.parsing.formats.pdf.text import Segment
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.pdf import HEIGHT, Draw, lines, prose, write_pdf
