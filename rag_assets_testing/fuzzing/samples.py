@@ -29,11 +29,6 @@ _TEI_BODY = f"""<div><head n="1">Introduction</head><p coords="1,72,60,400,120">
 _TEI_BACK = """<div type="acknowledgement"><head>Thanks</head><p>We thank the sheep.</p></div><div type="references">
 <listBibl><biblStruct><analytic><title>Sheep</title></analytic></biblStruct></listBibl></div>"""
 TEI = tei(_TEI_BODY, back=_TEI_BACK, abstract=f"<p>{WORDS}</p>", facsimile=SURFACES)
-_TWO_SURFACES = SURFACES.partition('<surface n="3"')[0]
-TEI_BEYOND_ITS_PAGES = tei(
-    _TEI_BODY.replace("3,72,", "2,72,").replace("2,72,700", "9,72,700"), facsimile=_TWO_SURFACES
-)
-"""Its footnote has a place on page 9; the document has 2."""
 TEI_WITH_BREAKS = tei(
     f'<div><head>1. Results</head><pb n="117"/><p>{WORDS * 3}<pb n="118"/>{WORDS}</p></div>'
 )

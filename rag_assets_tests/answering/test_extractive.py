@@ -315,3 +315,19 @@ def test_what_stands_around_a_sentence_is_not_published(text: str, said: str | N
     draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
 
     assert [claim.text for claim in draft.claims] == [said or text]
+
+
+def test_an_item_of_a_list_needs_no_full_stop() -> None:
+    """Items are often written without one; a line that is no item is a heading then."""
+    said = "the constant k of reciprocal rank fusion is 60 for all lists"
+    text = f"- {said.capitalize()}\n- Nothing is known of others"
+    units = tuple(
+        ContextUnit(*span, UnitKind.ITEM, 0)
+        for span in ((0, len(said) + 2), (len(said) + 3, len(text)))
+    )
+    plain = context(chunk("list", text))
+
+    assert [it.text for it in answerer().draft(QUESTION, [replace(plain, units=units)]).claims] == [
+        said.capitalize()
+    ]
+    assert answerer().draft(QUESTION, [plain]).claims == ()

@@ -3,17 +3,13 @@ file that is read."""
 
 import hashlib
 import importlib.util
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.reader_training.groups import GROUP_SIZE, drawn
 from benchmarks.reader_training.lines import Line, lines_of, write_lines
-from benchmarks.reader_training.nearness import Compared, NearLines
-from benchmarks.reader_training.questions import Question
 from benchmarks.reader_training.weights_file import write_weights
 from rag_assets.search.reranking.trained_reader import (
     MAX_BEFORE,
@@ -25,7 +21,7 @@ from rag_assets.search.reranking.trained_reader import (
     trained,
 )
 from rag_assets_testing.numpy_bert import NumpyReader
-from rag_assets_tests.answering.builders import WordEncoder, chunk
+from rag_assets_tests.answering.builders import chunk
 
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed"
@@ -83,53 +79,6 @@ def test_the_lines_of_a_paper_are_the_sentences_and_rows_that_an_answer_can_publ
     assert [one.paper for one in lines[:3]] == ["basalt"] * 3, (
         "papers stand in the order of their ids"
     )
-
-
-def test_wrong_lines_are_the_nearest_of_the_paper_and_none_that_says_the_answer_again() -> None:
-    """Far lines alone teach the subject; a second right line, trained as wrong, teaches against the
-    first."""
-    again = line(5, "“Ferritin fell by 12 % in all groups of runners,” it says.")
-    near = NearLines([*LINES[:5], again, *LINES[5:]], WordEncoder())
-
-    compared = near.compared(
-        Question("How far did ferritin of all groups of runners fall?", "iron", (LINES[1],))
-    )
-
-    assert compared.near[:2] == (LINES[2], LINES[4])
-    assert set(compared.near) == {LINES[0], LINES[2], LINES[3], LINES[4]}
-    assert compared.far == (LINES[5],), (
-        "the other paper's line in the same words is no wrong answer"
-    )
-
-
-def compared_with(n_answers: int) -> Compared:
-    answers = tuple(line(number, f"answer {number}") for number in range(n_answers))
-    near = tuple(line(100 + number, f"near {number}") for number in range(40))
-    far = tuple(line(number, f"far {number}", "basalt") for number in range(16))
-    strange = tuple(line(number, f"strange {number}", "sonnets") for number in range(16))
-    return Compared(Question("How many?", "iron", answers), near, far, strange)
-
-
-def test_a_group_holds_one_answer_at_most_among_near_and_far_lines() -> None:
-    """Two right lines in one group would be trained against each other."""
-    chance = random.Random(0)
-
-    groups = [drawn(compared_with(3), chance) for _ in range(400)]
-
-    for group in groups:
-        assert len(set(group.lines)) == GROUP_SIZE
-        assert [one.text.startswith("answer") for one in group.lines] == [group.has_answer] + [
-            False
-        ] * (GROUP_SIZE - 1)
-    first = [group.lines[0].number for group in groups if group.has_answer]
-    assert first.count(0) > first.count(1) > 0 < first.count(2), "the best answer is drawn most"
-    without = [group for group in groups if not group.has_answer]
-    assert 50 < len(without) < 110
-    papers = [{one.paper for one in group.lines} for group in without]
-    assert papers.count({"basalt"}) + papers.count({"sonnets"}) == len(without), (
-        "lines of the own paper may answer"
-    )
-    assert papers.count({"basalt"}) > 10 < papers.count({"sonnets"})
 
 
 def test_of_long_texts_training_and_product_read_the_same_parts() -> None:

@@ -45,15 +45,6 @@ def test_own_papers_instead_of_the_demos_end_without_a_failure(labelled: World) 
     assert outcome.facts["smoke_eval"]["n_judged"] == 0
 
 
-def test_own_papers_beside_the_demos_leave_its_questions_judged(labelled: World) -> None:
-    """They tell whether retrieval still works among more papers."""
-    labelled.write_paper("granite", *OWN)
-
-    labelled.run(evaluation={})
-
-    assert outcomes(labelled) == dict.fromkeys(["q1", "q2", "q3"], "right")
-
-
 def test_a_question_file_that_was_named_and_is_missing_stops_the_run_before_its_first_asset(
     world: World,
 ) -> None:

@@ -72,14 +72,12 @@ def follow(world: World, name: str, remedy: str) -> None:
 @pytest.mark.parametrize(
     ("place", "damage"),
     [
-        (lambda paths: largest(paths.passages), flipped),
         (lambda paths: largest(paths.blocks), flipped),
         (lambda paths: largest(paths.bm25), flipped),
         (lambda paths: paths.vectors, an_entry_lost),
         (lambda paths: paths.kept, an_entry_lost),
-        (lambda paths: largest(paths.chunks), Path.unlink),
     ],
-    ids=["passages", "blocks", "words", "vectors", "kept", "chunks deleted"],
+    ids=["blocks", "words", "vectors", "kept"],
 )
 def test_the_damaged_file_is_named_and_its_remedy_mends_it(
     sharded: World, place: Callable[[object], Path], damage: Callable[[Path], None]

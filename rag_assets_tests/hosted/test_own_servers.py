@@ -2,11 +2,10 @@
 name."""
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rag_assets_testing.wire import ProtocolName, Reply, Slow, Status, Step, WireRequest, WireServer
+from rag_assets_testing.wire import ProtocolName, Reply, Status, Step, WireRequest, WireServer
 from rag_assets_tests.hosted.models import Colour, opened
 
 GREEN = Reply('{"name": "green"}')
@@ -86,23 +85,6 @@ def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
     assert '"properties"' not in requests[0].system
     assert all('"properties"' in request.system for request in requests[1:])
     assert budget.spent.n_requests == 3
-
-
-def test_questions_under_way_when_schemas_are_refused_are_answered_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The first questions of a run are asked side by side: each of them meets the refusal."""
-    refused = Slow(0.2, Status(*NO_SCHEMAS["an older vLLM"]))
-    with (
-        WireServer("openai") as server,
-        opened(server, monkeypatch) as (asked, _),
-        ThreadPoolExecutor(4) as pool,
-    ):
-        server.answer_by(lambda request: refused if request.schema else GREEN)
-
-        replies = list(pool.map(asked.ask, ["One?", "Two?", "Three?", "Four?"]))
-
-    assert [reply.output for reply in replies] == [Colour(name="green")] * 4
 
 
 def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(

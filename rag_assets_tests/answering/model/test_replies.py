@@ -14,6 +14,7 @@ from rag_assets.answering.model.replies import (
 
 QUESTION = "Which side effects does iron have in adults, and at which dose?"
 SIDE_EFFECTS = "Which side effects does iron have in adults?"
+GIVEN = "the dose given"
 DOSE = "at which dose?"
 
 
@@ -94,3 +95,17 @@ def test_a_claim_is_one_plain_line_that_cites_nothing(written: str, text: str) -
 def test_a_text_that_no_claim_can_have_is_none(written: str) -> None:
     """A note of ours inside a claim would be read as ours."""
     assert claim_text(written) == ""
+
+
+def test_each_note_is_told_once_and_few_are() -> None:
+    """A model that repeats itself would fill the page."""
+    assert parts(
+        "the dose given",
+        "No dose is reported.",
+        claims=("[INSUFFICIENT DATA] No dose is reported.",),
+    ) == (
+        GIVEN,
+        DOSE,
+    )
+    assert len(parts(*(f"dose{' dose' * n}" for n in range(30)))) == 10
+    assert parts("dose " * 100) == ()

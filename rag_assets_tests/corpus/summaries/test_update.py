@@ -141,23 +141,6 @@ def test_a_chunk_that_cannot_be_asked_about_keeps_none_of_the_others_back(
     assert all(one.why.startswith("google re") for one in found.missing)
 
 
-def test_a_spent_budget_leaves_the_rest_to_the_next_run(tmp_path: Path, server: WireServer) -> None:
-    """Neither may the budget be passed, nor what was paid for be lost."""
-    server.answer_by(said)
-
-    stopped = updated(tmp_path, access=HURRIED.model_copy(update={"budget_requests": 2}))
-    n_requests = len(server.requests)
-    finished = updated(tmp_path, published=stopped.table)
-
-    assert list(summaries(stopped)) == ["a:Ferritin fell."]
-    assert {one.why.partition(":")[0] for one in stopped.missing} == {
-        "The run has spent its budget"
-    }
-    assert n_requests == 2
-    assert len(summaries(finished)) == 3
-    assert len(server.requests) == 5
-
-
 def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireServer) -> None:
     """What stands in it would be searched as if it were about the chunk; asked again, it would be
     paid for again."""

@@ -185,8 +185,7 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
             {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"},
         ),
         (["chunk"], {"parsed_index", "papers", "blocks", "chunks"}),
-        pytest.param(["index", "build"], ASSETS, marks=pytest.mark.whole),
-        (["qa"], {*ASSETS, "qa"}),
+        (["index", "build"], ASSETS),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -10,7 +10,7 @@ from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER, Shown
 from rag_assets.core.domain import Claim, QAResult
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.printed_answers import print_answer, print_answers
-from rag_assets.faces.cli.rendering import print_hits, print_run, print_told
+from rag_assets.faces.cli.rendering import print_hits, print_run
 from rag_assets.pipeline.runs.materialize import AssetReport, CheckReport, RunReport
 from rag_assets_testing.citations import cited
 
@@ -171,20 +171,6 @@ def test_what_was_found_is_shown_as_an_answer_is(capsys: pytest.CaptureFixture[s
         "    “Results”, weak search match, score 1.000, similarity 0.500",
         "",
     ]
-
-
-def test_an_id_is_never_broken_over_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    """An id is there to be copied: in two pieces it names no paper."""
-    titles = {LONG_ID: "Ferritin in athletes " * 4}
-    print_told("Papers", [("Ferritin", LONG_ID, "")])
-    print_hits({"id": "Why?", "queries": [{}], "hits": [hit(paper_id=LONG_ID)]}, titles)
-    print_answer(
-        Shown((answer(claim("It fell.", "It fell.", paper_id=LONG_ID), model="m"),), ()), titles
-    )
-
-    lines = capsys.readouterr().out.splitlines()
-    assert sum(f"[{LONG_ID}]" in line for line in lines) == 3
-    assert all(len(line) <= 80 or LONG_ID in line for line in lines)
 
 
 def test_the_table_of_a_run_fits_a_terminal_and_says_what_it_counts(

@@ -9,7 +9,7 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from rag_assets.pipeline.assets.previews import histogram, markdown_table
+from rag_assets.pipeline.assets.previews import markdown_table
 from rag_assets.pipeline.assets.publishing import Made, materialized, progress
 
 COUNTS = {"n_added": 1, "n_changed": 0, "n_removed": 0, "n_unchanged": 2}
@@ -95,42 +95,6 @@ def test_text_of_papers_breaks_no_table(value: Any, shown: str) -> None:
     table = markdown_table([{"title": value, "n": 1}], n_shown=1)
 
     assert table.splitlines()[2:] == [f"| {shown} | 1 |"]
-
-
-@pytest.mark.parametrize(
-    ("n_columns", "cell", "opens_a_window"),
-    [
-        (5, "1", False),
-        (6, "1", True),
-        (13, "1", True),
-        (3, "word " * 15, False),
-        (3, "word " * 25, True),
-    ],
-)
-def test_a_table_too_wide_for_the_page_opens_in_a_window(
-    n_columns: int, cell: str, opens_a_window: bool
-) -> None:
-    """Drawn in line, columns on the right are cut off, and nothing says that they are there."""
-    table = markdown_table([{f"column {n}": cell for n in range(n_columns)}], n_shown=1)
-
-    assert (len(table) >= 1_000) == opens_a_window, "the UI opens a window for so many characters"
-
-
-def test_a_histogram_counts_every_value_and_fits_into_a_preview() -> None:
-    """A bin that loses its edge hides the chunks that are too long."""
-    values = [1, 1, 2, 1200, 30, 30, 30, *range(900, 1000)]
-
-    lines = histogram(values, unit="tokens a chunk").splitlines()
-
-    bins = [line.split() for line in lines[2:-1]]
-    assert sum(int(count) for _, count, *_ in bins) == len(values)
-    assert len(bins) <= 20
-    first, last = bins[0][0], bins[-1][0]
-    assert first.startswith("1-")
-    assert last.endswith("-1200")
-    assert all(bool(bar) == (count != "0") for _, count, *bar in bins), (
-        "a single value is visible, too"
-    )
 
 
 def test_progress_is_logged_at_the_end_and_not_at_every_step(

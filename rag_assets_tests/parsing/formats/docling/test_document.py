@@ -72,31 +72,6 @@ def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
     assert document.n_dropped_running == 3
 
 
-HEADER = prov(2, 20, 390, 180, 385)
-
-
-@pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
-def test_a_header_with_another_label_is_left_out_where_headers_stand(
-    tmp_path: Path, label: str
-) -> None:
-    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of
-    the paper."""
-    writer = DoclingWriter(n_pages=3)
-    writer.text("page_header", "Iron 12, 2019", prov=[HEADER | {"page_no": 1}])
-    writer.text("page_header", "Journal of Iron 12", prov=[HEADER])
-    writer.text(label, "JOURNAL OF IRON 13", prov=[HEADER | {"page_no": 3}])
-    writer.text("text", "Ferritin fell.", prov=[prov(3, 20, 300, 180, 290)])
-
-    document = writer.parsed(tmp_path)
-
-    assert texts(document.blocks) == ["Ferritin fell."]
-    assert document.n_dropped_running == 3
-    assert document.n_source_chars == len("Ferritinfell.")
-    assert document.margins == ("Iron 12, 2019",), (
-        "the margin of the first page tells journal and year"
-    )
-
-
 def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
     """An item apart from its list is a line without context."""
     writer = DoclingWriter()

@@ -119,31 +119,6 @@ def test_a_row_that_tells_repeated_headings_apart_is_header(
     assert not any(cell.is_header for cell in table.cells if cell.row == 2)
 
 
-@pytest.mark.parametrize(
-    ("rows", "n_header"),
-    [
-        (("| | Lamb | Lamb | Ewe |", "| Flock | young | old | dry |", "| Iron | 1 | 2 | 3 |"), 2),
-        (
-            (
-                "| | Lamb | Lamb | Ewe |",
-                "| Flock | young | old | dry |",
-                "| Iron | yes | no | no |",
-            ),
-            1,
-        ),
-        (("| Labels | 11 | 11 | 5 |", "| | page | line | page |", "| Iron | 1 | 2 | 3 |"), 2),
-    ],
-)
-def test_a_header_of_several_rows_may_leave_its_corner_open_or_have_numbers(
-    tmp_path: Path, rows: tuple[str, ...], n_header: int
-) -> None:
-    """The names of the columns would be a row of the table, and each value would lack one of its
-    two names."""
-    table = parsed(tmp_path, "\n".join((rows[0], "|---|---|---|---|", *rows[1:]))).blocks[0]
-
-    assert sorted({cell.row for cell in table.cells if cell.is_header}) == [*range(n_header)]
-
-
 ROWS = "| Arm | n |\n|---|---|\n| Iron | 12 |\n"
 
 

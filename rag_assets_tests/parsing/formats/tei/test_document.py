@@ -311,27 +311,6 @@ def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> N
     ]
 
 
-def test_a_training_file_without_namespace_is_read(tmp_path: Path) -> None:
-    """Root `tei`, ids that are no names, raw text beside the elements: GROBID's own training
-    data."""
-    content = b"""<?xml version="1.0" ?><tei><teiHeader><fileDesc xml:id="0"/></teiHeader><text xml:lang="en">
-      <front>A Title <lb/>A. Author <lb/></front><page>12</page><note place="headnote">Running head</note>
-      <body>1 Introduction <lb/>Iron falls in win-<lb/>ter. <figure>FIG. 1 <lb/>A cat.</figure></body>
-      <body>It rises.</body><listBibl>1. Smith 2020</listBibl><div type="annex">More data.</div></text></tei>"""
-
-    document = parsed(tmp_path, content)
-
-    assert [(block.zone.value, block.kind.value, block.text) for block in document.blocks] == [
-        ("front", "paragraph", "A Title A. Author"),
-        ("body", "paragraph", "1 Introduction Iron falls in winter."),
-        ("body", "figure", "FIG. 1 A cat."),
-        ("body", "paragraph", "It rises."),
-        ("annex", "paragraph", "More data."),
-    ]
-    assert "recovery mode" in document.notes[0]
-    assert document.n_dropped_running == 2
-
-
 def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
     """`teiCorpus` holds several texts; only the first would be a silent loss."""
     one = "<TEI><teiHeader/><text><body><p>{}</p></body></text></TEI>"
