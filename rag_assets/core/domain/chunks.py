@@ -68,19 +68,28 @@ class Chunk:
     sections."""
 
     paper_id: str
+    """Name of the paper's files without endings; with its folder where two share a name."""
     section_id: str
     """Stable within a paper: derived from the titles of the section, or of those merged, not from
     its position."""
     section_title: str
+    """Title of its section; of several, of the one they share."""
     chunk_id: str
-    """Derived from content: an edit elsewhere in the paper leaves it alone."""
+    """paper_id and a hash of section and text: an edit elsewhere leaves it alone."""
     text: str
+    """Text as it is read and cited."""
     n_tokens: int
+    """Size of the text, as chunking.tokenizer counts."""
     page_start: int | None
+    """First physical page, from 1; null where nothing proves one."""
     page_end: int | None
+    """Last physical page; null where nothing proves one."""
     file_path: str
+    """The file that was read, relative to the papers folder."""
     source: str
+    """Format that was read: tei, ade, docling, pdf, markdown or text."""
     ordinal: int
+    """Place of the chunk in the paper, from 0."""
     section_path: str
     """Titles from the outermost section inwards, joined with " > "; of several sections, those they
     have in common."""
@@ -90,17 +99,23 @@ class Chunk:
     """"2/5": the second of five chunks cut from one section run or block; None if it was not
     cut."""
     is_continuation: bool
+    """Whether it goes on where another chunk of its section ends."""
     context_before: str
     """Last words before the chunk inside the same parent section; empty at its start. For those who
     read the published table: packing brings whole neighbouring passages instead
     (`retrieval.packing`)."""
     context_after: str
+    """First words after it in its outermost section, for readers of this file; none of its text."""
     char_start: int
     """Offset of the chunk's first own character in `Document.text` (overlap included)."""
     char_end: int
+    """End in the paper's text, exclusive."""
     is_generated: bool
+    """Whether a model wrote the text (a figure's description)."""
     spans: tuple[Span, ...]
+    """Stretches of the text with one page each: offsets, pages, boxes, printed labels."""
     fingerprint: str
+    """Hash of all that the paper's rows follow from; another one makes them anew."""
     own_start: int = 0
     """Before it, the text repeats what an earlier chunk says: sentences, or the title of a
     table."""
@@ -148,8 +163,10 @@ class Passage:
     passage_id: str
     """The chunk's id, or `chunk_id#n` when the chunk has several passages (n is 0-based)."""
     chunk_id: str
+    """The chunk it was cut from."""
     paper_id: str
     text: str
+    """Text that is embedded and indexed: repeated_title on a line, then its own text."""
     n_tokens: int
     """Counted with the embedding model's own tokenizer, special tokens included."""
     char_start: int
@@ -160,6 +177,7 @@ class Passage:
     chunk_start: int
     """Its own text is `text[chunk_start:chunk_end]` of its chunk."""
     chunk_end: int
+    """Where its own text ends in the chunk's text, exclusive."""
     repeated_title: str
     """The beginning of a table's or figure's title, on a line above its own text; empty where it
     repeats none."""

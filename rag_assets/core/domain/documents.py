@@ -29,23 +29,33 @@ class Record:
     is guessed."""
 
     title: str | None = None
+    """Title of the work; null, as all others, where it is not known."""
     authors: tuple[Person, ...] = ()
+    """Authors in order, with ORCID and affiliation where a header states them."""
     year: int | None = None
+    """Year in which it appeared."""
     venue: str | None = None
     """Journal, conference or series it appeared in."""
     volume: str | None = None
+    """Volume of the journal or series."""
     issue: str | None = None
+    """Issue of the journal."""
     pages: str | None = None
+    """Pages in the venue, as printed there."""
     doi: str | None = None
     """In lower case, without a resolver: "10.1234/keys.77"."""
     arxiv: str | None = None
     """Without version and prefix: "2206.01062"."""
     pmid: str | None = None
+    """Id in PubMed."""
     abstract: str | None = None
+    """Abstract of the paper."""
     keywords: tuple[str, ...] = ()
+    """Keywords as stated."""
     language: str | None = None
     """Code of ISO 639, "en"."""
     licence: str | None = None
+    """Licence, as a URL or in words."""
     type: str | None = None
     """Type of CSL 1.0: article-journal, paper-conference, chapter, book, thesis, report, ..."""
     retracted: str | None = None
@@ -187,11 +197,15 @@ class Block:
     """
 
     kind: BlockKind
+    """heading, paragraph, list, table, figure, formula, code or footnote."""
     text: str
+    """Text of the block; a list has one item per line, a table one row per line."""
     section_path: tuple[str, ...] = ()
     """Titles of the enclosing sections, outermost first; a heading's path ends with its own
     title."""
     zone: Zone = Zone.BODY
+    """title_page, front, body, annex, statements or back (the reference list), which is never
+    indexed."""
     spans: tuple[Span, ...] = ()
     """Pages and boxes along `text`: in order, without overlap, covering it; a run of unknown page
     has page None."""
@@ -201,6 +215,8 @@ class Block:
     """Pages and boxes along a caption, if it has a place of its own; empty where only that of the
     block is known."""
     cells: tuple[Cell, ...] = ()
+    """Cells of a table with their row, column and boxes, and whether they name columns, rows or a
+    group of rows."""
     is_generated: bool = False
     """Written by a model (a figure description), not by the paper's authors."""
 

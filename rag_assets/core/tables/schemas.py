@@ -1,407 +1,202 @@
 """The columns of the published tables: name, type, and what a value means.
 
-The descriptions are metadata of the fields (`description_of`); the files on disk do not hold them.
+A column that is a field of a dataclass has its type and text from there (`description_of`); the
+files on disk do not hold the texts.
 """
+
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
-_STRING, _INT, _BOOL, _FLOAT = pa.string(), pa.int32(), pa.bool_(), pa.float64()
-_BOX = pa.struct(
-    [("page", _INT), ("left", _FLOAT), ("top", _FLOAT), ("right", _FLOAT), ("bottom", _FLOAT)]
-)
-_SPAN = pa.struct(
-    [
-        ("start", _INT),
-        ("end", _INT),
-        ("page_start", _INT),
-        ("page_end", _INT),
-        ("boxes", pa.list_(_BOX)),
-        ("source_start", _INT),
-        ("page_confidence", _FLOAT),
-        ("label_start", _STRING),
-        ("label_end", _STRING),
-        ("is_by_ocr", _BOOL),
-    ]
-)
-_SECTION = pa.struct(
-    [
-        ("start", _INT),
-        ("body_start", _INT),
-        ("end", _INT),
-        ("section_title", _STRING),
-        ("section_path", _STRING),
-    ]
-)
-_UNIT = pa.struct(
-    [
-        ("start", _INT),
-        ("end", _INT),
-        ("kind", _STRING),
-        ("block", _INT),
-        ("char_start", _INT),
-        ("char_end", _INT),
-    ]
-)
-_CELL = pa.struct(
-    [
-        ("row", _INT),
-        ("col", _INT),
-        ("text", _STRING),
-        ("row_span", _INT),
-        ("col_span", _INT),
-        ("is_header", _BOOL),
-        ("is_stub", _BOOL),
-        ("is_group", _BOOL),
-        ("group", pa.list_(_STRING)),
-        ("boxes", pa.list_(_BOX)),
-    ]
-)
+from rag_assets.core.domain import Block, Cell, Chunk, Passage, Record
+from rag_assets.core.field_docs import field_docs
 
-_DESCRIPTION = b"description"
-_PAPER_ID = (
-    "paper_id",
-    _STRING,
-    "Name of the paper's files without endings; with its folder where two share a name.",
-)
-_FILE_PATH = ("file_path", _STRING, "The file that was read, relative to the papers folder.")
-_SOURCE = ("source", _STRING, "Format that was read: tei, ade, docling, pdf, markdown or text.")
-_FINGERPRINT = (
-    "fingerprint",
-    _STRING,
-    "Hash of all that the paper's rows follow from; another one makes them anew.",
-)
-_IS_GENERATED = ("is_generated", _BOOL, "Whether a model wrote the text (a figure's description).")
-_PAGE_START = ("page_start", _INT, "First physical page, from 1; null where nothing proves one.")
-_PAGE_END = ("page_end", _INT, "Last physical page; null where nothing proves one.")
-_SPANS = pa.list_(_SPAN)
+_STRING, _INT, _BOOL = pa.string(), pa.int32(), pa.bool_()
+_TYPES = {bool: _BOOL, int: _INT, float: pa.float64(), str: _STRING}
+_ROWS: dict[str, type] = {kind.__name__: kind for kind in (Block, Chunk, Passage, Record)}
+_DESCRIPTION, _FIELD_OF = b"description", b"field_of"
 
 
-def _schema(*columns: tuple[str, pa.DataType, str]) -> pa.Schema:
-    return pa.schema(
-        [pa.field(name, type_, metadata={_DESCRIPTION: text}) for name, type_, text in columns]
-    )
+def _schema(names: str, *kinds: type, **own: tuple[pa.DataType, str]) -> pa.Schema:
+    """names: the columns in their order. kinds: dataclasses; a column is the field of that name of
+    the first that has it. own: type and text of the other columns."""
+    hints = {kind: _field_types(kind) for kind in kinds}
+    of = " ".join(kind.__name__ for kind in kinds)
+    columns = []
+    for name in names.split():
+        if name in own:
+            type_, text = own[name]
+            columns.append(pa.field(name, type_, metadata={_DESCRIPTION: text}))
+        else:
+            type_ = next(types[name] for types in hints.values() if name in types)
+            columns.append(pa.field(name, type_, metadata={_FIELD_OF: of}))
+    return pa.schema(columns)
+
+
+@cache
+def _field_types(kind: Any) -> dict[str, pa.DataType]:
+    """The columns that hold the fields of a dataclass."""
+    hints = get_type_hints(kind)
+    return {field.name: _type(hints[field.name]) for field in fields(kind)}
+
+
+def _type(annotation: Any) -> pa.DataType:
+    """The column type of a field: an enumeration is stored as text, a dataclass as a struct, a
+    tuple as a list, and what may be None as what it is otherwise."""
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        return pa.struct(list(_field_types(annotation).items()))
+    if isinstance(annotation, type):
+        return next(type_ for base, type_ in _TYPES.items() if issubclass(annotation, base))
+    (inner,) = (part for part in get_args(annotation) if part not in (NoneType, ...))
+    is_optional = NoneType in get_args(annotation)
+    return _type(inner) if is_optional else pa.list_(_type(inner))
 
 
 def description_of(field: pa.Field) -> str:
     """What a column of one of these schemas holds, as one sentence or two."""
-    return str(field.metadata[_DESCRIPTION].decode())
+    if text := field.metadata.get(_DESCRIPTION):
+        return str(text.decode())
+    kinds = (_ROWS[name] for name in field.metadata[_FIELD_OF].decode().split())
+    return next(docs[field.name] for kind in kinds if field.name in (docs := field_docs(kind)))
 
 
+_SPANS, _BOXES = _field_types(Chunk)["spans"], _field_types(Cell)["boxes"]
 PARSED_INDEX = _schema(
-    _PAPER_ID,
-    ("title", _STRING, "Title of the paper; empty if the file has none."),
-    _SOURCE,
-    _FILE_PATH,
-    ("parsed_xml_path", _STRING, "The paper's TEI file, null if it has none."),
-    ("parsed_txt_path", _STRING, "The paper's text file, null if it has none."),
-    ("pdf_path", _STRING, "The paper's PDF, null if it has none."),
-    ("linked_paths", pa.list_(_STRING), "All other files of the paper."),
-    ("sha256", _STRING, "SHA-256 of the file that was read."),
-    ("n_pages", _INT, "Pages of the document; null if not known."),
-    (
-        "page_source",
+    """paper_id title source file_path parsed_xml_path parsed_txt_path pdf_path linked_paths
+    sha256 n_pages page_source page_labels n_blocks n_headings n_tables n_source_chars
+    n_dropped_running used_fallback notes n_pages_unread n_pages_cut status error
+    fingerprint""",
+    Chunk,
+    title=(_STRING, "Title of the paper; empty if the file has none."),
+    parsed_xml_path=(_STRING, "The paper's TEI file, null if it has none."),
+    parsed_txt_path=(_STRING, "The paper's text file, null if it has none."),
+    pdf_path=(_STRING, "The paper's PDF, null if it has none."),
+    linked_paths=(pa.list_(_STRING), "All other files of the paper."),
+    sha256=(_STRING, "SHA-256 of the file that was read."),
+    n_pages=(_INT, "Pages of the document; null if not known."),
+    page_source=(
         _STRING,
         "What proves the pages: coords, pb, parser, aligned (with the PDF) or none.",
     ),
-    ("page_labels", pa.list_(_STRING), "Label printed on each physical page, where it is known."),
-    ("n_blocks", _INT, "Blocks of the paper."),
-    ("n_headings", _INT, "Headings among them."),
-    ("n_tables", _INT, "Tables among them."),
-    ("n_source_chars", _INT, "Characters of text in the source, back matter aside."),
-    (
-        "n_dropped_running",
+    page_labels=(pa.list_(_STRING), "Label printed on each physical page, where it is known."),
+    n_blocks=(_INT, "Blocks of the paper."),
+    n_headings=(_INT, "Headings among them."),
+    n_tables=(_INT, "Tables among them."),
+    n_source_chars=(_INT, "Characters of text in the source, back matter aside."),
+    n_dropped_running=(
         _INT,
         "Blocks that were left out as running headers, footers or other noise.",
     ),
-    (
-        "used_fallback",
-        _BOOL,
-        "Whether the preferred file could not be used and another one was read.",
-    ),
-    (
-        "notes",
+    used_fallback=(_BOOL, "Whether the preferred file could not be used and another one was read."),
+    notes=(
         pa.list_(_STRING),
         "What a reader should know: a fallback that was used, a repair that was made.",
     ),
-    (
-        "n_pages_unread",
+    n_pages_unread=(
         _INT,
         "Pages of a PDF where something is printed and no text was found: pictures without OCR.",
     ),
-    (
-        "n_pages_cut",
+    n_pages_cut=(
         _INT,
         "Pages of a PDF whose text layer cuts many words in two: poor OCR, and none of ours.",
     ),
-    ("status", _STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
-    ("error", _STRING, "Why the paper is quarantined, and what to do about it."),
-    _FINGERPRINT,
-)
-_PERSON = pa.struct(
-    [("family", _STRING), ("given", _STRING), ("orcid", _STRING), ("affiliation", _STRING)]
+    status=(_STRING, "parsed or quarantined; a quarantined paper has no rows elsewhere."),
+    error=(_STRING, "Why the paper is quarantined, and what to do about it."),
 )
 PAPERS = _schema(
-    _PAPER_ID,
-    ("title", _STRING, "Title of the work; null, as all others, where it is not known."),
-    (
-        "authors",
-        pa.list_(_PERSON),
-        "Authors in order, with ORCID and affiliation where a header states them.",
-    ),
-    ("year", _INT, "Year in which it appeared."),
-    ("venue", _STRING, "Journal, conference or series."),
-    ("volume", _STRING, "Volume of the journal or series."),
-    ("issue", _STRING, "Issue of the journal."),
-    ("pages", _STRING, "Pages in the venue, as printed there."),
-    ("doi", _STRING, "DOI in lower case, without a resolver."),
-    ("arxiv", _STRING, "Id on arXiv, without version."),
-    ("pmid", _STRING, "Id in PubMed."),
-    ("abstract", _STRING, "Abstract of the paper."),
-    ("keywords", pa.list_(_STRING), "Keywords as stated."),
-    ("language", _STRING, "Code of the language, as stated."),
-    ("licence", _STRING, "Licence, as a URL or in words."),
-    (
-        "type",
-        _STRING,
-        "Type of CSL: article-journal, paper-conference, chapter, book, thesis, report.",
-    ),
-    (
-        "retracted",
-        _STRING,
-        "Who says that it was retracted: Crossref, OpenAlex, a list, or the paper itself and where; null: none does.",
-    ),
-    (
-        "sources",
+    """paper_id title authors year venue volume issue pages doi arxiv pmid abstract keywords
+    language licence type retracted sources own_title own_doi own_arxiv made_of fingerprint""",
+    Record,
+    Chunk,
+    sources=(
         pa.list_(pa.struct([("field", _STRING), ("source", _STRING)])),
         "Where each value comes from: header (TEI, front matter), first page, or the bibliography that states it.",
     ),
-    (
-        "own_title",
+    own_title=(
         _STRING,
         "Title by the paper's own files; entries of bibliographies are matched with it.",
     ),
-    ("own_doi", _STRING, "DOI by the paper's own files."),
-    ("own_arxiv", _STRING, "Id on arXiv by the paper's own files."),
-    ("made_of", _STRING, "Hash of the document that it was read from."),
-    _FINGERPRINT,
+    own_doi=(_STRING, "DOI by the paper's own files."),
+    own_arxiv=(_STRING, "Id on arXiv by the paper's own files."),
+    made_of=(_STRING, "Hash of the document that it was read from."),
 )
 BLOCKS = _schema(
-    _PAPER_ID,
-    ("ordinal", _INT, "Place of the block in the paper, from 0."),
-    ("kind", _STRING, "heading, paragraph, list, table, figure, formula, code or footnote."),
-    ("text", _STRING, "Text of the block; a list has one item per line, a table one row per line."),
-    ("section_path", pa.list_(_STRING), "Titles of the sections it is in, outermost first."),
-    (
-        "zone",
-        _STRING,
-        "title_page, front, body, annex, statements or back (the reference list), which is never indexed.",
-    ),
-    _PAGE_START,
-    _PAGE_END,
-    (
-        "spans",
-        _SPANS,
-        "Stretches of the text with one page each: offsets, pages, boxes, printed labels.",
-    ),
-    ("title", _STRING, "Caption of a table or figure, language of code; else empty."),
-    ("title_spans", _SPANS, "As spans, along the title."),
-    (
-        "cells",
-        pa.list_(_CELL),
-        "Cells of a table with their row, column and boxes, and whether they name columns, rows or a group of rows.",
-    ),
-    _IS_GENERATED,
-    (
-        "is_indexable",
+    """paper_id ordinal kind text section_path zone page_start page_end spans title
+    title_spans cells is_generated is_indexable n_chars char_start file_path source
+    fingerprint""",
+    Block,
+    Chunk,
+    ordinal=(_INT, "Place of the block in the paper, from 0."),
+    title_spans=(_SPANS, "As spans, along the title."),
+    is_indexable=(
         _BOOL,
         "Whether its text belongs into chunks: no heading, not back matter, not empty.",
     ),
-    ("n_chars", _INT, "Characters of text and caption without white space and cell borders."),
-    (
-        "char_start",
-        _INT,
-        "Offset in the paper's text, which is its blocks joined with blank lines.",
-    ),
-    _FILE_PATH,
-    _SOURCE,
-    _FINGERPRINT,
+    n_chars=(_INT, "Characters of text and caption without white space and cell borders."),
+    char_start=(_INT, "Offset in the paper's text, which is its blocks joined with blank lines."),
 )
 CHUNKS = _schema(
-    _PAPER_ID,
-    (
-        "section_id",
-        _STRING,
-        "Id of its section, or of the merged ones, made from titles and not from places.",
-    ),
-    ("section_title", _STRING, "Title of its section; of several, of the one they share."),
-    (
-        "chunk_id",
-        _STRING,
-        "paper_id and a hash of section and text: an edit elsewhere leaves it alone.",
-    ),
-    ("text", _STRING, "Text as it is read and cited."),
-    ("n_tokens", _INT, "Size of the text, as chunking.tokenizer counts."),
-    _PAGE_START,
-    _PAGE_END,
-    _FILE_PATH,
-    _SOURCE,
-    ("ordinal", _INT, "Place of the chunk in the paper, from 0."),
-    ("section_path", _STRING, 'Titles from the outermost section inwards, joined with " > ".'),
-    ("chunk_type", _STRING, "Kind of its blocks, headings aside, if all are alike; else mixed."),
-    (
-        "split_sequence",
-        _STRING,
-        "2/5: the second of five chunks of one section; null if the section was not cut.",
-    ),
-    ("is_continuation", _BOOL, "Whether it goes on where another chunk of its section ends."),
-    (
-        "context_before",
-        _STRING,
-        "Last words before it in its outermost section, for readers of this file; none of its text.",
-    ),
-    (
-        "context_after",
-        _STRING,
-        "First words after it in its outermost section, for readers of this file; none of its text.",
-    ),
-    (
-        "char_start",
-        _INT,
-        "Offset in the paper's text; sentences it repeats from the chunk before are included.",
-    ),
-    ("char_end", _INT, "End in the paper's text, exclusive."),
-    (
-        "boxes",
-        pa.list_(_BOX),
-        "Places on the pages, as fractions of width and height from the top left.",
-    ),
-    _IS_GENERATED,
-    (
-        "spans",
-        _SPANS,
-        "Stretches of the text with one page each: offsets, pages, boxes, printed labels.",
-    ),
-    (
-        "own_start",
-        _INT,
-        "Before it, the text repeats an earlier chunk's sentences, or a table's title.",
-    ),
-    (
-        "n_own_chars",
-        _INT,
-        "Characters of the paper it holds, counted as n_chars of blocks, repeats aside.",
-    ),
-    (
-        "sections",
-        pa.list_(_SECTION),
-        "Its sections: offsets of heading and text, title and whole path.",
-    ),
-    (
-        "units",
-        pa.list_(_UNIT),
-        "Sentences, rows, items, captions of the text: offsets, kind, block, place in the paper.",
-    ),
-    _FINGERPRINT,
+    """paper_id section_id section_title chunk_id text n_tokens page_start page_end
+    file_path source ordinal section_path chunk_type split_sequence is_continuation
+    context_before context_after char_start char_end boxes is_generated spans own_start
+    n_own_chars sections units fingerprint""",
+    Chunk,
+    boxes=(_BOXES, "Places on the pages, as fractions of width and height from the top left."),
 )
 SUMMARIES = _schema(
-    _PAPER_ID,
-    ("chunk_id", _STRING, "The chunk it is about."),
-    (
-        "summary",
+    """paper_id chunk_id summary key fingerprint""",
+    Chunk,
+    chunk_id=(_STRING, "The chunk it is about."),
+    summary=(
         _STRING,
         "What the chunk is about, by a model; empty where its reply could not be used.",
     ),
-    ("key", _STRING, "Hash of the chunk's text and titles, of the model and of what it was asked."),
-    _FINGERPRINT,
+    key=(_STRING, "Hash of the chunk's text and titles, of the model and of what it was asked."),
 )
 PASSAGES = _schema(
-    (
-        "passage_id",
-        _STRING,
-        "The chunk's id, followed by # and a number where the chunk has several passages.",
-    ),
-    ("chunk_id", _STRING, "The chunk it was cut from."),
-    _PAPER_ID,
-    (
-        "text",
-        _STRING,
-        "Text that is embedded and indexed: repeated_title on a line, then its own text.",
-    ),
-    ("n_tokens", _INT, "Size in the embedding model's own tokens, special ones included."),
-    ("char_start", _INT, "Offset in the paper's text; for a table row, of its line."),
-    ("char_end", _INT, "End in the paper's text, exclusive."),
-    _PAGE_START,
-    _PAGE_END,
-    ("chunk_start", _INT, "Where its own text begins in the chunk's text."),
-    ("chunk_end", _INT, "Where its own text ends in the chunk's text, exclusive."),
-    (
-        "repeated_title",
-        _STRING,
-        "Beginning of the title of its table or figure; empty if it repeats none.",
-    ),
-    ("section_title", _STRING, "Title of the section it begins in."),
-    ("section_path", _STRING, 'Titles from the outermost section inwards, joined with " > ".'),
-    (
-        "row_hash",
-        _STRING,
-        "Hash of all that an index keeps of it; an index holds the passages it describes.",
-    ),
-    (
-        "heading_text",
-        _STRING,
-        "Title of the paper and of its sections: searched beside the text, never quoted.",
-    ),
-    (
-        "summary",
-        _STRING,
-        "What its chunk is about, by a model: searched beside the text, never quoted; often empty.",
-    ),
-    _FINGERPRINT,
+    """passage_id chunk_id paper_id text n_tokens char_start char_end page_start page_end
+    chunk_start chunk_end repeated_title section_title section_path row_hash heading_text
+    summary fingerprint""",
+    Passage,
+    Chunk,
 )
 PROFILES = _schema(
-    _PAPER_ID,
-    ("title", _STRING, "Title of the paper; empty if the file has none."),
-    ("file_words", pa.list_(_STRING), "Words of the file's name, in lower case."),
-    (
-        "page_words",
+    """paper_id title file_words page_words periods first_page fingerprint""",
+    Chunk,
+    title=(_STRING, "Title of the paper; empty if the file has none."),
+    file_words=(pa.list_(_STRING), "Words of the file's name, in lower case."),
+    page_words=(
         pa.list_(_STRING),
         "Distinct words of the title and the first page, in lower case, sorted.",
     ),
-    (
-        "periods",
+    periods=(
         pa.list_(_STRING),
         "Years and quarters of the file's name, else of the title, else of the first page.",
     ),
-    (
-        "first_page",
-        _STRING,
-        "Beginning of the first page, or of the document where no page is known.",
-    ),
-    _FINGERPRINT,
+    first_page=(_STRING, "Beginning of the first page, or of the document where no page is known."),
 )
 _MENTION = pa.struct([("start", _INT), ("end", _INT), ("is_reported", _BOOL)])
 REFERENCES = _schema(
-    _PAPER_ID,
-    (
-        "number",
+    """paper_id number text year doi page mentions fingerprint""",
+    Chunk,
+    number=(
         _INT,
         "Number of the entry, as printed or its place in the list; null: no reference list was found.",
     ),
-    ("text", _STRING, "The entry of the reference list, without its number."),
-    (
-        "year",
+    text=(_STRING, "The entry of the reference list, without its number."),
+    year=(
         _STRING,
         "First year in it, with the letter of works of one year (2019b); null if it has none.",
     ),
-    ("doi", _STRING, "DOI in it, in lower case; null if it has none."),
-    ("page", _INT, "Physical page it stands on; null if it is not known."),
-    (
-        "mentions",
+    doi=(_STRING, "DOI in it, in lower case; null if it has none."),
+    page=(_INT, "Physical page it stands on; null if it is not known."),
+    mentions=(
         pa.list_(_MENTION),
-        "Sentences that refer to it: offsets in the paper's text, and whether they tell what it says, not what the "
-        "paper did.",
+        "Sentences that refer to it: offsets in the paper's text, and whether they tell what it says, not what the paper did.",
     ),
-    _FINGERPRINT,
 )
 
 
