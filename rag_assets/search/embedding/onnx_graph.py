@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.search.embedding.bert import SEGMENT_IDS, SEGMENTS, BertShape
+from rag_assets.search.embedding.bert import EMBEDDINGS, SEGMENT_IDS, SEGMENTS, BertShape
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -45,6 +45,15 @@ class _BertGraph:
 
         All text has token type 0, so that row is added to the positions once, here.
         """
+        if self._shape.is_fed_embeddings:
+            norm = [EMBEDDINGS, *self._layer_norm("embeddings")]
+            return self._node(
+                "LayerNormalization",
+                norm,
+                ["embeddings.normalised"],
+                domain=_PLAIN,
+                attributes=self._epsilon,
+            )
         for name in self._shape.inputs:
             self._node(
                 "Cast",
@@ -94,7 +103,7 @@ class _BertGraph:
             hidden,
             self._made_constant(f"{at}.attention.weight", weight),
             self._made_constant(f"{at}.attention.bias", bias),
-            "n_tokens",
+            *([] if self._shape.is_fed_embeddings else ["n_tokens"]),
         ]
         return self._node(
             "Attention", inputs, [f"{at}.heads"], attributes={"num_heads": self._shape.n_heads}
@@ -149,7 +158,7 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
 
     weights: the tensors by their names in a Hugging Face `BertModel`; of a shape with segments,
     their vectors too, (n_segments, n_hidden). Inputs of the graph: `shape.inputs`, int64 (n_texts,
-    n_tokens), padded at the right. Output: `last_hidden_state`, float32 (n_texts, n_tokens,
+    n_tokens), padded at the right, or `EMBEDDINGS`. Output: `last_hidden_state`, float32 (n_texts, n_tokens,
     n_hidden).
     """
     graph = _BertGraph(weights, shape)
@@ -164,10 +173,7 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
         helper.make_graph(
             graph.nodes,
             "bert",
-            [
-                helper.make_tensor_value_info(name, TensorProto.INT64, tokens)
-                for name in shape.inputs
-            ],
+            [_input(name, tokens, shape) for name in shape.inputs],
             [helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [*tokens, shape.n_hidden])],
             list(graph.constants.values()),
         ),
@@ -175,6 +181,12 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
         ir_version=_IR_VERSION,
     )
     onnx.save(model, str(path))
+
+
+def _input(name: str, tokens: Sequence[str], shape: BertShape) -> onnx.ValueInfoProto:
+    if name == EMBEDDINGS:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [*tokens, shape.n_hidden])
+    return helper.make_tensor_value_info(name, TensorProto.INT64, tokens)
 
 
 def write_int8(weights: Weights, shape: BertShape, path: Path) -> None:

@@ -20,7 +20,7 @@ from rag_assets.search.embedding.base import Embedder, EmbedderFacts, ModelEmbed
 from rag_assets.search.embedding.fastembed_model import HubModel
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.search.embedding.hosted_models import chosen_model, is_hosted
-from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
+from rag_assets.search.embedding.local_model import LOCAL_MODELS, open_local_model
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> Embedder
 
 def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
     _refuse_sizes(settings)
-    if name not in PRECISIONS:
+    if name not in LOCAL_MODELS:
         raise _unknown(settings.model)
     if settings.query_prefix or settings.passage_prefix:
         raise InvalidSettings(
-            f"embedding.query_prefix and embedding.passage_prefix: {settings.model} was trained without. Leave them "
-            "empty."
+            f"embedding.query_prefix and embedding.passage_prefix: {settings.model} has its own, or none. Leave "
+            "them empty."
         )
-    return LocalModel(name, means.models_folder, means.n_threads)
+    return open_local_model(name, means.models_folder, means.n_threads)
 
 
 def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> ModelEmbedder:
@@ -128,7 +128,7 @@ def _refuse_sizes(settings: EmbeddingSettings) -> None:
 
 
 def _unknown(model: str) -> InvalidSettings:
-    known = ", ".join(f"local:{name}" for name in PRECISIONS)
+    known = ", ".join(f"local:{name}" for name in LOCAL_MODELS)
     hosted = ", ".join(f"{provider}:<model>" for provider in EMBEDDING_REQUESTS)
     return InvalidSettings(
         f"embedding.model = {model!r} does not exist. It can be: {known}, fastembed:<a model of fastembed's list>, "

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding.base import Vectors, side_by_side
-from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
+from rag_assets.search.embedding.base import Role, Vectors, side_by_side
+from rag_assets.search.embedding.local_model import LOCAL_MODELS, LocalModel, open_local_model
 from rag_assets.search.embedding.token_store import (
     CODING,
     StoredTokens,
@@ -60,7 +60,7 @@ class TokenEncoder(Protocol):
         """Part of the key of whatever follows from the vectors."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         """The tokens of each text, in the order given. Raises MissingModel when the model cannot be
         loaded."""
         ...
@@ -78,19 +78,26 @@ class LocalTokenEncoder:
     def identity(self) -> str:
         return f"tokens-{self._model.facts.identity}"
 
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return side_by_side(lambda text: self._encoded(text)[1], texts, self._n_threads)
+    def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
+        return side_by_side(lambda text: self._encoded(text, role)[1], texts, self._n_threads)
 
     def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
         """For each text its vector by the embedder of this model, and its tokens, in one pass of
         the model."""
-        made = side_by_side(self._encoded, texts, self._n_threads)
+        made = side_by_side(lambda text: self._encoded(text, "passage"), texts, self._n_threads)
         return [(pooled, coded(turned(tokens))) for pooled, tokens in made]
 
-    def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
-        pooled, hidden, spans = self._model.pooled_and_tokens(text)
-        lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
-        return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
+    def _encoded(self, text: str, role: Role) -> tuple[Vectors, TokenVectors]:
+        pooled, hidden, spans = self._model.pooled_and_tokens(text, role)
+        vectors = _unit_rows(hidden)
+        if self._model.centre is not None:
+            vectors = _unit_rows(vectors - self._model.centre)
+        return pooled, TokenVectors(vectors, spans)
+
+
+def _unit_rows(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
 
 
 def turned(tokens: TokenVectors) -> TokenVectors:
@@ -172,27 +179,32 @@ class PassageTokens:
         """
         texts = [passage.text for passage in passages]
         if self._store is None:
-            return self.of_texts(texts)
+            return self._exact(texts, "passage")
         codes = self._kept_codes.found(texts)
         codes |= self._store.found(text for text in texts if text not in codes)
         missing = [text for text in dict.fromkeys(texts) if text not in codes]
         codes |= {
             text: coded(tokens)
-            for text, tokens in zip(missing, self._encoded(missing), strict=True)
+            for text, tokens in zip(missing, self._encoded(missing, "passage"), strict=True)
         }
         self._kept_codes.keep(codes)
         return [TokenVectors(vectors_of(codes[text].codes), codes[text].spans) for text in texts]
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The exact vectors of questions, and of whatever else is compared with passages."""
-        known = self._kept.found(texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= dict(zip(missing, self._encoded(missing), strict=True))
-        self._kept.keep(known)
-        return [known[text] for text in texts]
+        return self._exact(texts, "query")
 
-    def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
-        tokens = self._encoder.encode(texts)
+    def _exact(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
+        keys = {text: f"{role}: {text}" for text in texts}
+        known = self._kept.found(keys.values())
+        missing = [text for text, key in keys.items() if key not in known]
+        for text, tokens in zip(missing, self._encoded(missing, role), strict=True):
+            known[keys[text]] = tokens
+        self._kept.keep(known)
+        return [known[keys[text]] for text in texts]
+
+    def _encoded(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
+        tokens = self._encoder.encode(texts, role)
         return [turned(one) for one in tokens] if self._store else tokens
 
 
@@ -205,6 +217,6 @@ def open_token_encoder(
     Opening it is free; it is built below `models_folder` and loaded when the first text is encoded.
     """
     provider, _, name = settings.model.partition(":")
-    if provider != "local" or name not in PRECISIONS:
+    if provider != "local" or name not in LOCAL_MODELS:
         name = EmbeddingSettings().model.partition(":")[2]
-    return LocalTokenEncoder(LocalModel(name, models_folder, n_threads), n_threads)
+    return LocalTokenEncoder(open_local_model(name, models_folder, n_threads), n_threads)

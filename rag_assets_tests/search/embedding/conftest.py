@@ -12,6 +12,7 @@ from rag_assets_testing.packaged_tokenizer import write_tokenizer
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
 INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")
+E5 = EmbeddingSettings(model="local:multilingual-e5-small-int8")
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +40,8 @@ def hub_folder_with(model: Path, repository: str, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def int8(models_folder: Path) -> Embedder:
     return open_embedder(INT8, models_folder, n_threads=2)
+
+
+@pytest.fixture(scope="session")
+def e5(models_folder: Path) -> Embedder:
+    return open_embedder(E5, models_folder, n_threads=2)

@@ -67,7 +67,9 @@ def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_pass
 
 def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path) -> None:
     """A prefix makes the default model worse, and no message would say so."""
-    with pytest.raises(InvalidSettings, match=r"all-MiniLM-L6-v2 was trained without\. Leave them"):
+    with pytest.raises(
+        InvalidSettings, match=r"all-MiniLM-L6-v2 has its own, or none\. Leave them"
+    ):
         embedder_facts(FLOAT32.model_copy(update={"query_prefix": "query: "}), tmp_path)
 
 

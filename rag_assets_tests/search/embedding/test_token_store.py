@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_assets.core.domain import Passage
-from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.base import Role, Vectors
 from rag_assets.search.embedding.missing_vectors import store_missing_tokens
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.token_store import (
@@ -51,7 +51,7 @@ class FailingEncoder:
 
     identity = "failing"
 
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         assert not texts
         return []
 
@@ -106,7 +106,10 @@ def one_token(span: tuple[int, int]) -> TokenVectors:
 
 def tokens_of(texts: list[str], models_folder: Path) -> Vectors:
     return np.concatenate(
-        [tokens.vectors for tokens in open_token_encoder(INT8, models_folder).encode(texts)]
+        [
+            tokens.vectors
+            for tokens in open_token_encoder(INT8, models_folder).encode(texts, "passage")
+        ]
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.base import Embedder, Role
 from rag_assets.search.embedding.token_vectors import (
     PassageTokens,
     TokenEncoder,
@@ -28,7 +28,7 @@ def test_a_token_stands_where_its_word_stands(tokens: TokenEncoder) -> None:
     """A sentence is scored by the tokens within it: shifted places would score its neighbours."""
     text = "Ferritin  fell — in 40 % of naïve mice."
 
-    (encoded,) = tokens.encode([text])
+    (encoded,) = tokens.encode([text], "passage")
 
     words = [text[start:end] for start, end in encoded.spans.tolist()]
     assert "".join(words) == text.replace(" ", "")
@@ -39,7 +39,7 @@ def test_a_token_stands_where_its_word_stands(tokens: TokenEncoder) -> None:
 
 def test_token_vectors_are_what_the_model_pools(models_folder: Path) -> None:
     """Vectors of another layer, or of shifted tokens, would still look like vectors."""
-    (encoded,) = open_token_encoder(FLOAT32, models_folder).encode([QUESTION])
+    (encoded,) = open_token_encoder(FLOAT32, models_folder).encode([QUESTION], "passage")
 
     exact = NumpyBert().hidden(QUESTION)[1:-1]
 
@@ -60,7 +60,7 @@ def test_tokens_and_the_pooled_vector_come_from_one_pass(
 
 def test_what_the_model_does_not_read_has_no_token(tokens: TokenEncoder, int8: Embedder) -> None:
     """A place after the last token that is read would be scored by no vector at all."""
-    encoded, empty = tokens.encode([LONG, ""])
+    encoded, empty = tokens.encode([LONG, ""], "passage")
 
     assert len(encoded.vectors) == len(encoded.spans) == int8.facts.max_tokens - 2
     assert empty.vectors.shape == (0, int8.facts.dimension)
@@ -84,7 +84,7 @@ class CountingEncoder:
     def __init__(self) -> None:
         self.encoded: list[str] = []
 
-    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def encode(self, texts: Sequence[str], role: Role) -> list[TokenVectors]:
         self.encoded.extend(texts)
         return [
             TokenVectors(

@@ -1,0 +1,63 @@
+"""A text is taken into the most probable pieces, and each piece knows its characters."""
+
+import pytest
+
+from rag_assets.search.embedding.local_model import unpacked_e5
+from rag_assets.search.embedding.packed_model import Pieces
+from rag_assets.search.embedding.unigram import UnigramTokenizer
+
+SMALL = {"<s>": 0.0, "</s>": 0.0, "<unk>": 0.0, "▁": -4.0, "▁a": -2.0, "b": -2.0, "ab": -2.5, "▁ab": -5.0,
+         "c": -3.0}  # fmt: skip
+ORIGINAL = {
+    "Ferritin fell in 40 % of mice.": [8002, 2783, 73, 77736, 23, 1112, 1745, 111, 324, 329, 5],
+    "日本語のテキストです。": [6, 98449, 154, 193508, 1453, 30],
+    "Wie hoch war das Ferritin?": [4887, 35943, 1631, 381, 8002, 2783, 73, 32],
+}
+"""Ids of the library that the model was trained with, made from the same pieces:
+
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    tokenizer = Tokenizer(models.Unigram(list(zip(pieces.texts, pieces.scores)), unk_id=3))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    print(tokenizer.encode(text).ids)
+"""
+
+
+@pytest.fixture
+def small() -> UnigramTokenizer:
+    return UnigramTokenizer(
+        Pieces(list(SMALL), list(SMALL.values()), 0, 1, 2, {ord("ß"): "ab", ord("\n"): " "})
+    )
+
+
+def test_the_pieces_are_the_most_probable_ones_together(small: UnigramTokenizer) -> None:
+    """The longest piece that fits is often another one: the model would read other words."""
+    ids, spans = small.tokens("ab abc")
+
+    assert [list(SMALL)[id_] for id_ in ids] == ["▁a", "b", "▁a", "b", "c"]
+    assert spans.tolist() == [[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]]
+
+
+def test_a_replaced_character_keeps_its_place(small: UnigramTokenizer) -> None:
+    """A sentence is scored by the tokens within it: shifted places would score its neighbours."""
+    ids, spans = small.tokens("c\n\n ß c")
+
+    assert [list(SMALL)[id_] for id_ in ids] == ["▁", "c", "▁a", "b", "▁", "c"]
+    assert spans.tolist() == [[0, 0], [0, 1], [4, 5], [4, 5], [6, 6], [6, 7]]
+
+
+def test_an_unknown_character_is_a_token_of_its_own(small: UnigramTokenizer) -> None:
+    """What is dropped would have no vector, and what comes after it would be misplaced."""
+    ids, spans = small.tokens("xb")
+
+    assert [list(SMALL)[id_] for id_ in ids] == ["▁", "<unk>", "b"]
+    assert spans.tolist() == [[0, 0], [0, 1], [1, 2]]
+    assert small.tokens(" ")[0] == []
+
+
+@pytest.mark.parametrize("text", ORIGINAL)
+def test_texts_of_several_languages_have_the_ids_of_the_original(text: str) -> None:
+    """Another cut than in the training makes worse vectors, and nothing fails."""
+    _, tokenizer = unpacked_e5()
+
+    assert tokenizer.tokens(text)[0] == ORIGINAL[text]
