@@ -101,8 +101,7 @@ def evaluated(
         engine.corpus_version(),
         METRICS_VERSION,
     )
-    latest = paths.latest_evaluation
-    last = read_sealed(latest)
+    last = read_sealed(paths.latest_evaluation)
     if last is not None and last.get("inputs") == inputs:
         return last
     if not found.judged:

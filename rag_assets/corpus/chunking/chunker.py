@@ -5,6 +5,7 @@ together, `cuts` where a cut may fall, and `planned_chunks` puts the text of a c
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from rag_assets.core.domain import (
     BLOCK_SEPARATOR,
@@ -25,7 +26,7 @@ from rag_assets.corpus.chunking.planned_chunks import (
     planned_chunks,
     sized_runs,
 )
-from rag_assets.corpus.chunking.sections import Run, read_runs
+from rag_assets.corpus.chunking.sections import read_runs
 from rag_assets.corpus.chunking.units import Unit
 
 CHUNKER_VERSION = 16
@@ -58,9 +59,9 @@ def chunk_paper(
         for nth, (planned, n_tokens) in enumerate(counted, start=1):
             made = planned.rendered
             page_start, page_end = page_range(known_spans(made.spans, made.own_start))
-            kinds = {unit.kind for unit in one.units[planned.first : planned.last]} - {
-                BlockKind.HEADING
-            }
+            own = range(planned.first, planned.last)
+            kinds = {one.units[place].kind for place in own} - {BlockKind.HEADING}
+            n_own_chars = sum(_n_chars(one.units, place, document) for place in own)
             chunks.append(
                 Chunk(
                     paper_id=paper_id,
@@ -86,10 +87,7 @@ def chunk_paper(
                     spans=made.spans,
                     fingerprint=fingerprint,
                     own_start=made.own_start,
-                    n_own_chars=sum(
-                        _n_chars(one.units, at, document)
-                        for at in range(planned.first, planned.last)
-                    ),
+                    n_own_chars=n_own_chars,
                     sections=made.sections,
                     units=made.units,
                 )
@@ -158,52 +156,46 @@ class Neighbourhood:
     def __init__(self, runs: Sequence[SizedRun], n_tokens: int) -> None:
         """n_tokens: the most tokens of a context."""
         self._n_tokens = n_tokens
-        self._places: list[list[int]] = []
-        """For each run: how many of `_units` come before each unit of the run, and after its last
-        one."""
-        self._sections: list[list[tuple[str, ...]]] = []
-        self._units: list[tuple[str, int, tuple[str, ...]]] = []
-        for one in runs:
-            run, places = one.run, [len(self._units)]
-            for unit, size in zip(one.units, one.sizes, strict=True):
-                if not run.is_generated and unit.kind is not BlockKind.HEADING:
-                    self._units.append((unit.text, size, _outermost(run, unit)))
-                places.append(len(self._units))
-            self._places.append(places)
-            self._sections.append([_outermost(run, unit) for unit in one.units])
+        self._n_words = max(1, int(n_tokens * _WORDS_A_TOKEN))
+        self._first_units = [0, *accumulate(len(one.units) for one in runs)]
+        """Index in `_units` of the first unit of each run."""
+        self._units = [
+            (one.run, unit, size)
+            for one in runs
+            for unit, size in zip(one.units, one.sizes, strict=True)
+        ]
 
     def before(self, run: int, unit: int) -> str:
         """The last whole sentences before the unit of that index in the run, or the last words of a
         longer one."""
-        places = range(self._places[run][unit] - 1, -1, -1)
-        taken, cut = self._taken(places, self._sections[run][unit])
+        at = self._first_units[run] + unit
+        taken, cut = self._taken(range(at - 1, -1, -1), at)
         return " ".join(reversed(taken)) or " ".join(cut.split()[-self._n_words :])
 
     def after(self, run: int, unit: int) -> str:
         """The first whole sentences from the unit of that index in the run on, or the first words
         of a longer one."""
-        places = range(self._places[run][unit], len(self._units))
-        taken, cut = self._taken(places, self._sections[run][unit - 1])
+        at = self._first_units[run] + unit
+        taken, cut = self._taken(range(at, len(self._units)), at - 1)
         return " ".join(taken) or " ".join(cut.split()[: self._n_words])
 
-    @property
-    def _n_words(self) -> int:
-        return max(1, int(self._n_tokens * _WORDS_A_TOKEN))
-
-    def _taken(self, places: range, section: tuple[str, ...]) -> tuple[list[str], str]:
-        """Whole units along `places` as far as they fit, and the first text that did not."""
+    def _taken(self, places: range, beside: int) -> tuple[list[str], str]:
+        """Whole units along `places`, in the section of the unit `beside`, as far as they fit, and
+        the first text that did not."""
         taken: list[str] = []
         n_tokens = 0
         for place in places if self._n_tokens else ():
-            text, size, own_section = self._units[place]
-            if own_section != section:
+            run, unit, size = self._units[place]
+            if run.is_generated or unit.kind is BlockKind.HEADING:
+                continue
+            if self._outermost(place) != self._outermost(beside):
                 break
             if n_tokens + size > self._n_tokens:
-                return taken, text
-            taken.append(text)
+                return taken, unit.text
+            taken.append(unit.text)
             n_tokens += size
         return taken, ""
 
-
-def _outermost(run: Run, unit: Unit) -> tuple[str, ...]:
-    return (run.zone, *unit.section_path[:1])
+    def _outermost(self, place: int) -> tuple[str, ...]:
+        run, unit, _ = self._units[place]
+        return (run.zone, *unit.section_path[:1])

@@ -23,7 +23,7 @@ from rag_assets.core.text.works import same_works
 from rag_assets.corpus.each_paper import not_one_each
 from rag_assets.corpus.records.libraries import Libraries, Matcher, PaperNames, completed, filled
 from rag_assets.corpus.records.printed import Sourced, record_of
-from rag_assets.corpus.records.registries import LookUp
+from rag_assets.corpus.records.registries import LookUp, Registered
 from rag_assets.parsing.bibliographies import Entry
 from rag_assets.parsing.store import DocumentStore, unpacked_document
 
@@ -60,7 +60,14 @@ def update_papers(
         for paper, packed in zip(
             new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True
         ):
-            own[paper] = _record_of(unpacked_document(packed))
+            document = unpacked_document(packed)
+            abstract = [
+                block.text
+                for block in document.blocks
+                if block.zone is Zone.FRONT and block.is_indexable
+                if is_of_abstract(block.section_path, block.text)
+            ]
+            own[paper] = record_of(document, "\n\n".join(abstract) or None)
 
     read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
     matcher = Matcher(libraries.entries)
@@ -71,70 +78,67 @@ def update_papers(
             names = own[paper_id][0]
         else:
             names = Record(**{name: known[paper_id][_own(name)] for name in _MATCHED_BY})
-        entry = matcher.entry_of(
-            PaperNames(paper_id, (row["file_path"], *row["linked_paths"]), names)
-        )
-        entries[paper_id], dois[paper_id] = (
-            entry,
-            (entry.record.doi if entry else None) or names.doi or "",
-        )
-    listed = {paper: libraries.retracted.get(doi) for paper, doi in dois.items()}
-    found = look_up({doi for doi in dois.values() if doi})
-    known_as = {paper: found[doi] for paper, doi in dois.items() if doi in found}
-    wanted = {
-        paper: fingerprint(
-            made_of[paper],
-            entry and [asdict(entry.record), entry.library],
-            [known_as[paper].registry, asdict(known_as[paper].record)]
-            if paper in known_as
-            else None,
-            listed[paper],
-        )
-        for paper, entry in entries.items()
+        files = (row["file_path"], *row["linked_paths"])
+        entry = entries[paper_id] = matcher.entry_of(PaperNames(paper_id, files, names))
+        dois[paper_id] = (entry.record.doi if entry else None) or names.doi or ""
+    registered = look_up({doi for doi in dois.values() if doi})
+    statements = {
+        paper: _Statements(entries[paper], registered.get(doi), libraries.retracted.get(doi))
+        for paper, doi in dois.items()
     }
+    wanted = {paper: one.fingerprint(made_of[paper]) for paper, one in statements.items()}
     plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if plan.is_noop:
         return published, plan
     made = []
     read_records(plan.to_build)
     for paper_id in plan.to_build:
-        record, sources = own[paper_id]
-        stated = {_own(name): getattr(record, name) for name in _MATCHED_BY}
-        if entry := entries[paper_id]:
-            record, sources = completed(record, sources, entry)
-        if registered := known_as.get(paper_id):
-            record, sources = filled(record, sources, registered.record, registered.registry)
-        if by := listed[paper_id]:
-            record, sources = replace(record, retracted=by), sources | {"retracted": by}
-        marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
+        record, sources = statements[paper_id].added_to(*own[paper_id])
         made.append(
-            asdict(record) | stated | marks | {"paper_id": paper_id, "sources": _rows(sources)}
+            asdict(record)
+            | {_own(name): getattr(own[paper_id][0], name) for name in _MATCHED_BY}
+            | {
+                "paper_id": paper_id,
+                "made_of": made_of[paper_id],
+                "fingerprint": wanted[paper_id],
+                "sources": [
+                    {"field": field, "source": source} for field, source in sorted(sources.items())
+                ],
+            }
         )
-    return merged(
-        rows_without(published, "paper_id", plan.to_drop), to_table(made, PAPERS), ["paper_id"]
-    ), plan
+    kept = rows_without(published, "paper_id", plan.to_drop)
+    return merged(kept, to_table(made, PAPERS), ["paper_id"]), plan
+
+
+@dataclass(frozen=True)
+class _Statements:
+    """What libraries, registries and lists of retracted papers say of a paper."""
+
+    entry: Entry | None
+    registered: Registered | None
+    retracted_by: str | None
+
+    def fingerprint(self, made_of: str) -> str:
+        entry, known = self.entry, self.registered
+        return fingerprint(
+            made_of,
+            entry and [asdict(entry.record), entry.library],
+            known and [known.registry, asdict(known.record)],
+            self.retracted_by,
+        )
+
+    def added_to(self, record: Record, sources: dict[str, str]) -> Sourced:
+        if self.entry:
+            record, sources = completed(record, sources, self.entry)
+        if known := self.registered:
+            record, sources = filled(record, sources, known.record, known.registry)
+        if by := self.retracted_by:
+            record, sources = replace(record, retracted=by), sources | {"retracted": by}
+        return record, sources
 
 
 def _own(name: str) -> str:
     return f"own_{name}"
-
-
-def _rows(sources: dict[str, str]) -> list[dict[str, str]]:
-    return [{"field": field, "source": source} for field, source in sorted(sources.items())]
-
-
-def _record_of(document: Document) -> Sourced:
-    return record_of(document, "\n\n".join(_abstract(document)) or None)
-
-
-def _abstract(document: Document) -> Iterator[str]:
-    for block in document.blocks:
-        if (
-            block.zone is Zone.FRONT
-            and block.is_indexable
-            and is_of_abstract(block.section_path, block.text)
-        ):
-            yield block.text
 
 
 @dataclass(frozen=True)
