@@ -21,8 +21,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
 from rag_assets.engine import open_engine
-from rag_assets.library.reading.quotes import Verdict
-from rag_assets.library.reading.reader import Reader
+from rag_assets.library.reading.reader import Reader, Verdict
 
 N_SHOWN, SHOWN_CHARS = 8, 160
 

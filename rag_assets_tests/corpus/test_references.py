@@ -11,13 +11,12 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.tables import REFERENCES
 from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.each_paper import EachPaperCandidate
-from rag_assets.corpus.references.mentions import Reference, mentions_in, references_of
+from rag_assets.corpus.references.mentions import Reference, mentions_in, references_of, supposes
 from rag_assets.corpus.references.update import (
     REFERENCE_PROMISES,
     reference_rows,
     update_references,
 )
-from rag_assets.corpus.references.voice import supposes
 from rag_assets_testing.in_place import in_place
 from rag_assets_testing.paper_rows import InMemory, Unread, updated
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph

@@ -1,7 +1,7 @@
 """The table of papers: one record each, from its own files and the bibliographies beside them; and
 its promises."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -61,31 +61,20 @@ def update_papers(
             new, store.each_packed(papers[one]["fingerprint"] for one in new), strict=True
         ):
             document = unpacked_document(packed)
-            abstract = [
-                block.text
-                for block in document.blocks
-                if block.zone is Zone.FRONT and block.is_indexable
-                if is_of_abstract(block.section_path, block.text)
-            ]
-            own[paper] = record_of(document, "\n\n".join(abstract) or None)
+            own[paper] = record_of(document, _abstract(document))
 
     read_records(paper for paper in papers if known.get(paper, {}).get("made_of") != made_of[paper])
-    matcher = Matcher(libraries.entries)
-    entries: dict[str, Entry | None] = {}
-    dois: dict[str, str] = {}
-    for paper_id, row in papers.items():
-        if paper_id in own:
-            names = own[paper_id][0]
-        else:
-            names = Record(**{name: known[paper_id][_own(name)] for name in _MATCHED_BY})
-        files = (row["file_path"], *row["linked_paths"])
-        entry = entries[paper_id] = matcher.entry_of(PaperNames(paper_id, files, names))
-        dois[paper_id] = (entry.record.doi if entry else None) or names.doi or ""
-    registered = look_up({doi for doi in dois.values() if doi})
-    statements = {
-        paper: _Statements(entries[paper], registered.get(doi), libraries.retracted.get(doi))
-        for paper, doi in dois.items()
-    }
+    names = [
+        PaperNames(
+            paper,
+            (row["file_path"], *row["linked_paths"]),
+            own[paper][0]
+            if paper in own
+            else Record(**{name: known[paper][_own(name)] for name in _MATCHED_BY}),
+        )
+        for paper, row in papers.items()
+    ]
+    statements = _statements(names, libraries, look_up)
     wanted = {paper: one.fingerprint(made_of[paper]) for paper, one in statements.items()}
     plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if plan.is_noop:
@@ -94,18 +83,10 @@ def update_papers(
     read_records(plan.to_build)
     for paper_id in plan.to_build:
         record, sources = statements[paper_id].added_to(*own[paper_id])
-        made.append(
-            asdict(record)
-            | {_own(name): getattr(own[paper_id][0], name) for name in _MATCHED_BY}
-            | {
-                "paper_id": paper_id,
-                "made_of": made_of[paper_id],
-                "fingerprint": wanted[paper_id],
-                "sources": [
-                    {"field": field, "source": source} for field, source in sorted(sources.items())
-                ],
-            }
-        )
+        stated = {_own(name): getattr(own[paper_id][0], name) for name in _MATCHED_BY}
+        marks = {"made_of": made_of[paper_id], "fingerprint": wanted[paper_id]}
+        origins = [{"field": field, "source": source} for field, source in sorted(sources.items())]
+        made.append(asdict(record) | stated | marks | {"paper_id": paper_id, "sources": origins})
     kept = rows_without(published, "paper_id", plan.to_drop)
     return merged(kept, to_table(made, PAPERS), ["paper_id"]), plan
 
@@ -135,6 +116,34 @@ class _Statements:
         if by := self.retracted_by:
             record, sources = replace(record, retracted=by), sources | {"retracted": by}
         return record, sources
+
+
+def _statements(
+    papers: Sequence[PaperNames], libraries: Libraries, look_up: LookUp
+) -> dict[str, _Statements]:
+    matcher = Matcher(libraries.entries)
+    entries = {paper.paper_id: matcher.entry_of(paper) for paper in papers}
+    dois = {
+        paper.paper_id: (entry.record.doi if (entry := entries[paper.paper_id]) else None)
+        or paper.record.doi
+        or ""
+        for paper in papers
+    }
+    registered = look_up({doi for doi in dois.values() if doi})
+    return {
+        paper: _Statements(entries[paper], registered.get(doi), libraries.retracted.get(doi))
+        for paper, doi in dois.items()
+    }
+
+
+def _abstract(document: Document) -> str | None:
+    paragraphs = [
+        block.text
+        for block in document.blocks
+        if block.zone is Zone.FRONT and block.is_indexable
+        if is_of_abstract(block.section_path, block.text)
+    ]
+    return "\n\n".join(paragraphs) or None
 
 
 def _own(name: str) -> str:

@@ -9,8 +9,11 @@ from rag_assets.core.promises import Promise
 from rag_assets.core.tables import REFERENCES, blocks_from, packed, to_table, unpacked
 from rag_assets.core.workforce.seam import Spread
 from rag_assets.corpus.each_paper import PaperJob, update_each
-from rag_assets.corpus.references.mentions import mentions_in, references_of
-from rag_assets.corpus.references.voice import sentences_with_mentions
+from rag_assets.corpus.references.mentions import (
+    mentions_in,
+    references_of,
+    sentences_with_mentions,
+)
 
 REFERENCES_VERSION = 5
 """Raise it when the same paper gets other rows than before."""

@@ -21,8 +21,7 @@ from rag_assets.core.domain import Citation, Claim, Hit, Place, QAResult, page_w
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.prompts import neutral
 from rag_assets.library.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
-from rag_assets.library.reading.quotes import QuoteMatch, Verdict
-from rag_assets.library.reading.reader import QuoteVerdict, SectionText
+from rag_assets.library.reading.reader import QuoteMatch, QuoteVerdict, SectionText, Verdict
 
 MAX_SECTION_CHARS = 12_000
 """About 3,000 tokens: a long reply crowds out the conversation it is read in."""

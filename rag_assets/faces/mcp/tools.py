@@ -26,8 +26,13 @@ from rag_assets.faces.mcp.results import (
     verdict_reply,
 )
 from rag_assets.library.reading.pages import FractionBox
-from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS, Verdict
-from rag_assets.library.reading.reader import DEFAULT_WIDTH, QuoteVerdict, Reader
+from rag_assets.library.reading.reader import (
+    DEFAULT_WIDTH,
+    MAX_QUOTE_CHARS,
+    QuoteVerdict,
+    Reader,
+    Verdict,
+)
 from rag_assets.questions import MAX_QUESTION_CHARS
 
 MAX_K = 50

@@ -5,8 +5,7 @@ import pytest
 
 from rag_assets.core.domain import Verification
 from rag_assets.core.errors import NotFound
-from rag_assets.library.reading.quotes import Difference, Verdict
-from rag_assets.library.reading.reader import Reader
+from rag_assets.library.reading.reader import Difference, Reader, Verdict
 from rag_assets_tests.library.reading.conftest import DRAWN
 
 FACT = "Ferritin fell by 12% in all groups of runners within a month of training."

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from rag_assets.core.domain import Band, Hit, Place
 from rag_assets.faces.server.dependencies import Asked, PaperId, SharedDep, counts_as_question
-from rag_assets.library.reading.quotes import MAX_QUOTE_CHARS
-from rag_assets.library.reading.reader import QuoteVerdict
+from rag_assets.library.reading.reader import MAX_QUOTE_CHARS, QuoteVerdict
 
 router = APIRouter(prefix="/api", tags=["ask"])
 MAX_K = 100
