@@ -2,11 +2,9 @@
 either."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import (
-    MOST_NEAREST,
     REFUSAL,
     DraftAnswer,
     DraftCitation,
@@ -15,8 +13,6 @@ from rag_assets.answering.drafts import (
     kept_drafts,
 )
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.model.planning import PlannedPart
-from rag_assets.answering.model.thorough import TriedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.answering.verify.verification import EmbeddedSupport
@@ -55,7 +51,6 @@ def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:
 
 
 BRIDGE = chunk("bridge", f"{NEAR} {PAINT} {TOLL}")
-TRAM = chunk("tram", "The tram line stayed open.")
 
 
 class Nearly:
@@ -109,36 +104,3 @@ def test_it_is_no_part_of_the_answer(tmp_path: Path) -> None:
 def test_it_is_held_against_the_paper_like_a_claim(tmp_path: Path) -> None:
     """It is shown as a quote: what no paper says is left out."""
     assert traced(tmp_path, "The bridge fell into the river.").result.nearest == ()
-
-
-def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -> None:
-    """Parts of one question find the same sentences; what another part claims is said already."""
-    one, other = traced(tmp_path / "a", NEAR), traced(tmp_path / "b", NEAR, PAINT)
-    answered = replace(
-        other, result=replace(other.result, claims=other.result.nearest[:1], refused=False)
-    )
-
-    def shown(*traces: AnswerTrace) -> list[str]:
-        asked = [
-            TriedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)
-        ]
-        pipeline = AnswerPipeline(
-            Nearly(),
-            EmbeddedSupport(WordEncoder()),
-            kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
-            AnsweringSettings(),
-        )
-        parts = [one.part for one in asked]
-        return texts(united(Question(id="q", question=QUESTION), parts, asked, (), pipeline).result)
-
-    assert shown(one, other) == [NEAR, PAINT]
-    assert shown(one, answered) == [PAINT]
-    told = replace(
-        other, result=replace(other.result, claims=other.result.nearest[1:], refused=False)
-    )
-    near_both = replace(
-        told, result=replace(told.result, nearest=traced(tmp_path / "c", TOLL).result.nearest)
-    )
-    assert shown(near_both, one) == [NEAR, TOLL], "those of refused parts come first"
-    many = traced(tmp_path / "d", NEAR, PAINT, TOLL), traced(tmp_path / "e", TRAM.text, of=TRAM)
-    assert len(shown(*many)) == MOST_NEAREST

@@ -114,28 +114,3 @@ def test_an_answer_is_complete_with_at_most_one_claim_beside_it() -> None:
 
     assert complete == [1, 1, 0]
     assert sentence_measures(asked, [other])["complete"] == 0
-
-
-def test_an_answer_beside_a_refusal_or_another_claim_counts_as_near_only() -> None:
-    """What is shown beside an answer is no answer."""
-    right = SaidSentence(
-        "In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"])
-    )
-    other = SaidSentence("Hepcidin rose in one group of runners.", frozenset(["iron"]))
-    asked = AskedQuestion(
-        "q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %"
-    )
-
-    refused, answered = (
-        sentence_measures(asked, [], [other, right]),
-        sentence_measures(asked, [other], [right]),
-    )
-
-    assert [
-        (one["answered"], one["any"], one["or near"], one["near"]) for one in (refused, answered)
-    ] == [
-        (0, 0, 1, 2),
-        (1, 0, 1, 1),
-    ]
-    assert sentence_measures(asked, [right], [other])["or near"] == 1
-    assert sentence_measures(asked, [other], [other])["or near"] == 0

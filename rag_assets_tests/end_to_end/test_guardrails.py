@@ -90,24 +90,3 @@ def test_an_answer_that_breaks_a_promise_costs_no_other(
     assert [row["question_id"] for row in evaluated if row["why"].startswith("withheld: ")] == [
         "q1"
     ]
-
-
-def test_answers_that_are_mostly_withheld_do_not_take_the_place_of_good_ones(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Then the fault is in the code or the index, and yesterday's answers are better than none."""
-    published = world.bytes_of(world.paths.qa)
-    world.paths.qa_meta.unlink()
-    build = pipeline.AnswerPipeline._result
-    monkeypatch.setattr(
-        pipeline.AnswerPipeline,
-        "_result",
-        lambda *arguments: replace(build(*arguments), single_source=False),
-    )
-
-    outcome = world.run()
-
-    assert list(outcome.broken) == ["qa.few_withheld"]
-    assert "basalt" in outcome.warned["qa.enough_sources"]
-    assert not {"qa", "smoke_eval"} & outcome.counts.keys()
-    assert world.bytes_of(world.paths.qa) == published

@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.core.settings import load_settings
 from rag_assets.engine import Engine, open_engine
-from rag_assets_testing.world import QUESTIONS, TOKENIZER, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 
 BARE = [str(QUESTIONS[0]["question"]), "Where does basalt take up water?"]
 
@@ -48,27 +48,3 @@ def test_what_stands_around_a_question_changes_no_answer(engine: Engine, bare: s
     assert engine.trace(typed[0]).result.question == typed[0], (
         "the record has the words of the user"
     )
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "What are the limitations of {}?",
-        "How much did ferritin fall according to {}?",
-        "Who wrote {}?",
-    ],
-)
-def test_the_name_of_a_paper_chooses_the_paper_and_is_no_content(
-    engine: Engine, asked: str
-) -> None:
-    """Sentences that repeat the title were given as the answer, and "Who funded TITLE?" was
-    refused."""
-    title, _ = TOPICS["ferritin"]
-    expected = claims(engine, asked.format("the paper"), "paper:ferritin")
-
-    names = [f'"{title}"', f"*{title}*", f"the study “{title}”", "ferritin.tei.xml", "ferritin.pdf"]
-
-    assert {name: claims(engine, asked.format(name)) for name in names} == dict.fromkeys(
-        names, expected
-    )
-    assert engine.trace(asked.format(names[0])).result.named_papers == ("ferritin",)

@@ -156,25 +156,6 @@ def test_a_judge_that_was_not_heard_is_said_and_bothered_no_more_than_makes_sens
     assert len(server.requests) == n_requests
 
 
-def test_a_spent_budget_costs_the_verdict_and_not_the_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The writer was paid from the same budget: its answers must not be left for want of an opinion
-    on them."""
-    settings = HURRIED.model_copy(update={"budget_requests": 1})
-    with (
-        WireServer("google", scripts_judge=True) as server,
-        judging(server, tmp_path, monkeypatch, settings=settings) as judge,
-    ):
-        server.answer_with(verdicts((1, "supported"), (2, "partly")))
-        judge.scores(CLAIMS, "Q?")
-
-        found = judge.scores(claims(FELL), "Q?")
-
-    assert [support.judged for support in found.supports] == [None]
-    assert "model_access.budget_requests" in found.unjudged
-
-
 def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -160,3 +160,12 @@ def test_the_statistics_count_chunks_by_source_and_section(chunks: pa.Table) -> 
         "Annex": 1,
     }
     assert stats["by_section_title"]["Annex"]["share_missing_pages"] == 1.0
+
+
+def test_the_statistics_of_an_empty_corpus_have_no_invented_numbers() -> None:
+    """A share of nothing is not 0."""
+    stats = chunk_stats(
+        CHUNKS.empty_table(), PARSED_INDEX.empty_table(), ResolvedTokenizer("wordpiece", "pinned")
+    )
+
+    assert (stats["n_chunks"], stats["n_tokens"], stats["share_missing_pages"]) == (0, None, None)

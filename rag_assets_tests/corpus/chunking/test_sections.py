@@ -213,3 +213,17 @@ def test_passages_hold_each_title_once_and_with_its_own_text() -> None:
     assert "".join("".join(passage.text.split()) for passage in passages) == "".join(
         document_text(blocks).split()
     )
+
+
+def test_a_short_abstract_stays_by_itself_when_the_front_is_included() -> None:
+    """The setting exists because a two-line abstract is still the best summary there is."""
+    blocks = [
+        paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
+        paragraph("Iron; ferritin; trial.", "Abstract", "Keywords", zone=Zone.FRONT),
+    ]
+
+    merged = chunked(blocks, DEFAULTS)
+    apart = chunked(blocks, DEFAULTS.model_copy(update={"include_front": True}))
+
+    assert [titles_of(chunk) for chunk in merged] == [["Abstract", "Keywords"]]
+    assert [titles_of(chunk) for chunk in apart] == [["Abstract"], ["Keywords"]]

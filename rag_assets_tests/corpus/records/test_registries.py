@@ -210,3 +210,12 @@ def test_other_rows_of_retraction_watch_mark_nothing(corpus: Corpus, nature: str
     corpus.update()
 
     assert corpus.record("lund").retracted is None
+
+
+def test_a_service_that_is_gone_is_not_asked_about_every_paper(asked: Asked) -> None:
+    dois = {f"10.1234/iron.{number}" for number in range(9)}
+    asked.server.crossref = {doi: CROSSREF_WORK | {"DOI": doi} for doi in dois}
+    asked.server.status = 503
+
+    assert asked.on_day(1)(dois) == {}
+    assert len(asked.server.asked) == 3

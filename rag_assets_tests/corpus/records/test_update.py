@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.core.domain import Document, Person, Source
+from rag_assets.core.domain import Document, Person, Record, Source
 from rag_assets.core.promises import check_all
 from rag_assets.corpus.records.libraries import Libraries
+from rag_assets.corpus.records.published import title_page
 from rag_assets.corpus.records.update import PAPERS_PROMISES, PapersCandidate
 from rag_assets.parsing.store import packed_document
 from rag_assets_testing.in_place import in_place
@@ -83,3 +84,23 @@ def test_checks_list_what_is_missing_unreadable_or_there_twice(corpus: Corpus) -
     assert {"paper_id": "moe", "missing": "year"} in found["records_complete"]
     assert [row["file"] for row in found["libraries_readable"]] == ["b.bib"]
     assert found["no_work_twice"] == [{"paper_id": "moe", "same_work_as": "ek"}]
+
+
+def test_a_title_page_says_where_its_statements_come_from(corpus: Corpus) -> None:
+    """A claim that quotes it can be checked: in the paper, or in the library."""
+    corpus.library(lund="author = {Lund, Ada and Moe, Bo}")
+    corpus.update()
+    row = corpus.table.to_pylist()[1]
+
+    text = title_page(
+        corpus.record("lund"), {one["field"]: one["source"] for one in row["sources"]}
+    )
+
+    assert text.split("\n") == [
+        "Title: Iron in mountain sheep",
+        "Authors: Ada Lund; Bo Moe",
+        "Publication date: 2019",
+        "DOI: 10.1234/iron.7",
+        "Read from: header (title, date, DOI); library.bib (authors)",
+    ]
+    assert title_page(Record(title="Iron"), {"title": "header"}) == ""

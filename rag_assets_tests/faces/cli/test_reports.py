@@ -109,22 +109,6 @@ def test_what_readings_are_worth_is_told_the_worst_first(settings: Settings) -> 
     assert told[3]["notes"] == "It is full. So."
 
 
-def test_the_size_of_an_index_is_that_of_all_its_files(settings: Settings) -> None:
-    """Chroma keeps its graph in a folder of its own."""
-    settings.paths.index_meta.write_bytes(sealed_json({"version": "v", "n_passages": 2}))
-    for file, size in (
-        (settings.paths.chroma / "graph" / "data.bin", 30),
-        (settings.paths.chroma / "db", 12),
-    ):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(b"x" * size)
-
-    facts = index_facts(settings)
-
-    assert facts == {"version": "v", "n_passages": 2, "chroma_bytes": 42, "bm25_bytes": 0}
-    assert status_facts(settings)["index_version"] == "v"
-
-
 def test_an_index_that_was_never_built_names_the_remedy(settings: Settings) -> None:
     """The first thing a new user tries."""
     with pytest.raises(MissingInput) as caught:

@@ -91,22 +91,6 @@ def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
     assert not look_for_changes(settings, observed_versions(settings), cursor).run_requests
 
 
-def test_folders_that_share_a_history_do_not_see_the_papers_of_each_other(
-    settings: Settings, tmp_path: Path
-) -> None:
-    """Each look would ask for a run, of a folder over which nothing was ever run, too."""
-    other = load_settings({"data_dir": str(tmp_path / "other")})
-    other.paths.papers.mkdir(parents=True)
-    with dg.DagsterInstance.ephemeral() as instance:
-        for one in (settings, other):
-            for event in news(one, observed_versions(one), known_versions(instance, one.data_dir)):
-                instance.report_runless_asset_event(event)
-
-        assert known_versions(instance, settings.data_dir) == observed_versions(settings)
-        assert known_versions(instance, other.data_dir) == observed_versions(other)
-        assert known_versions(instance, tmp_path) == {}
-
-
 @pytest.mark.parametrize("change", ["added", "changed", "deleted", "question"])
 def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) -> None:
     """A deleted paper must leave the answers, too."""

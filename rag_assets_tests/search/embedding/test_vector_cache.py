@@ -132,3 +132,16 @@ def test_a_deleted_paper_leaves_no_vector_of_any_model(tmp_path: Path) -> None:
         "all but the one that lee has too"
     )
     assert b"smith" not in (tmp_path / "vectors.sqlite3").read_bytes()
+
+
+def test_beyond_the_bound_the_model_not_used_for_longest_goes(tmp_path: Path) -> None:
+    """A cache that only grows fills the disk of whoever tries models."""
+    models = [HashedEmbedder(f"tried-{n}") for n in (3, 1, 2)]
+    for model in models:
+        used(tmp_path, model, PAPERS)
+
+    used(tmp_path, NEW, PAPERS, max_mb=2.1 * 90 * 8 * 4 / 1e6)
+    assert [n_missing(tmp_path, model) for model in models] == [90, 0, 0]
+    used(tmp_path, NEW, PAPERS, max_mb=0)
+
+    assert [n_missing(tmp_path, model) for model in (*models, NEW)] == [90, 90, 90, 0]

@@ -67,9 +67,6 @@ def two_terms_each(rows: Sequence[IndexRow]) -> list[SparseVector]:
     return [two_terms(one) for one in rows]
 
 
-SPARSE = "two terms"
-
-
 def hybrid_of(data: Path, place: str, **settings: Any) -> QdrantStore:
     index = index_of(data, place, **settings)
     update_index(index, ROWS)
@@ -157,23 +154,6 @@ def test_the_server_fuses_both_lists(fusion: str, place: str, tmp_path: Path) ->
         for one in ROWS
     }
     assert scores(found.nearest) == pytest.approx(cosines, abs=1e-5)
-
-
-def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path: Path) -> None:
-    """SPLADE finds what neither the words nor the dense vectors do."""
-    store = hybrid_of(tmp_path, place, sparse=SPARSE)
-    question = HybridQuestion(
-        "ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0))
-    )
-
-    found = store.hybrid(question, 10)
-
-    by_sparse = [Scored("a#0", 3.0), Scored("d#0", 3.0)]
-    lists = [found.nearest, found.by_words, by_sparse]
-    either = [by_rank(*lists, k=60), by_rank(*lists[:-1], by_sparse[::-1], k=60)]
-    assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), (
-        "a and d share a score"
-    )
 
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:

@@ -343,42 +343,6 @@ def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> 
     expect(turn.locator(".claim-text")).to_contain_text("They lost 14 per cent.")
 
 
-def test_what_was_read_in_every_step_of_an_answer_stays(page: Page, live_shelf: Live) -> None:
-    """An answer in several steps reads passages for each; who doubts it wants to see them all."""
-    read = {
-        "title": "Herons",
-        "section_path": "",
-        "page_start": 1,
-        "page_end": 1,
-        "page_label": None,
-        "n_tokens": 9,
-    }
-    first = {**read, "chunk_id": "herons:1", "paper_id": "herons", "band": "strong"}
-    second = {**read, "chunk_id": "moss:1", "paper_id": "moss", "band": "weak"}
-    asked = {"question": "?", "rewritten": False, "reason": "", "paper_ids": []}
-    done = {
-        "answer": ROW,
-        "conversation_id": None,
-        "turn": None,
-        "seconds": 1,
-        "dropped": [],
-        "notes": [],
-    }
-    steps = [
-        ("contexts", {**asked, "contexts": [first]}),
-        ("contexts", {**asked, "contexts": [second]}),
-    ]
-    open_page(page, live_shelf)
-    answer_with(page, streamed(*steps, ("claim", {"number": 1, **CLAIM}), ("done", done)))
-
-    turn = ask(page, HERON_QUESTION)
-
-    turn.get_by_text("What was read (2)").click()
-    expect(turn.locator("details[open] li")).to_contain_text(
-        ["strong search match", "weak search match"]
-    )
-
-
 @pytest.mark.parametrize(
     ("rest", "words"),
     [

@@ -77,22 +77,6 @@ def test_an_answer_is_copied_with_its_citations(
     assert f"   > {HERON_SENTENCE}" in markdown
 
 
-def test_a_conversation_is_exported_as_markdown(page: Page, own_shelf: Live) -> None:
-    """What was found out belongs into the reader's own notes, with papers and pages."""
-    open_page(page, own_shelf)
-    ask(page, HERON_QUESTION)
-    ask(page, "And in a mild winter?")
-    page.get_by_role("button", name="History").click()
-
-    with page.expect_download() as download:
-        page.get_by_role("button", name=f"Export {HERON_QUESTION}").click()
-
-    text = download.value.path().read_text("utf-8")
-    assert download.value.suggested_filename == "conversation.md"
-    assert text.startswith(f"# {HERON_QUESTION}\n\n## {HERON_QUESTION}\n\n{HERON_SENTENCE}")
-    assert "\n## And in a mild winter?\n\n" in text
-
-
 def test_markdown_keeps_the_papers_characters_from_becoming_markup(
     page: Page, live_shelf: Live
 ) -> None:

@@ -23,6 +23,9 @@ from rag_assets_testing.papers.ade import (
 from rag_assets_tests.corpora import corpus_path
 
 PROSE = "Ferritin fell in both arms of the trial over the whole period of observation."
+ENTRIES = "\n".join(
+    f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35)
+)
 
 
 def test_a_chunk_of_the_legacy_family_keeps_all_its_pages_and_boxes(tmp_path: Path) -> None:
@@ -394,3 +397,42 @@ def test_real_papers_keep_pages_boxes_and_cells() -> None:
         assert (
             document.title.lower().split()[0] in path.stem.lower() or "COMPUTED" in document.title
         )
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "Colds were exacerbated.29 Oral iron helps.",
+            "Colds were exacerbated.²⁹ Oral iron helps.",
+        ),
+        (
+            "In one trial32 and another trial33,34 it fell.",
+            "In one trial ³² and another trial ³³,³⁴ it fell.",
+        ),
+        ("Against colds,21 trial medicine helps.", "Against colds,²¹ trial medicine helps."),
+        ("In the trial³² it fell in a trial<sup>3</sup>.", "In the trial ³² it fell in a trial ³."),
+        ("A trial of detectron2 and minimap2.", "A trial of detectron2 and minimap2."),
+        (
+            "The trial99 is no reference.99 There are fewer.",
+            "The trial99 is no reference.99 There are fewer.",
+        ),
+        (
+            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
+            "The trial of CO2 on 3.5 km2 at p.29 by x.y1.",
+        ),
+    ],
+)
+def test_numbers_of_references_are_set_apart_from_words(
+    tmp_path: Path, written: str, shown: str
+) -> None:
+    """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for
+    "trial"."""
+    chunks = [
+        v1_chunk("text", "Iron and Sheep in Bergen", top=0.05, height=0.1),
+        v1_chunk("text", f"{PROSE} It was a trial of colds with oral iron.", top=0.2),
+        v1_chunk("text", written, top=0.4),
+        v1_chunk("text", f"## References\n\n{ENTRIES}", top=0.7),
+    ]
+
+    assert shown in [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks]

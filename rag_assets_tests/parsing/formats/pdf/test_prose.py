@@ -329,3 +329,25 @@ def test_a_table_of_contents_is_a_table_with_and_without_leaders(
 
     assert first == (BlockKind.TABLE, "\n".join(f"{title} | {page}" for title, page in entries))
     assert heading == (BlockKind.HEADING, "1 Introduction")
+
+
+def test_a_caption_beside_the_prose_of_the_other_column_is_in_no_sentence_of_it(
+    tmp_path: Path,
+) -> None:
+    """The left column held a figure alone: its caption was read into the line beside it, and a
+    sentence that no author wrote was quoted."""
+    text = [
+        *prose("moss", 8)[:7],
+        "which is why the wheels of the mill stand still",
+        "in the summer of each dry year.",
+    ]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(60, 560, 150, 140, stroke=1)
+        lines(canvas, ["Figure 2: Wheels of the mill in summer"], left=60, top=252.5, size=7)
+        lines(canvas, text, left=320, top=170)
+
+    found = [text for _, text in kinds(parse(tmp_path, draw))]
+
+    assert " ".join(text) in found
+    assert "Figure 2: Wheels of the mill in summer" in found

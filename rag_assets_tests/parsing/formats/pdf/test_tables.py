@@ -630,3 +630,19 @@ def test_a_title_drawn_into_the_frame_of_a_table_names_no_column(
         "County: Hill 1 | At first: 1.5 | Sold: 1.5 | Born: 1.5 | At last: 1.5"
     )
     assert "".join(text for _, text in titles)[:10] not in tables(document)[0].text
+
+
+def test_columns_of_prose_below_a_running_head_take_no_caption(tmp_path: Path) -> None:
+    """The rule below the head and the first one of the table bound two columns of prose, and the
+    caption is theirs."""
+
+    def draw(canvas: Canvas) -> None:
+        for left, word in ((60, "rope"), (310, "dome")):
+            lines(canvas, prose(word, 8), left=left, top=70, size=7)
+        lines(canvas, ["Table 1. Yield."], top=190)
+        table_rows(SMALL, [(55, 540, n) for n in (-10, 0, 1, 3)])(canvas)
+
+    document = parsed(tmp_path, draw)
+
+    assert [table.title for table in tables(document)] == ["Table 1. Yield."]
+    assert written(document) == ["Kind: Oats | 2016: 7.1", "Kind: Rye | 2016: 7.2"]
