@@ -18,7 +18,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -181,17 +180,6 @@ LOCAL_MODELS = (INT8, FLOAT32, E5_INT8, E5_FLOAT32)
 """Names of the models in the settings, without the provider."""
 
 
-@dataclass(frozen=True)
-class _Read:
-    """A text as a model reads it."""
-
-    ids: Sequence[int]
-    """Special tokens included, and what the model expects before the text."""
-    spans: NDArray[np.int32]
-    """The characters of each token of the text itself, shape (n, 2); those are the last ones before
-    the special token at the end."""
-
-
 class LocalModel(ModelEmbedder):
     """One precision of all-MiniLM-L6-v2, built below `models_folder` and loaded when the first
     vector is asked for.
@@ -239,20 +227,21 @@ class LocalModel(ModelEmbedder):
         Returns shapes (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises
         MissingModel.
         """
-        read = self._read(text, role)
-        (hidden,) = self._loaded().run(None, self._fed(read.ids))
+        ids, spans = self._read(text, role)
+        (hidden,) = self._loaded().run(None, self._fed(ids))
         # Scaled and rounded twice, as fastembed and its caller would: the same bytes as with a
         # model from a hub.
         pooled = unit(unit(hidden[0].mean(axis=0, dtype=np.float64)))
-        first = len(read.ids) - 1 - len(read.spans)
-        return pooled, hidden[0, first:-1], read.spans
+        return pooled, hidden[0, len(ids) - 1 - len(spans) : -1], spans
 
-    def _read(self, text: str, role: Role) -> _Read:  # noqa: ARG002 - the same for both
+    def _read(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:  # noqa: ARG002 - the same for both
+        """The tokens that the model is given for a text, special ones included, and the characters
+        of the text's own, which are the last ones before the end."""
         encoding = self._tokenizer.encoded(text)
         *ids, end = encoding.ids
         n_read = min(len(ids), MINILM.max_tokens - 1)
         spans = np.array(encoding.offsets[1:n_read], np.int32).reshape(-1, 2)
-        return _Read([*ids[:n_read], end], spans)
+        return [*ids[:n_read], end], spans
 
     def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
         read = np.array([ids], np.int64)
@@ -307,12 +296,12 @@ class MultilingualE5(LocalModel):
         tokenizer = unpacked_e5()[1]
         return [len(tokenizer.tokens(text)[0]) + 2 for text in texts]
 
-    def _read(self, text: str, role: Role) -> _Read:
+    def _read(self, text: str, role: Role) -> tuple[Sequence[int], NDArray[np.int32]]:
         tokenizer = unpacked_e5()[1]
         before, _ = tokenizer.tokens(f"{role}: ")
         ids, spans = tokenizer.tokens(text)
         n_read = min(len(ids), self.facts.max_tokens - 2)
-        return _Read([tokenizer.start, *before, *ids[:n_read], tokenizer.end], spans[:n_read])
+        return [tokenizer.start, *before, *ids[:n_read], tokenizer.end], spans[:n_read]
 
     def _fed(self, ids: Sequence[int]) -> dict[str, NDArray[Any]]:
         return {EMBEDDINGS: unpacked_e5()[0].embeddings(ids)[np.newaxis]}
@@ -330,7 +319,7 @@ def unpacked_e5() -> tuple[PackedModel, UnigramTokenizer]:
     """Raises MissingModel when the packaged file is not installed or another one."""
     file = packaged_model_folder("rag_assets_e5") / "e5-small-q4.bin"
     packed = PackedModel(checked_file(file, E5_SHA256, "multilingual-e5-small"))
-    return packed, UnigramTokenizer(packed.pieces())
+    return packed, UnigramTokenizer(packed.pieces)
 
 
 def open_local_model(name: str, models_folder: Path, n_threads: int) -> LocalModel:

@@ -13,7 +13,6 @@ import mmap
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from rag_assets.core.errors import MissingModel
 from rag_assets.search.embedding.base import Vectors
 
 _MAGIC = b"E5S1"
-_HEADER, _BEFORE_PIECES = "<4sI7ifi", "<5iQ"
 _BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])
 _BLOCK_LENGTH, _MIDDLE = 32, 8
 _DENSE = {
@@ -61,35 +59,30 @@ class PackedModel:
     def __init__(self, file: Path) -> None:
         with file.open("rb") as opened:
             self._data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        if self._data[: len(_MAGIC)] != _MAGIC:
+        self._at = 0
+        if self._next("4s") != (_MAGIC,):
             raise MissingModel(f"{file} does not begin with {_MAGIC!r}: it is no packed model.")
-        header = struct.unpack_from(_HEADER, self._data)
-        self.n_hidden, self.n_layers, self.n_heads, self._n_wide, self._n_words = header[2:7]
-        self.n_positions, _, self.epsilon, _ = header[7:]
-        self._at_pieces = struct.calcsize(_HEADER)
-
-    def pieces(self) -> Pieces:
-        n, start, end, _, unknown, n_bytes = struct.unpack_from(
-            _BEFORE_PIECES, self._data, self._at_pieces
-        )
-        at = self._at_pieces + struct.calcsize(_BEFORE_PIECES)
-        bounds = self._array("<u4", n + 1, at).tolist()
-        scores = self._array("<f4", n, at + 4 * (n + 1)).tolist()
-        at += 4 * (2 * n + 1)
-        text = self._data[at : at + n_bytes]
-        texts = [text[a:b].decode() for a, b in pairwise(bounds)]
-        return Pieces(texts, scores, start, end, unknown, self._replaced(at + n_bytes))
-
-    def _replaced(self, at: int) -> dict[int, str]:
-        (n,) = struct.unpack_from("<i", self._data, at)
-        at += 8
+        _, self.n_hidden, self.n_layers, self.n_heads, self._n_wide, *more = self._next("I7ifi")
+        self._n_words, self.n_positions, _, self.epsilon, _ = more
+        n_pieces, start, end, _, unknown, n_bytes = self._next("5iQ")
+        bounds, scores = self._next(f"{n_pieces + 1}I"), self._next(f"{n_pieces}f")
+        (text,) = self._next(f"{n_bytes}s")
         replaced = {}
-        for _ in range(n):
-            character, n_others = struct.unpack_from("<IB", self._data, at)
-            others = struct.unpack_from(f"<{n_others}I", self._data, at + 5)
-            replaced[character] = "".join(map(chr, others))
-            at += 5 + 4 * n_others
-        return replaced
+        for _ in range(self._next("iI")[0]):
+            character, n_others = self._next("IB")
+            replaced[character] = "".join(map(chr, self._next(f"{n_others}I")))
+        texts = [text[a:b].decode() for a, b in pairwise(bounds)]
+        self.pieces = Pieces(texts, scores, start, end, unknown, replaced)
+        self._places: dict[str, tuple[int, int]] = {}
+        for _ in range(self._next("i")[0]):
+            (length,) = self._next("H")
+            name, _, n_numbers, place, _ = self._next(f"{length}sBIQQ")
+            self._places[name.decode()] = place, n_numbers
+
+    def _next(self, form: str) -> tuple[Any, ...]:
+        values = struct.unpack_from(f"<{form}", self._data, self._at)
+        self._at += struct.calcsize(f"<{form}")
+        return values
 
     def embeddings(self, ids: Sequence[int]) -> Vectors:
         """For each token of a text the sum of its word, position and segment vectors, shape (n,
@@ -133,21 +126,3 @@ class PackedModel:
 
     def _array(self, kind: Any, n: int, at: int) -> NDArray[Any]:
         return np.frombuffer(self._data, kind, n, at)
-
-    @cached_property
-    def _places(self) -> dict[str, tuple[int, int]]:
-        """Offset of each tensor and how many numbers it has."""
-        n, *_, n_bytes = struct.unpack_from(_BEFORE_PIECES, self._data, self._at_pieces)
-        at = self._at_pieces + struct.calcsize(_BEFORE_PIECES) + 4 * (2 * n + 1) + n_bytes
-        at += 8 + struct.unpack_from("<I", self._data, at + 4)[0]
-        (n_tensors,) = struct.unpack_from("<i", self._data, at)
-        at += 4
-        places = {}
-        for _ in range(n_tensors):
-            (length,) = struct.unpack_from("<H", self._data, at)
-            name = self._data[at + 2 : at + 2 + length].decode()
-            at += 2 + length
-            _, n_numbers, offset, _ = struct.unpack_from("<BIQQ", self._data, at)
-            places[name] = offset, n_numbers
-            at += struct.calcsize("<BIQQ")
-        return places

@@ -20,7 +20,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> PackedModel:
 
 def test_the_dimensions_and_the_tokenizer_are_read(packed: PackedModel) -> None:
     """Pieces with shifted scores would take words apart elsewhere than the model was trained to."""
-    pieces = packed.pieces()
+    pieces = packed.pieces
 
     assert (packed.n_hidden, packed.n_layers, packed.n_heads) == (HIDDEN, 1, 2)
     assert packed.epsilon == pytest.approx(1e-6)
