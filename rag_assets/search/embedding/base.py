@@ -6,7 +6,7 @@ jina-embeddings-v3 distinguishes the two, by a task number), so every dense mode
 decided about here, "none" included; a test walks that list. For Google's models pydantic-ai marks
 which text is a question.
 
-Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `providers` decides which
+Adapters are in `local_model`, `fastembed_model` and `hosted_models`; `providers` decides which
 one a setting means.
 """
 

@@ -18,8 +18,7 @@ from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, ModelEmbedder, Vectors
 from rag_assets.search.embedding.fastembed_model import HubModel
-from rag_assets.search.embedding.hosted_embedder import HostedEmbedder
-from rag_assets.search.embedding.hosted_models import chosen_model, is_hosted
+from rag_assets.search.embedding.hosted_models import HostedEmbedder, chosen_model, is_hosted
 from rag_assets.search.embedding.local_model import LOCAL_MODELS, open_local_model
 
 
