@@ -38,7 +38,10 @@ FIXED_SENTENCES = (REFUSAL, NOT_READ, WITHHELD, SINGLE_SOURCE_NOTE, FEW_SOURCES_
 """Sentences that only the pipeline writes."""
 MOST_NEAREST = 3
 """Sentences beside an answer that came near the question."""
-OTHER_YEARS_NOTE = "What was found is of {years}, not of the year that is asked for."
+OF_OTHERS = "What was found is of "
+"""Begins the note on what answers another question: one about another year or place, for
+example."""
+OF_OTHERS_NOTE = OF_OTHERS + "{others}, not of {asked}."
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never
 replaced by anything."""

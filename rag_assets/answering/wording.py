@@ -16,7 +16,7 @@ from rag_assets.answering.drafts import (
     FEW_SOURCES_NOTE,
     INSUFFICIENT,
     NOT_READ,
-    OTHER_YEARS_NOTE,
+    OF_OTHERS,
     REFUSAL,
     SINGLE_SOURCE_NOTE,
     WITHHELD,
@@ -35,7 +35,6 @@ LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carr
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
 PARTLY = "in part"
 """In the mark of a claim that its quotes carry in part only."""
-_OF_OTHER_YEARS = OTHER_YEARS_NOTE.rpartition("}")[2]
 _NOT_FOUND = INSUFFICIENT + " Not found in the {read}: “{part}”"
 _PART_NOT_FOUND = INSUFFICIENT + " A part of the question was not found in the {read}."
 ONLY_CITED_NOTE = "Only cited here, by {paper}: “{entry}”"
@@ -118,7 +117,7 @@ def remarks(result: QAResult) -> list[str]:
     checked."""
     found = [
         part
-        if INSUFFICIENT in part or part.endswith(_OF_OTHER_YEARS)
+        if INSUFFICIENT in part or part.startswith(OF_OTHERS)
         else UNANSWERED_NOTE.format(part=part)
         for part in result.unanswered
     ]

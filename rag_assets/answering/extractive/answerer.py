@@ -15,13 +15,14 @@ import numpy as np
 
 from rag_assets.answering.drafts import (
     EXTRACTIVE,
-    OTHER_YEARS_NOTE,
+    OF_OTHERS_NOTE,
     Background,
     DraftAnswer,
     DraftClaim,
     Readers,
 )
 from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
+from rag_assets.answering.extractive.conditions import Conditions
 from rag_assets.answering.extractive.counting import claims_of_papers
 from rag_assets.answering.extractive.elements import beginnings, places_asked
 from rag_assets.answering.extractive.publication import (
@@ -59,7 +60,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 9
+EXTRACTIVE_VERSION = 10
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's
@@ -133,17 +134,14 @@ class ExtractiveAnswerer:
         ]
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
         n_of_titles = max(n_of_titles, sum(map(len, of_papers.values())))
-        of_sentences, other_years = self._of_sentences(
+        of_sentences, notes = self._of_sentences(
             question, left, contexts, self._settings.max_claims - n_of_titles
         )
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
-        years_note = (OTHER_YEARS_NOTE.format(years=listed(other_years)),) if other_years else ()
         if not claims:  # the refusal says it of the whole question
             names = tuple(name.text for name in missing)
             is_unread = not _is_english(question, contexts)
-            return replace(
-                of_sentences, unanswered=years_note, missing_names=names, is_unread=is_unread
-            )
+            return replace(of_sentences, unanswered=notes, missing_names=names, is_unread=is_unread)
         is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
         is_open.update(of_sentences.unanswered)
         return replace(
@@ -151,7 +149,7 @@ class ExtractiveAnswerer:
             claims=claims,
             unanswered=(
                 *(text for part in parts for text in _gaps(part, contexts, is_open)),
-                *years_note,
+                *notes,
             ),
             missing_names=tuple(name.text for name in missing),
         )
@@ -248,26 +246,26 @@ class ExtractiveAnswerer:
         contexts: Sequence[Context],
         max_claims: int,
         candidates: Sequence[Candidate] | None = None,
-    ) -> tuple[DraftAnswer, frozenset[int]]:
-        """The claims, and the years of what would answer a part that is left open, had it not asked
-        for others.
+    ) -> tuple[DraftAnswer, tuple[str, ...]]:
+        """The claims, and notes on what would answer a part that is left open, had it not asked for
+        another year or condition.
 
         candidates: None for all of the contexts.
         """
         if candidates is None:
             candidates = self._candidates(question, contexts)
         if not parts or not candidates:
-            return DraftAnswer(unanswered=tuple(part.text for part in parts)), frozenset()
+            return DraftAnswer(unanswered=tuple(part.text for part in parts)), ()
         asked = [one for part in parts for one in _restricted(part, contexts)]
         candidates, scored = self._read(asked, candidates)
         said = [
             one.part.text if one.part.searched == question else one.part.searched for one in asked
         ]
-        years = [
-            self._of_other_years(one, part, candidates, contexts)
+        told = [
+            self._without_others(one, part, candidates, contexts)
             for one, part in zip(said, scored, strict=True)
         ]
-        scored = [self._without(part, found) for part, found in zip(scored, years, strict=True)]
+        scored = [part for part, _ in told]
         scored = [
             self._doubted(one, part, candidates, contexts)
             for one, part in zip(said, scored, strict=True)
@@ -281,12 +279,8 @@ class ExtractiveAnswerer:
             unanswered=selection.unanswered_parts(),
             nearest=tuple(claims_of(selection.nearest(), contexts)),
         )
-        told = [
-            found.values()
-            for part, found in zip(scored, years, strict=True)
-            if part.text in draft.unanswered
-        ]
-        return draft, frozenset[int]().union(*(named for some in told for named in some))
+        notes = [note for part, note in told if note and part.text in draft.unanswered]
+        return draft, tuple(dict.fromkeys(notes))
 
     def _read(
         self, asked: Sequence[RestrictedPart], candidates: Sequence[Candidate]
@@ -309,25 +303,34 @@ class ExtractiveAnswerer:
             )
         return candidates, scored[: len(asked)]
 
-    def _of_other_years(
+    def _without_others(
         self,
         asked: str,
         part: ScoredPart,
         candidates: Sequence[Candidate],
         contexts: Sequence[Context],
-    ) -> Mapping[int, frozenset[int]]:
-        """The candidates that would answer the part, but are not of a year that it asks for: the
-        years of each."""
-        wanted = asked_years(asked)
-        enough = np.flatnonzero(part.relevance >= self._settings.min_relevance) if wanted else ()
-        found = {int(nth): _years_of(candidates[int(nth)], contexts, wanted) for nth in enough}
-        return {nth: years for nth, years in found.items() if not are_in(wanted, years)}
-
-    def _without(self, part: ScoredPart, left_out: Iterable[int]) -> ScoredPart:
-        """The part with some candidates below the floor: they are shown as near."""
-        relevance = part.relevance.copy()
-        relevance[list(left_out)] *= _SHARE_OF_NO_ANSWER * self._settings.min_relevance
-        return replace(part, relevance=relevance)
+    ) -> tuple[ScoredPart, str]:
+        """The part with what would answer it, but is of another year or condition, below the floor:
+        it is shown as near; and a note that names these others."""
+        floor, wanted = self._settings.min_relevance, asked_years(asked)
+        enough = np.flatnonzero(part.relevance >= floor).tolist() if wanted else ()
+        years = {nth: _years_of(candidates[nth], contexts, wanted) for nth in enough}
+        years = {nth: its for nth, its in years.items() if not are_in(wanted, its)}
+        left = _lowered(part, years, floor)
+        unmet = Conditions(asked, contexts, self._readers.tokens).unmet(left, candidates, floor)
+        if named := sorted(frozenset[int]().union(*years.values())):
+            note = OF_OTHERS_NOTE.format(others=listed(named), asked="the year that is asked for")
+        else:
+            others = [other for other in unmet.values() if other]
+            same = [it.other.text for it in others if it.asked.text == others[0].asked.text]
+            note = (
+                OF_OTHERS_NOTE.format(
+                    others=listed(dict.fromkeys(same)), asked=others[0].asked.text
+                )
+                if others
+                else ""
+            )
+        return _lowered(left, unmet, floor), note
 
     def _doubted(
         self,
@@ -347,6 +350,13 @@ class ExtractiveAnswerer:
         if len(unmentioned(asked, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
             return part
         return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
+
+
+def _lowered(part: ScoredPart, candidates: Iterable[int], floor: float) -> ScoredPart:
+    """The part with some candidates below the floor."""
+    relevance = part.relevance.copy()
+    relevance[list(candidates)] *= _SHARE_OF_NO_ANSWER * floor
+    return replace(part, relevance=relevance)
 
 
 def _is_english(question: str, contexts: Sequence[Context]) -> bool:

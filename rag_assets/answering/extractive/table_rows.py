@@ -14,7 +14,7 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind,
 from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableRow, tables_in
 from rag_assets.core.domain import GROUP_SEPARATOR, Context
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.core.text.terms import terms_of
+from rag_assets.core.text.terms import holds, terms_of
 
 _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""
@@ -28,8 +28,6 @@ _MOST_ALIKE = 2
 """An answer has room for so many rows that a question names alike: the best one and a further
 one."""
 _ROUND_WORDS = ".,;:?!()\"'“”‘’"
-_LEAST_COMMON_START = 5
-"""Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 
 
 def table_rows(contexts: Sequence[Context], question: str) -> list[Candidate]:
@@ -105,7 +103,7 @@ def _named_by(row: TableRow, asked: Set[str]) -> frozenset[str]:
         *(terms_of(name) for name in _names(row) if len(name.split()) <= _MAX_NAME_WORDS)
     )
     has_values = any(cell.text and (cell.is_value or cell.position) for cell in row.cells)
-    return frozenset(term for term in asked if has_values and _holds(terms, term))
+    return frozenset(term for term in asked if has_values and holds(terms, term))
 
 
 def _names(row: TableRow) -> list[str]:
@@ -126,13 +124,6 @@ def _label(row: TableRow) -> str:
 def _words(text: str) -> Set[str]:
     """The words as written, "NG+" and "NG" apart."""
     return {word.strip(_ROUND_WORDS).casefold() for word in text.split()} - {""}
-
-
-def _holds(terms: Set[str], term: str) -> bool:
-    if term in terms or len(term) < _LEAST_COMMON_START:
-        return term in terms
-    longer = (other for other in terms if len(other) >= _LEAST_COMMON_START)
-    return any(other.startswith(term) or term.startswith(other) for other in longer)
 
 
 def _candidate(

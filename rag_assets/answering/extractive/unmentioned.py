@@ -59,6 +59,12 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     return tuple(dict.fromkeys(_whole_word(asked, span) for span in missing))
 
 
+def likeness(one: str, other: str, reader: TokenReader) -> float:
+    """The cosine of two words that are read alone."""
+    mine, its = (_direction(read.vectors) for read in reader.of_texts([one, other]))
+    return float(mine @ its)
+
+
 def _whole_word(text: str, part: Span) -> str:
     """The word that a part at that place belongs to: "drug-resistant"."""
     return next(

@@ -7,7 +7,7 @@ years of a quote.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.quoted_text import QuotedText
@@ -33,9 +33,9 @@ def asked_years(question: str) -> tuple[NumberRange, ...]:
     return (*years, *(one.years for one in years_asked_for(question))) if asked else ()
 
 
-def listed(years: frozenset[int]) -> str:
+def listed(values: Iterable[object]) -> str:
     """ "2018, 2019 and 2020"."""
-    *others, last = map(str, sorted(years))
+    *others, last = map(str, values)
     return f"{', '.join(others)} and {last}" if others else last
 
 

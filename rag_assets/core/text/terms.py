@@ -14,6 +14,8 @@ WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _EAST_ASIAN = re.compile("([\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+)")
 _BEHIND_LATIN = "\u0250"
 _LEAST_SMALL_WORDS = 0.15
+_LEAST_COMMON_START = 5
+"""Stems that begin alike with so many letters are one word: "params" and "parameters"."""
 _STEMMER = SnowballStemmer("english")
 QUESTION_WORDS = frozenset(
     "a about according an and any are as at be been between but by can could did do does "
@@ -97,3 +99,11 @@ def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
 def held(terms: Set[str], weights: Mapping[str, float]) -> float:
     """The weight of the terms that a text holds, 0 to 1 when the weights sum to 1."""
     return sum(weight for term, weight in weights.items() if term in terms)
+
+
+def holds(terms: Set[str], term: str) -> bool:
+    """Whether a term is there, in full or shortened."""
+    if term in terms or len(term) < _LEAST_COMMON_START:
+        return term in terms
+    longer = (other for other in terms if len(other) >= _LEAST_COMMON_START)
+    return any(other.startswith(term) or term.startswith(other) for other in longer)

@@ -1,0 +1,303 @@
+"""Finds candidates that answer another question than the one asked: of February, not of January; of
+perch, not of pike.
+
+Words of a question are a condition if a candidate lacks them and says something else in their
+place, and the papers tell both apart. No list of words says what is a month or a fish. Two phrases
+stand in one place where the same word is beside both ("pike reach", "perch reached"), or where a
+preposition is before both ("in January", "in February"). Papers tell phrases apart that are members
+of one enumeration, list, column or row of headings, or take each other's place in sentences that
+are otherwise alike. A phrase that no paper has is told apart from one that changes places like that
+with a third phrase.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rapidfuzz.distance import OSA
+
+from rag_assets.answering.drafts import TokenReader
+from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, title_of
+from rag_assets.answering.extractive.phrases import (
+    Phrase,
+    are_enumerated,
+    phrases_in,
+    stems_in,
+)
+from rag_assets.answering.extractive.relevance import ScoredPart
+from rag_assets.answering.extractive.unmentioned import likeness
+from rag_assets.answering.verify.quoted_text import QuotedText, tables_in
+from rag_assets.core.domain import Context, UnitKind
+from rag_assets.core.text.names import words_written_as_names
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.terms import holds, terms_of
+
+_LEAST_HELD = 0.5
+"""Share of the other words of a question that a candidate has which only lacks a condition."""
+_LEAST_SHARED, _SHARE_OF_SHORTER, _SHARE_OF_LONGER = 2, 0.6, 0.5
+"""Words that parallel sentences share, and the share they are of the words of each, but for the
+phrases that take turns."""
+_MOST_WORDS_OF_PHRASE = 3
+_ALIKE_FROM, _SAME_FROM = 0.4, 0.7
+"""The least cosine of two words that may be of one kind, and of two that may mean the same."""
+_FORM_FROM, _MOST_CHANGED, _MOST_CHANGED_BEHIND_THE_FIRST = 0.65, 2, 4
+"""The least cosine of two forms of a word, and the letters in which they differ, more where they
+begin alike: "ate", "caught"."""
+_MOST_WORDS_OF_MEMBER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCondition:
+    """What is asked for, and what a candidate says in its place."""
+
+    asked: Phrase
+    other: Phrase
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions of one part of a question, compared with what was found for it."""
+
+    question: str
+    contexts: Sequence[Context]
+    reader: TokenReader
+    _likenesses: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def unmet(
+        self, part: ScoredPart, candidates: Sequence[Candidate], floor: float
+    ) -> dict[int, OtherCondition | None]:
+        """The candidates that would answer, but are of another condition, or do not have one that
+        the best candidate shows to be one: the condition, where the candidate says another."""
+        order = (-part.relevance).argsort(kind="stable").tolist()
+        enough = [nth for nth in order if part.relevance[nth] >= floor]
+        others = {nth: self._other(candidates[nth], ()) for nth in enough}
+        if told := [other for other in others.values() if other]:
+            others = {
+                nth: other or self._other(candidates[nth], told) for nth, other in others.items()
+            }
+        unmet: dict[int, OtherCondition | None] = {nth: it for nth, it in others.items() if it}
+        for nth in enough:
+            if nth not in unmet:
+                break
+            if other := others[nth]:
+                lacking = (it for it in enough if not self._holds(candidates[it], other.asked))
+                unmet |= {it: others[it] for it in lacking}
+        return unmet
+
+    def _other(self, one: Candidate, told: Sequence[OtherCondition]) -> OtherCondition | None:
+        """told: others that were found in place of what is asked."""
+        context = self.contexts[one.context]
+        own = _own_text(one, context)
+        forms = self._forms_in(own)
+        known = stems_in(own) | frozenset(forms.values())
+        missing = phrases_in(self.question, known, is_question=True)
+        around = known | stems_in(self._around(one)) if missing else known
+        missing = [it for it in missing if self._share_held(around, it) >= _LEAST_HELD]
+        if not missing:
+            return None
+        if one.kind is CandidateKind.ROW:
+            return self._other_row(one, missing)
+        for said in phrases_in(own, self._asked, forms):
+            for asked in missing:
+                is_like_told = any(
+                    asked == it.asked
+                    and asked.may_stand_for(said)
+                    and self._are_of_one_kind(said, it.other)
+                    for it in told
+                )
+                if is_like_told or self._are_told_apart(one, asked, said):
+                    return OtherCondition(asked, said)
+        for place in (title_of(context.section_at(one.start)), context.paper.title):
+            words = stems_in(place)
+            for asked in phrases_in(self.question, known | words, is_question=True):
+                for said in phrases_in(place, self._asked):
+                    if asked.shares_neighbour(said) and self._are_siblings(
+                        one.paper_id, asked, said
+                    ):
+                        return OtherCondition(asked, said)
+        return None
+
+    def _other_row(self, one: Candidate, missing: Sequence[Phrase]) -> OtherCondition | None:
+        quoted = QuotedText(self.contexts[one.context].text, one.start, one.end)
+        for _, cell in (cell for some in quoted.rows for cell in some.cells):
+            said = Phrase(cell.text, terms_of(cell.text), "", "", "")
+            for asked in () if cell.is_value or said.words <= self._asked else missing:
+                if self._are_siblings(one.paper_id, asked, said):
+                    return OtherCondition(asked, said)
+        return None
+
+    def _share_held(self, known: Set[str], asked: Phrase) -> float:
+        others = [
+            word
+            for phrase in phrases_in(self.question, frozenset(), is_question=True)
+            for word in phrase.words - asked.words
+        ]
+        return sum(holds(known, word) for word in others) / max(1, len(others))
+
+    def _forms_in(self, text: str) -> dict[str, str]:
+        """The stems of a text that are another form of a word of the question, "ate" of "eat": with
+        the stem of that one."""
+        names = terms_of(" ".join(words_written_as_names(self.question)))
+        return {
+            term: asked
+            for term in terms_of(text) - self._asked
+            for asked in self._asked - names - terms_of(text)
+            if _may_be_a_form(term, asked) and self._likeness(term, asked) >= _FORM_FROM
+        }
+
+    def _are_told_apart(self, one: Candidate, asked: Phrase, said: Phrase) -> bool:
+        turns = [
+            its for mine, its in self._turns(one.paper_id, one.text) if mine.words & said.words
+        ]
+        if any(asked.words <= its.words for its in turns):
+            return True
+        if not asked.may_stand_for(said):
+            return False
+        if self._are_siblings(one.paper_id, asked, said):
+            return True
+        if asked.may_be_a_verb:
+            return False
+        has_third = any(its.words.isdisjoint(self._asked) for its in turns)
+        if not self._are_of_one_kind(asked, said):
+            return has_third and asked.qualifies_the_same_as(said)
+        is_known = asked.shares_neighbour(said) and self._is_said(asked, one.paper_id)
+        return has_third or (is_known and self._differ(asked, said))
+
+    def _are_siblings(self, paper_id: str, one: Phrase, other: Phrase) -> bool:
+        """Whether the papers enumerate the phrases together, or the paper has sentences in which
+        each stands in the place of the other."""
+        for members in self._enumerations:
+            has_one = any(one.words <= its for its in members)
+            if has_one and any(other.words <= its and not one.words <= its for its in members):
+                return True
+        for text in self._with(one.words):
+            if other.words <= stems_in(text):
+                is_list = not one.may_be_a_verb and are_enumerated(text, one, other)
+                if is_list and self._differ(one, other):
+                    return True
+            elif text in self._texts.get(paper_id, ()) and any(
+                one.words <= mine.words and other.words <= its.words
+                for mine, its in self._turns(paper_id, text)
+            ):
+                return True
+        return False
+
+    def _turns(self, paper_id: str, text: str) -> Iterator[tuple[Phrase, Phrase]]:
+        """Phrases of a sentence, and those in their places in sentences of the paper that are
+        otherwise alike."""
+        own = _words(text)
+        for other in self._texts.get(paper_id, ()):
+            its = _words(other)
+            n_shared = len(own & its)
+            if other == text or not _are_parallel(
+                n_shared, len(own) - _MOST_WORDS_OF_PHRASE, len(its) - _MOST_WORDS_OF_PHRASE
+            ):
+                continue
+            theirs = phrases_in(other, stems_in(text))
+            for mine in phrases_in(text, stems_in(other)):
+                for third in theirs:
+                    if mine.takes_turns_with(third) and _are_parallel(
+                        n_shared, len(own - mine.words), len(its - third.words)
+                    ):
+                        yield mine, third
+
+    def _are_of_one_kind(self, one: Phrase, other: Phrase) -> bool:
+        if one.is_number or other.is_number:
+            return one.is_number and other.is_number
+        return self._likeness(one.text.lower(), other.text.lower()) >= _ALIKE_FROM
+
+    def _likeness(self, one: str, other: str) -> float:
+        if (one, other) not in self._likenesses:
+            self._likenesses[one, other] = likeness(one, other, self.reader)
+        return self._likenesses[one, other]
+
+    def _differ(self, one: Phrase, other: Phrase) -> bool:
+        """Whether phrases of one kind are no two words for one thing, as far as that can be told;
+        names are not."""
+        is_name = not (one.text.islower() and other.text.islower())
+        return is_name or self._likeness(one.text.lower(), other.text.lower()) < _SAME_FROM
+
+    def _is_said(self, asked: Phrase, paper_id: str) -> bool:
+        """Whether a paper has the phrase, or any has it beside the same word."""
+        return any(
+            text in self._texts.get(paper_id, ()) or own.shares_neighbour(asked)
+            for text in self._with(asked.words)
+            for own in phrases_in(text, frozenset({asked.left, asked.right}))
+            if asked.words <= own.words
+        )
+
+    def _with(self, words: Set[str]) -> Iterator[str]:
+        return (text for texts in self._texts.values() for text in texts if words <= stems_in(text))
+
+    def _holds(self, one: Candidate, asked: Phrase) -> bool:
+        known = stems_in(_own_text(one, self.contexts[one.context])) | stems_in(self._around(one))
+        return all(holds(known, word) for word in asked.words)
+
+    def _around(self, one: Candidate) -> str:
+        """What a candidate is said under: its paragraph, section, table, and paper."""
+        context = self.contexts[one.context]
+        before = context.text[context.text.rfind("\n", 0, one.start) + 1 : one.start]
+        frame = QuotedText(context.text, one.start, one.end, title=context.paper.title).frame
+        return " ".join((before, context.section_at(one.start), one.paper_id, *frame))
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return stems_in(self.question)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, Sequence[str]]:
+        """The sentences and items of each paper."""
+        found: dict[str, dict[str, None]] = {}
+        for context in self.contexts:
+            own = found.setdefault(context.paper_id, {})
+            for line in re.finditer(r"[^\n]+", context.text):
+                own |= {line[0][start:end]: None for start, end in sentence_spans(line[0])}
+        return {paper: list(texts) for paper, texts in found.items()}
+
+    @cached_property
+    def _enumerations(self) -> list[list[frozenset[str]]]:
+        """The members of each list, column of names, and row of headings below one heading."""
+        found: list[set[str]] = []
+        headings: dict[tuple[str, str], set[str]] = {}
+        for context in self.contexts:
+            groups: dict[tuple[str, int], set[str]] = {}
+            for unit in context.units:
+                if unit.kind is UnitKind.ITEM:
+                    item = context.text[unit.start : unit.end].lstrip(" -*+•▪◦‣–")
+                    groups.setdefault(("", unit.block), set()).add(re.split("[:(]", item)[0])
+            for nth, table in enumerate(tables_in(context.text)):
+                for cell in (cell for row in table.rows for cell in row.cells):
+                    if not cell.is_value:
+                        groups.setdefault((cell.column, nth), set()).add(cell.text)
+            for path in (context.section_title, *(path for _, path in context.sections)):
+                parent, _, title = path.rpartition(" > ")
+                headings.setdefault((context.paper_id, parent), set()).add(title)
+            found += groups.values()
+        members = (
+            [stems_in(it) for it in its if len(it.split()) <= _MOST_WORDS_OF_MEMBER]
+            for its in (*found, *headings.values())
+        )
+        return [its for its in members if len(its) > 1]
+
+
+def _are_parallel(n_shared: int, n_words: int, n_other_words: int) -> bool:
+    shorter, longer = sorted((n_words, n_other_words))
+    is_enough = n_shared >= max(_LEAST_SHARED, _SHARE_OF_SHORTER * shorter)
+    return is_enough and n_shared > _SHARE_OF_LONGER * longer
+
+
+def _may_be_a_form(one: str, other: str) -> bool:
+    most = _MOST_CHANGED_BEHIND_THE_FIRST if one[0] == other[0] else _MOST_CHANGED
+    return one.isalpha() and OSA.distance(one, other, score_cutoff=most) <= most
+
+
+def _own_text(one: Candidate, context: Context) -> str:
+    """The text that is published, with the question that it answers."""
+    if one.kind is CandidateKind.ROW:
+        return one.quote
+    return f"{context.text[slice(*one.shown)]} {one.lead if one.lead.endswith('?') else ''}"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(term for term in terms_of(text) if not term[0].isdigit())
