@@ -53,6 +53,10 @@ _AROUND = re.compile(
 )
 """A bullet, the number of a question, or a whole question in quotation marks."""
 _WORDS_BEFORE = re.compile(r"([^\n\t.:,!?]{1,60})[\n\t.:,!]+\s+")
+_SALUTATION = re.compile(
+    rf"[^\n?]{{1,60}},[ \t]*\n\s*\n\s*(?=\S)|please\b[^\n?:]{{0,40}}:\s+{_ASKS_NEXT}", re.IGNORECASE
+)
+"""A line that ends in a comma above an empty line, as in letters, and what asks for an answer."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POINTS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE
@@ -169,6 +173,8 @@ def asked_text(question: str) -> str:
     text = unicodedata.normalize("NFC", question).strip()
     while match := _AROUND.match(text):
         text = (match["quoted"] or text[match.end() :]).strip()
+    if salutation := _SALUTATION.match(text):
+        return asked_text(text[salutation.end() :])
     before = _WORDS_BEFORE.match(text)
     if (
         before
@@ -181,9 +187,9 @@ def asked_text(question: str) -> str:
 
 
 def _is_named(before: str) -> bool:
-    """Whether words in front of a question name what it is about, as "IT" and the "A" of "A.
+    """Whether words in front of a question name what it is about, as "IT", "May" and the "A" of "A.
     fumigatus" do."""
-    return bool(terms_of(before)) or before.isupper()
+    return bool(terms_of(before)) or before.isupper() or before == "May"
 
 
 def points_at_papers(question: str) -> bool:

@@ -56,7 +56,6 @@ def said(question: str, *contexts: Context) -> list[str]:
             "What does section 3.1 of Ropes of ferries report?",
             "It broke at 900 kg. The eye went first.",
         ),
-        ("What does Table 1 list?", "Table 1. Load by fibre."),
         ("What does Figure 2 show?", "Figure 2 shows no new trend."),
         (
             "What does Algorithm 1 do?",
@@ -69,6 +68,15 @@ def test_an_element_that_is_asked_for_is_the_answer(question: str, answer: str) 
     """Its words share nothing with its label: the question was refused, or answered with its
     neighbour."""
     assert said(question, ROPES, BELLS) == [answer]
+
+
+def test_a_table_that_is_asked_for_is_its_caption_with_its_rows() -> None:
+    """The caption alone says what could be read, and none of it."""
+    assert said("What does Table 1 list?", ROPES, BELLS) == [
+        "Table 1. Load by fibre.",
+        "Fibre: Sisal | Load (kg): 640",
+        "Fibre: Hemp | Load (kg): 900",
+    ]
 
 
 def test_an_element_is_that_of_the_paper_which_the_question_names() -> None:

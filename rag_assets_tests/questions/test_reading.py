@@ -25,6 +25,7 @@ def parts(question: str) -> list[str]:
         "1) Hi, {}",
         "(a){}",
         "Q3 {}",
+        "Dear reader,\n\nPlease answer: {}",
     ],
 )
 def test_what_only_stands_around_a_question_is_not_asked(typed: str) -> None:
@@ -48,6 +49,8 @@ def test_what_only_stands_around_a_question_is_not_asked(typed: str) -> None:
         "IT, wool, and milk: which grew?",
         "Task 3 was solved by how many ewes?",
         "Q3 was how wet?",
+        "May: how many ewes?",
+        "In the upper meadow,\nhow many ewes?",
         '"Iron in winter"',
         "1)",
     ],

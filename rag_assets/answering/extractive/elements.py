@@ -11,6 +11,7 @@ from itertools import groupby, pairwise
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Span
+from rag_assets.answering.extractive.table_rows import rows_of
 from rag_assets.core.domain import Context, UnitKind
 from rag_assets.core.text.labels import label_before, labels_in
 from rag_assets.core.text.terms import words_of
@@ -56,7 +57,7 @@ def _places(asked: Asked, context: Context) -> Iterator[tuple[int, Span]]:
 
 
 def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftClaim]:
-    """The first sentences, rows or lines of each element, each text once."""
+    """The first sentences or lines of each element, each text once; then the rows of tables."""
     spans = {
         contexts[nth].text[slice(*span)]: (contexts[nth], span)
         for nth, its in places.items()
@@ -68,6 +69,12 @@ def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftCla
             yield DraftClaim(
                 " ".join(quote.split()), (DraftCitation(context.chunk_id, quote),), relevance=1.0
             )
+    for context, (first, last) in spans.values():
+        for table, row in rows_of(context):
+            is_asked = context.text.startswith(table.caption, first) and row.end <= last
+            if is_asked and first < row.start and table.says_whose(row):
+                quote = context.text[row.start : row.end]
+                yield DraftClaim(quote, (DraftCitation(context.chunk_id, quote),), relevance=1.0)
 
 
 def _beginning(context: Context, span: Span) -> Span:

@@ -44,7 +44,7 @@ from rag_assets.search.retrieval.question_names import QuestionNames
 from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
 _tracer = trace.get_tracer("rag_assets")
-SEARCH_VERSION = 28
+SEARCH_VERSION = 29
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 EXPANDED_HITS = 5
 """Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage,
