@@ -246,18 +246,26 @@ def chat(
 
     Example: rag-assets chat --json < questions.txt
     """
-    with reported(), ExitStack() as opened:
-        from rag_assets.core.errors import InvalidQuestions, ModelFault, data_option
-        from rag_assets.corpus.records.published import titles_of
-        from rag_assets.engine import open_engine
-        from rag_assets.faces.cli.printed_answers import print_turn
-        from rag_assets.faces.dialogue import Answered, Dialogue
-        from rag_assets.questions import asked, said
-        from rag_assets.questions.conversations import Conversations
+    with reported():
+        n_failed = _conversed(options, name, "thorough" if thorough else None)
+        if n_failed and not sys.stdin.isatty():
+            raise typer.Exit(1)
 
-        settings = options.settings("thorough" if thorough else None)
-        titles = titles_of(settings.paths)  # first, as in `ask`
-        where = options.filter(titles)
+
+def _conversed(options: AskingOptions, name: str | None, effort: str | None) -> int:
+    """Answer each line of stdin in a conversation. Returns how many were not answered."""
+    from rag_assets.core.errors import InvalidQuestions, ModelFault, data_option
+    from rag_assets.corpus.records.published import titles_of
+    from rag_assets.engine import open_engine
+    from rag_assets.faces.cli.printed_answers import print_turn
+    from rag_assets.faces.dialogue import Answered, Dialogue
+    from rag_assets.questions import asked, said
+    from rag_assets.questions.conversations import Conversations
+
+    settings = options.settings(effort)
+    titles = titles_of(settings.paths)  # first, as in `ask`
+    where = options.filter(titles)
+    with ExitStack() as opened:
         conversations = opened.enter_context(Conversations(settings.paths.conversations))
         engine = opened.enter_context(open_engine(settings))
         engine.chunks(())  # a folder without an index is told before the first question
@@ -289,8 +297,7 @@ def chat(
             rendering.err().print(
                 f"To go on: rag-assets chat {conversation_id}{data_option(settings.paths.data)}"
             )
-        if n_failed and not is_typed:
-            raise typer.Exit(1)
+    return n_failed
 
 
 def _typed() -> Iterator[str]:
