@@ -149,3 +149,11 @@ def test_a_model_is_sent_less_and_quotes_what_is_left(monkeypatch: pytest.Monkey
     assert LEFT_OUT in sources[1]
     [claim] = draft.claims
     assert claim.citations[0].quote in TRIAL
+
+
+def test_of_the_others_the_nearest_come_first() -> None:
+    """The second best sentence is often the one that answers."""
+    first, last = "Ferritin may fall with much running.", "How much did ferritin fall?"
+    text = f"{first} Shoes were free. Clubs paid. Nobody left. {last}"
+
+    assert shown(0.65, of_sentences(text)) == [f"{first}\n{LEFT_OUT}\n{last}"]
