@@ -64,38 +64,6 @@ def test_ndcg_is_the_one_of_ir_measures() -> None:
     )
 
 
-def test_a_sentence_is_right_when_it_holds_the_answer_or_a_good_part_of_it() -> None:
-    """Short words of an answer ("12 %") inside a sentence elsewhere would count as right
-    answers."""
-    long_answer = AskedQuestion(
-        "q",
-        "What?",
-        "iron",
-        "tuning",
-        frozenset(["iron"]),
-        answer="Ferritin fell by 12 % in all groups of runners.",
-    )
-    said = [
-        SaidSentence("Ferritin", frozenset(["iron"])),
-        SaidSentence("fell by 12 % in all groups", frozenset(["iron", "basalt"])),
-        SaidSentence(
-            "It was said that ferritin fell by 12 % in all groups of runners.",
-            frozenset(["basalt"]),
-        ),
-    ]
-
-    measures = sentence_measures(long_answer, said)
-
-    assert (measures["first"], measures["any"], measures["answered"], measures["claims"]) == (
-        0,
-        1,
-        1,
-        3,
-    )
-    assert measures["right paper"] == measures["right claims"] == pytest.approx(2 / 3)
-    assert sentence_measures(long_answer, said[1:])["first"] == 1
-
-
 def test_an_answer_is_complete_with_at_most_one_claim_beside_it() -> None:
     """An answer that has to be searched for among others would count as much as one that stands
     alone."""
