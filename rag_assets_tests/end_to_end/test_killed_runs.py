@@ -23,7 +23,7 @@ from rag_assets.core.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets.search.embedding.missing_vectors import EMBEDDING_BATCH
 from rag_assets_testing.world import QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.end_to_end.damage import vectors
-from rag_assets_tests.kept_entries import contents, raw
+from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.search.indexing.folders import indexed
 
 CODE = """
@@ -91,46 +91,6 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
     assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, (
         "only what the kill left undone"
     )
-    assert_same_end(world, undisturbed)
-
-
-@pytest.mark.whole
-def test_a_run_killed_while_answering_asks_no_question_twice(
-    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """With a model behind the answers, every question asked again is paid for again."""
-
-    def unmade(world: World) -> None:
-        shutil.rmtree(world.paths.data / "output")
-        world.paths.kept.unlink()
-        world.paths.qa_meta.unlink()
-
-    world = killed_world(
-        undisturbed,
-        tmp_path,
-        unmade,
-        is_midway=lambda world: len(replies(world)) >= 2,
-        is_over=lambda world: (
-            world.paths.qa.exists() or len(replies(world)) == len(replies(undisturbed))
-        ),
-    )
-    kept, drafts = replies(world), raw(world.paths.kept, "answers")
-    marked = {key: json.dumps(json.loads(reply), indent=1).encode() for key, reply in kept.items()}
-    for (
-        key,
-        reply,
-    ) in marked.items():  # the same reply in other bytes, which only a new reply would overwrite
-        drafts.put(key, reply)
-
-    finished(world, caplog)
-
-    assert len(kept) >= 2
-    found = replies(world)
-    assert {key: found[key] for key in kept} == marked, (
-        "a reply that is asked for again is written again"
-    )
-    for key, reply in kept.items():
-        drafts.put(key, reply)
     assert_same_end(world, undisturbed)
 
 

@@ -19,6 +19,9 @@ def texts(blocks: tuple[Block, ...]) -> list[str]:
     return [block.text for block in blocks]
 
 
+HEADER = prov(2, 20, 390, 180, 385)
+
+
 def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) -> None:
     """Measured from the wrong corner, the highlight lies at the other end of the page."""
     writer = DoclingWriter()
@@ -263,3 +266,38 @@ def test_what_is_struck_out_is_left_out_of_texts_lists_and_cells(tmp_path: Path)
     document = writer.parsed(tmp_path)
 
     assert texts(document.blocks) == ["The tide was 5.3 m.", "- one", "Boats | 9"]
+
+
+@pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
+def test_a_header_with_another_label_is_left_out_where_headers_stand(
+    tmp_path: Path, label: str
+) -> None:
+    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of
+    the paper."""
+    writer = DoclingWriter(n_pages=3)
+    writer.text("page_header", "Iron 12, 2019", prov=[HEADER | {"page_no": 1}])
+    writer.text("page_header", "Journal of Iron 12", prov=[HEADER])
+    writer.text(label, "JOURNAL OF IRON 13", prov=[HEADER | {"page_no": 3}])
+    writer.text("text", "Ferritin fell.", prov=[prov(3, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["Ferritin fell."]
+    assert document.n_dropped_running == 3
+    assert document.n_source_chars == len("Ferritinfell.")
+    assert document.margins == ("Iron 12, 2019",), (
+        "the margin of the first page tells journal and year"
+    )
+
+
+def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) -> None:
+    """Where docling knows none of the headers, their recurrence tells."""
+    writer = DoclingWriter(n_pages=5)
+    for page, season in enumerate(["spring", "summer", "autumn", "winter"], start=1):
+        writer.text("text", f"Downloaded on May {page}", prov=[prov(page, 20, 10, 180, 5)])
+        writer.text("text", f"Ferritin fell in {season}.", prov=[prov(page, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert "Downloaded" not in document.text
+    assert len(document.blocks) == 4
