@@ -164,6 +164,9 @@ _SEPARATORS = re.compile(r"[\W_]")
 _LONGEST_JOINED = 3
 """Up to this many neighbouring words are also read as one: "YOLO v5" and "YOLOv5"."""
 _FILLERS = frozenset("a an and by for in of on or the to with".split())
+_SPELT_OUT = re.compile(r"([aou])e|(?<=a)a")
+"""Umlauts as keyboards without them have them: "Muenster", "Aakesson", for what is plain "munster",
+"akesson"."""
 _MIN_COMMON_START = 4
 """Letters that a proper name and a word must begin with alike to count as one: "China" and
 "Chinese"."""
@@ -269,8 +272,12 @@ class _FoundWords:
             and all(len(part) > 1 and part in self._joined for part in parts)
         ):
             return True
-        is_kin = name.kind is NameKind.PROPER and written[:_MIN_COMMON_START] in self._starts
-        return is_kin or self._holds_acronym(name, written)
+        if name.kind is NameKind.PROPER and (
+            written[:_MIN_COMMON_START] in self._starts
+            or _SPELT_OUT.sub(r"\1", written) in self.capitalised
+        ):
+            return True
+        return self._holds_acronym(name, written)
 
     def has_similar(self, name: Name) -> bool:
         """Whether another word of a name of several words is there, a word that differs from it in
