@@ -18,6 +18,8 @@ question that no line answers:
     40,7<TAB>did their ferritin fall
     -<TAB>Who paid for the study?
 
+Files that end with `.jsonl` are written questions (`written`), which name lines by their words.
+
 `train` needs torch (pip install torch==2.13.0), which the project itself does not. It prints loss
 and share right, what the reader makes of held-out questions before and after, and the SHA-256 of
 the file that it writes.
@@ -35,6 +37,7 @@ from benchmarks.reader_training.measures import candidates_of, measured
 from benchmarks.reader_training.nearness import NearLines
 from benchmarks.reader_training.questions import Question, read_questions
 from benchmarks.reader_training.weights_file import write_weights
+from benchmarks.reader_training.written import read_written
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.core.table_files import required_table
@@ -88,8 +91,8 @@ def train_reader(given: argparse.Namespace) -> None:
         torch.set_num_threads(given.threads)
     lines = read_lines(given.lines)
     questions, held_out = (
-        read_questions(given.questions, lines),
-        read_questions(given.held_out, lines),
+        questions_of(given.questions, lines),
+        questions_of(given.held_out, lines),
     )
     warn_of_shared_papers(questions, held_out)
     embedder = open_embedder(
@@ -123,6 +126,22 @@ def near_lines(
     """The lines of the papers that are asked about."""
     papers = {question.paper for question in questions}
     return NearLines([line for line in lines if line.paper in papers], embedder)
+
+
+def questions_of(files: Sequence[Path], lines: Sequence[Line]) -> list[Question]:
+    """Questions of files that name lines by numbers, or of written ones (`.jsonl`)."""
+    questions: list[Question] = []
+    for file in files:
+        if file.suffix != ".jsonl":
+            questions += read_questions([file], lines)
+            continue
+        written = read_written(file, lines)
+        questions += written.questions
+        print(
+            f"{file.name}: {len(written.questions)} questions; {written.n_lost} left out because a line is cut "
+            f"otherwise, {written.n_elsewhere} about papers that are not among the lines"
+        )
+    return questions
 
 
 def warn_of_shared_papers(questions: Sequence[Question], held_out: Sequence[Question]) -> None:
