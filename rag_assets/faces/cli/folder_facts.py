@@ -16,7 +16,7 @@ from rag_assets.core.table_files import published_or_empty
 from rag_assets.core.tables import PAPERS, PARSED_INDEX, PASSAGES
 from rag_assets.corpus.records.libraries import retraction_lists
 from rag_assets.evaluation.history import read_history
-from rag_assets.library.reading.papers import Papers, in_order
+from rag_assets.library.reading.papers import Papers
 from rag_assets.parsing.promises import PARSED, how_bad, is_doubtful
 from rag_assets.questions.files import unasked_files
 from rag_assets.search.indexing.stores import published_indexes
@@ -120,7 +120,7 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
     from rag_assets.library.reading.reader import Reader
 
     with open_engine(settings) as engine, Reader(settings, engine) as reader:
-        found = reader.papers_with(find) if find.strip() else reader.papers()
+        found = reader.papers(find, order)
     return [
         {
             "paper_id": paper.paper_id,
@@ -130,13 +130,13 @@ def papers_listed(settings: Settings, find: str, order: PaperOrder) -> list[dict
             "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
             "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
         }
-        for paper in in_order(found, order)
+        for paper in found
     ]
 
 
 def abstract_of(settings: Settings, paper_id: str) -> dict[str, str]:
     """A paper with its abstract. Raises NotFound."""
-    paper = Papers(settings).one(paper_id).summary
+    paper = Papers(settings).one(paper_id)
     return {"paper_id": paper.paper_id, "title": paper.title, "abstract": paper.abstract}
 
 

@@ -128,7 +128,7 @@ def paper_reply(paper: PaperDetails) -> str:
         "The paper with its sections."
         if paper.sections
         else "It has no sections that are searched.",
-        **_paper(paper.summary, None),
+        **_paper(paper, None),
         sections=list(map(_section, paper.sections)),
     )
 

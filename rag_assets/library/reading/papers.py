@@ -4,7 +4,7 @@ abstracts and sections.
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -77,7 +77,7 @@ class PaperState(StrEnum):
     """The paper is in the papers folder, and no run has read it yet."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperSummary:
     """A paper in a list of papers."""
 
@@ -85,8 +85,12 @@ class PaperSummary:
     source: Source | None
     """Format it was read from; None where that is not known."""
     state: PaperState
+    """waiting: in the papers folder, and no run has read it yet."""
     title: str = ""
     """Empty where it has none, or is not read yet."""
+    authors: tuple[str, ...] = ()
+    """Forename before surname; empty where they are not known."""
+    year: int | None = None
     n_pages: int | None = None
     n_chunks: int = 0
     reason: str | None = None
@@ -95,38 +99,11 @@ class PaperSummary:
     """The paper has a PDF, so its pages can be shown."""
     abstract: str = ""
     """Empty where it has none, or is not read yet."""
-    record: Record = NO_RECORD
-
-    @property
-    def authors(self) -> list[str]:
-        """Their names; empty where they are not known."""
-        return [one.name for one in self.record.authors]
-
-    @property
-    def year(self) -> int | None:
-        return self.record.year
 
     @property
     def named(self) -> str:
         """The text that a search for papers looks in: id, title, authors and year."""
         return " ".join((self.paper_id, self.title, *self.authors, str(self.year or "")))
-
-
-_SORTED_BY: Mapping[PaperOrder, Callable[[PaperSummary], Any]] = {
-    PaperOrder.ID: lambda paper: paper.paper_id,
-    PaperOrder.TITLE: lambda paper: plain_lower(paper.title or paper.paper_id),
-    PaperOrder.AUTHOR: lambda paper: (
-        not paper.authors,
-        [plain_lower(one.family) for one in paper.record.authors],
-        paper.year or 0,
-    ),
-    PaperOrder.YEAR: lambda paper: -(paper.year or 0),
-}
-
-
-def in_order(papers: Iterable[PaperSummary], order: PaperOrder) -> list[PaperSummary]:
-    """papers: sorted by id, which decides among equals."""
-    return sorted(papers, key=_SORTED_BY[order])
 
 
 @dataclass(frozen=True)
@@ -143,12 +120,12 @@ class SectionSummary:
     """In reading order."""
 
 
-@dataclass(frozen=True)
-class PaperDetails:
-    """A paper and its sections, in reading order."""
+@dataclass(frozen=True, kw_only=True)
+class PaperDetails(PaperSummary):
+    """A paper with its sections."""
 
-    summary: PaperSummary
     sections: tuple[SectionSummary, ...]
+    """In reading order."""
 
     def section(self, name: str) -> SectionSummary:
         """The first section with that id, else with that title or path in any case, else with that
@@ -169,9 +146,7 @@ class PaperDetails:
         found = next(chain(by_id, by_title, by_bare_title), None)
         if found is None:
             titles = "; ".join(one.path or one.title for one in self.sections) or "none"
-            raise NotFound(
-                f"{self.summary.paper_id} has no section {name!r}. Its sections: {titles}."
-            )
+            raise NotFound(f"{self.paper_id} has no section {name!r}. Its sections: {titles}.")
         return found
 
 
@@ -195,29 +170,27 @@ class Papers:
             for table in (paths.chunks, paths.passages)
         ]
 
-    def all(self) -> list[PaperSummary]:
-        """Every paper, sorted by id."""
-        found = {paper_id: self._summary(row) for paper_id, row in self._index.get().items()}
-        waiting = {
-            paper.paper_id: _waiting(paper)
-            for paper in self._in_folder()
-            if paper.paper_id not in found
-        }
-        return [summary for _, summary in sorted((found | waiting).items())]
+    def all(self, order: PaperOrder = PaperOrder.ID) -> list[PaperSummary]:
+        """Every paper; the id decides among equals."""
+        papers = {paper_id: self._summary(row) for paper_id, row in self._index.get().items()}
+        for file in self._in_folder():
+            if file.paper_id not in papers:
+                papers[file.paper_id] = _waiting(file)
+        by_id = [paper for _, paper in sorted(papers.items())]
+        return sorted(by_id, key=lambda paper: self._sort_key(paper, order))
 
     def one(self, paper_id: str) -> PaperDetails:
         """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:
-            return PaperDetails(
-                self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ())))
-            )
+            sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
+            return PaperDetails(**vars(self._summary(row)), sections=sections)
         waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
         if waiting is None:
             raise NotFound(
                 f"There is no paper with the id {paper_id!r}. List the papers to see their ids."
             )
-        return PaperDetails(_waiting(waiting), ())
+        return PaperDetails(**vars(_waiting(waiting)), sections=())
 
     def titles(self) -> Mapping[str, str]:
         """Title by id of the papers that were read; empty where a paper has none."""
@@ -243,6 +216,7 @@ class Papers:
 
     def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
         paper_id = row["paper_id"]
+        record = self._record(paper_id)
         reason = row["error"] if row["status"] == "quarantined" else None
         reason = reason or next(
             (uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None
@@ -252,13 +226,29 @@ class Papers:
             title=self._title(row),
             source=Source(row["source"]) if row["source"] else None,
             state=PaperState.QUARANTINED if reason else PaperState.READY,
+            authors=tuple(author.name for author in record.authors),
+            year=record.year,
             n_pages=row["n_pages"],
             n_chunks=len(self._chunks.get().get(paper_id, ())),
             reason=reason,
             has_pages=bool(row["pdf_path"]) and not reason,
             abstract=self._abstracts.get().get(paper_id, ""),
-            record=self._records.get().get(paper_id, NO_RECORD),
         )
+
+    def _record(self, paper_id: str) -> Record:
+        return self._records.get().get(paper_id, NO_RECORD)
+
+    def _sort_key(self, paper: PaperSummary, order: PaperOrder) -> Any:
+        match order:
+            case PaperOrder.ID:
+                return paper.paper_id
+            case PaperOrder.TITLE:
+                return plain_lower(paper.title or paper.paper_id)
+            case PaperOrder.AUTHOR:
+                surnames = [plain_lower(one.family) for one in self._record(paper.paper_id).authors]
+                return not surnames, surnames, paper.year or 0
+            case PaperOrder.YEAR:
+                return -(paper.year or 0)
 
     def _in_folder(self) -> list[Paper]:
         try:
@@ -324,4 +314,6 @@ def _sections(chunks: Sequence[Mapping[str, Any]]) -> Iterator[SectionSummary]:
 
 def _waiting(paper: Paper) -> PaperSummary:
     sources = (source for file in paper.files for source in expected_sources(file.path.name))
-    return PaperSummary(paper.paper_id, next(sources, None), PaperState.WAITING)
+    return PaperSummary(
+        paper_id=paper.paper_id, source=next(sources, None), state=PaperState.WAITING
+    )

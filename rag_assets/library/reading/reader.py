@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 
 from rag_assets.answering.verify.fuzzy_match import Words, words_of
 from rag_assets.answering.verify.quote_search import MIN_QUOTE_CHARS, find_quote, is_long_enough
-from rag_assets.core.domain import Chunk, Filter, Place, Verification
+from rag_assets.core.domain import Chunk, Filter, PaperOrder, Place, Verification
 from rag_assets.core.errors import InvalidQuote, MissingInput, NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
@@ -252,14 +252,12 @@ class Reader:
         """End the processes that read PDFs."""
         self._workers.close()
 
-    def papers(self) -> list[PaperSummary]:
-        """Every paper of the data folder, sorted by id, with its state."""
-        return self._papers.all()
-
-    def papers_with(self, text: str) -> list[PaperSummary]:
+    def papers(self, text: str = "", order: PaperOrder = PaperOrder.ID) -> list[PaperSummary]:
         """The papers with all words of a text, or words that hold them, in title, id, authors, year
-        and abstract, or in one chunk; sorted by id."""
-        papers = self.papers()
+        and abstract, or in one chunk. Every paper of the data folder if the text has no word."""
+        papers = self._papers.all(order)
+        if not text.strip():
+            return papers
         texts = [(one.paper_id, f"{one.named} {one.abstract}") for one in papers]
         with suppress(MissingInput):  # not indexed yet
             chunks = self._engine.sharing_words(text, _CHUNKS_LOOKED_AT)
@@ -289,7 +287,7 @@ class Reader:
             parts.append(SectionTextPart(chunk.chunk_id, at, at + len(own), chunk.own_start))
             texts.append(own)
             at += len(own) + 1
-        return SectionText(paper_id, details.summary.title, found, "\n".join(texts), tuple(parts))
+        return SectionText(paper_id, details.title, found, "\n".join(texts), tuple(parts))
 
     def chunk(self, chunk_id: str) -> Chunk:
         """A chunk; its own fields hold the text before and after it. Raises NotFound."""
@@ -357,5 +355,5 @@ class Reader:
         demand_quote(quote)
         where = None
         if paper_id is not None:
-            where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
+            where = Filter.of_papers([self._papers.one(paper_id).paper_id])
         return self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where)

@@ -60,7 +60,7 @@ class ConversationSummary:
     title: str
     """The beginning of its first question; empty before the first."""
     n_turns: int
-    """Turns that were ever added."""
+    """Turns that were ever added; the oldest of many are not kept."""
     changed_at: str
     """ISO 8601 in UTC."""
 

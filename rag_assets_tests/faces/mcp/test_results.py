@@ -15,7 +15,11 @@ ABSTRACT = f"Iron is lost in winter. {'Much of it is lost in the snow. ' * 20}Th
 
 def summary(abstract: str) -> PaperSummary:
     return PaperSummary(
-        "iron", "Iron in winter", Source.TEI, PaperState.READY, 4, 7, None, False, abstract
+        paper_id="iron",
+        source=Source.TEI,
+        state=PaperState.READY,
+        title="Iron in winter",
+        abstract=abstract,
     )
 
 
@@ -47,7 +51,10 @@ def test_what_came_near_is_told_last_and_without_chat_tokens() -> None:
 
 def test_a_paper_shows_its_whole_abstract() -> None:
     """What a paper found often stands in the last sentence."""
-    assert facts_in(paper_reply(PaperDetails(summary(ABSTRACT), ())))["abstract"] == ABSTRACT
+    assert (
+        facts_in(paper_reply(PaperDetails(**vars(summary(ABSTRACT)), sections=())))["abstract"]
+        == ABSTRACT
+    )
 
 
 def test_the_list_has_the_beginning_of_each_abstract_in_its_own_paper() -> None:

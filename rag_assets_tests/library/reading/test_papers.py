@@ -41,7 +41,7 @@ def test_a_paper_is_listed_by_the_title_of_its_record(world: World) -> None:
     assert world.run().is_success
 
     with opened(world) as reader:
-        listed = {paper.paper_id: paper.title for paper in reader.papers_with("iron in runners")}
+        listed = {paper.paper_id: paper.title for paper in reader.papers("iron in runners")}
 
         assert (
             listed == {"ferritin": "Iron in runners"} == {"ferritin": reader.titles()["ferritin"]}

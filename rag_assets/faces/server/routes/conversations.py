@@ -1,14 +1,15 @@
 """Conversations: listed, begun, read and deleted. Their turns are added by POST /api/answers."""
 
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from rag_assets.answering.wording import CitationStyle
 from rag_assets.faces.server.dependencies import SharedDep
-from rag_assets.questions.conversations import NumberedTurn
+from rag_assets.questions.conversations import ConversationSummary, NumberedTurn
 
 router = APIRouter(prefix="/api/conversations", tags=["conversations"])
 
@@ -17,19 +18,8 @@ class Begun(BaseModel):
     conversation_id: str
 
 
-class ListedConversation(BaseModel):
-    """A conversation without its turns."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    conversation_id: str
-    title: str = Field(description="The beginning of its first question.")
-    n_turns: int = Field(description="That were ever added; the oldest of many are not kept.")
-    changed_at: str = Field(description="ISO 8601 in UTC.")
-
-
 class ConversationList(BaseModel):
-    conversations: list[ListedConversation] = Field(description="The last changed first.")
+    conversations: list[ConversationSummary] = Field(description="The last changed first.")
 
 
 class KeptTurn(BaseModel):
@@ -67,18 +57,16 @@ class KeptTurn(BaseModel):
         )
 
 
-class KeptConversation(ListedConversation):
-    turns: list[KeptTurn] = Field(description="Oldest first.")
+@dataclass(frozen=True)
+class KeptConversation(ConversationSummary):
+    turns: list[KeptTurn]
+    """Oldest first."""
 
 
 @router.get("")
 def conversations(shared: SharedDep) -> ConversationList:
     """All conversations that have a question."""
-    return ConversationList(
-        conversations=[
-            ListedConversation.model_validate(one) for one in shared.conversations.list()
-        ]
-    )
+    return ConversationList(conversations=list(shared.conversations.list()))
 
 
 @router.post("", status_code=HTTPStatus.CREATED)
@@ -91,10 +79,8 @@ def begin(shared: SharedDep) -> Begun:
 def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
     """A conversation with its turns."""
     found = shared.conversations.get(conversation_id)
-    listed = ListedConversation.model_validate(found.summary)
-    return KeptConversation(
-        **listed.model_dump(), turns=[KeptTurn.of(one, shared.engine.style) for one in found.turns]
-    )
+    turns = [KeptTurn.of(turn, shared.engine.style) for turn in found.turns]
+    return KeptConversation(**asdict(found.summary), turns=turns)
 
 
 @router.delete("/{conversation_id}", status_code=HTTPStatus.NO_CONTENT)

@@ -19,7 +19,7 @@ from rag_assets.faces.server.dependencies import (
     counts_as_question,
 )
 from rag_assets.library.reading.pages import FractionBox
-from rag_assets.library.reading.papers import PaperState, SectionSummary, in_order
+from rag_assets.library.reading.papers import PaperDetails, PaperSummary
 from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH, PagePlace
 from rag_assets.library.reading.reader import DEFAULT_WIDTH, SectionText
 
@@ -47,38 +47,8 @@ Boxes = Annotated[
 ]
 
 
-class Read(BaseModel):
-    """Read from the attributes of a value of the same names."""
-
-    model_config = ConfigDict(from_attributes=True, use_attribute_docstrings=True)
-
-
-class PaperFacts(Read):
-    """A paper in the list."""
-
-    paper_id: str
-    title: str = Field(description="Empty where it has none, or was not read yet.")
-    authors: list[str] = Field(
-        description="Forename before surname; empty where they are not known."
-    )
-    year: int | None
-    source: str | None = Field(description="Format it was read from; None where that is not known.")
-    state: PaperState = Field(
-        description="waiting: in the papers folder, and no run has read it yet."
-    )
-    n_pages: int | None
-    n_chunks: int
-    reason: str | None = Field(description="Why it is quarantined, and what to do about it.")
-    has_pages: bool = Field(description="Images of its pages can be shown.")
-    abstract: str = Field(description="Empty where it has none, or was not read yet.")
-
-
 class PaperList(BaseModel):
-    papers: list[PaperFacts]
-
-
-class PaperWithSections(PaperFacts):
-    sections: list[SectionSummary] = Field(description="In reading order.")
+    papers: list[PaperSummary]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,16 +85,13 @@ Sort = Annotated[
 @router.get("/papers")
 def papers(shared: SharedDep, find: Find = "", sort: Sort = PaperOrder.ID) -> PaperList:
     """Every paper of the data folder, with its state."""
-    found = shared.reader.papers_with(find) if find.strip() else shared.reader.papers()
-    return PaperList(papers=[PaperFacts.model_validate(paper) for paper in in_order(found, sort)])
+    return PaperList(papers=shared.reader.papers(find, sort))
 
 
 @router.get("/papers/{paper_id}")
-def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
+def paper(paper_id: str, shared: SharedDep) -> PaperDetails:
     """A paper with its abstract and its sections."""
-    details = shared.reader.paper(paper_id)
-    facts = PaperFacts.model_validate(details.summary).model_dump()
-    return PaperWithSections.model_validate({**facts, "sections": details.sections})
+    return shared.reader.paper(paper_id)
 
 
 @router.get("/papers/{paper_id}/sections/{section}")
