@@ -9,9 +9,11 @@ Years and quarters distinguish the named papers; by themselves they name none.
 A key is the name of a paper's file: "smith2020", "raptor". A question that holds it means the
 paper, though others mention it too. Written in another way ("step-back prompting" for
 step_back_prompting), a key may as well be a subject, and so may a title up to its colon: these
-count where a question names several papers.
+count where a question names several papers. So does a key that is a word of the paper, "ships" of
+ships.txt.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -22,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.core.text.folding import plain
 from rag_assets.core.text.names import (
     joined_pairs,
     periods_in,
@@ -78,6 +81,7 @@ class PaperNames:
         are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()
         self._words = words
+        self._first_pages = profiles["first_page"]
         self._by_file = _papers_by_word(profiles["file_words"])
         self._by_page = _papers_by_word(profiles["page_words"])
         self._by_period = _papers_by_word(profiles["periods"])
@@ -101,7 +105,7 @@ class PaperNames:
                 _NONE if periods_in(word) else self._papers_of(word, word in names, word in joined)
             )
             named[papers] += self._idf(len(papers))
-            if len(papers) == 1:
+            if len(papers) == 1 and not self._is_a_word(word, papers[0], question):
                 alone.add(self._ids[papers[0]])
         by_key = self._named_by_key(question, alone)
         if not named.any():
@@ -128,11 +132,19 @@ class PaperNames:
             for number in self._by_key.get(name, ()) if len(name) == n else ():
                 key = _key_of(paper_id := self._ids[number])
                 if self._tells(name, paper_id):
+                    is_key = pieces_of(key) == name and key in written
                     found[paper_id] = found.get(paper_id, False) or (
-                        pieces_of(key) == name and key in written
+                        is_key and not self._is_a_word(key, number, question)
                     )
         is_several = len({*found, *alone}) > 1
         return tuple(sorted(paper for paper, is_key in found.items() if is_key or is_several))
+
+    def _is_a_word(self, key: str, number: int, question: str) -> bool:
+        """Whether a question has a key in small letters, as the paper itself has it on its first
+        page: "ships" of ships.txt. Not with the ending of the file."""
+        word = re.compile(rf"\b{re.escape(key)}\b(?!\.\w)")
+        is_in = (plain(text) for text in (question, self._first_pages[number].as_py() or ""))
+        return key not in words_written_as_names(question) and all(map(word.search, is_in))
 
     def _tells(self, name: tuple[str, ...], paper_id: str) -> bool:
         """Whether one of the words stands in the paper often enough, or in none at all, to tell it

@@ -268,6 +268,30 @@ def test_a_paper_is_named_by_its_key_though_others_mention_it(
 
 
 @pytest.mark.parametrize(
+    ("question", "papers"),
+    [
+        ("How many ships came, and what did they carry?", []),
+        ("How many came, says ships.txt?", ["ships"]),
+        ("Compare ships with moles.", ["moles", "ships"]),
+    ],
+)
+def test_a_file_that_is_called_by_a_word_is_not_named_by_that_word(
+    tmp_path: Path, question: str, papers: list[str]
+) -> None:
+    """An answer about ships told that only ships.txt was asked, and not that it is the only
+    source."""
+    texts = {"ships": "In all 412 ships carried timber.", "moles": "Mostly moles dig."}
+    profiles = [
+        profile_of(paper_id, "", [Block(BlockKind.PARAGRAPH, text)])
+        for paper_id, text in texts.items()
+    ]
+
+    named = names_of(tmp_path / "bm25", profiles, [*texts.items()]).named_by(question)
+
+    assert sorted(named.alone) == papers
+
+
+@pytest.mark.parametrize(
     ("question", "paper"),
     [
         ("What were AMCOR's sales in FY2022?", "AMCOR_2022_10K"),
