@@ -331,3 +331,19 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
         said.capitalize()
     ]
     assert answerer().draft(QUESTION, [plain]).claims == ()
+
+
+def test_an_answer_of_nothing_but_a_claim_of_others_says_so() -> None:
+    """A myth stood under the question as its answer, word for word and without a remark."""
+    myth = "According to Lund (1998), moles die of garlic within a week."
+
+    asked = [
+        answerer().draft(question, [context(chunk("moles", myth))])
+        for question in ("Do moles die of garlic?", "Who claims that moles die of garlic?")
+    ]
+
+    assert [[claim.text for claim in draft.claims] for draft in asked] == [[myth], [myth]]
+    assert [draft.unanswered for draft in asked] == [
+        ("What was found is of a hypothesis, a plan or a claim of others, not of a finding.",),
+        (),
+    ]

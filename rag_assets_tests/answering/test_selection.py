@@ -189,9 +189,10 @@ def test_one_statement_of_two_papers_is_one_claim_with_two_citations(again: str)
     assert [one.quote for one in claim.citations] == [RESULT, again]
 
 
-def test_a_finding_stands_in_place_of_what_was_only_supposed() -> None:
+@pytest.mark.parametrize("of_result", [0.95, 0.75])
+def test_a_finding_stands_in_place_of_what_was_only_supposed(of_result: float) -> None:
     """The hypothesis was told as the result, and the result below it."""
-    selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, 0.95])
+    selection = of_papers(SUPPOSED, RESULT, relevance=[0.97, of_result])
 
     assert [one.text for one, _ in selection.published()] == [RESULT]
     assert near(selection) == []

@@ -95,6 +95,22 @@ def test_the_figure_of_the_reports_year_answers_and_that_of_another_year_is_told
     )
 
 
+def test_a_figure_without_a_year_is_not_told_as_one_of_another_papers_year() -> None:
+    """The reader was sent to a year of another paper for a figure that has none."""
+    papers = {"north": "Trade of the north", "south": "Report of the south 2020"}
+    found = [
+        replace(context(chunk(paper, HEADLINE)), paper=PaperFacts(title=title))
+        for paper, title in papers.items()
+    ]
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=2)
+
+    draft = answerer.draft("What were the net sales of the kettle works in 2023?", found)
+
+    assert draft.unanswered == (
+        "What was found is of 2020 and a year that is not told, not of the year that is asked for.",
+    )
+
+
 @pytest.mark.parametrize(
     ("claim", "is_kept"),
     [

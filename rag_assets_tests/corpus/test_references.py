@@ -233,6 +233,11 @@ def test_a_paper_that_passes_the_limits_stops_no_other() -> None:
         ("The hypothesis that smoke calms bees was rejected.", "Discussion", False),
         ("Most keepers believed that birch makes bees swarm.", "Results", False),
         ("Smoke calmed the bees.", "Discussion", False),
+        ("According to Lund (1998), smoke calms bees.", "Discussion", True),
+        ("Bees allegedly fear smoke.", "Introduction", True),
+        ("H1: Smoke calms bees.", "2 Hypotheses", True),
+        ("Trials with wax will show it.", "Discussion > Future work", True),
+        ("In our trial smoke calmed bees.", "Myths of keepers", False),
     ],
 )
 def test_a_sentence_that_only_supposes_tells_no_finding(

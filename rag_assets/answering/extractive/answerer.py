@@ -60,7 +60,7 @@ from rag_assets.search.retrieval.named_works import (
     works_compared,
 )
 
-EXTRACTIVE_VERSION = 12
+EXTRACTIVE_VERSION = 13
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
 _SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
 """A part is not answered if its best candidate is less relevant than the first and the candidate's
@@ -68,6 +68,7 @@ paper does not mention so many of the part's words."""
 _SHARE_OF_NO_ANSWER = 0.4
 """The best candidate is then brought down to this share of the floor, so that it is shown as
 near."""
+_SUPPOSED, _NOT_TOLD = "a hypothesis, a plan or a claim of others", "a year that is not told"
 _MOST_COMPARED = 4
 _LEAST_TELLING_WORDS = 15
 """Fewer words of a paper do not tell whether it may be English: they may be a list of names."""
@@ -247,8 +248,8 @@ class ExtractiveAnswerer:
         max_claims: int,
         candidates: Sequence[Candidate] | None = None,
     ) -> tuple[DraftAnswer, tuple[str, ...]]:
-        """The claims, and notes on what would answer a part that is left open, had it not asked for
-        another year or condition.
+        """The claims, and notes: that they tell no finding, and on what would answer a part that is
+        left open, had it not asked for another year or condition.
 
         candidates: None for all of the contexts.
         """
@@ -280,6 +281,8 @@ class ExtractiveAnswerer:
             nearest=tuple(claims_of(selection.nearest(), contexts)),
         )
         notes = [note for part, note in told if note and part.text in draft.unanswered]
+        if selection.tells_no_finding:
+            notes.append(OF_OTHERS_NOTE.format(others=_SUPPOSED, asked="a finding"))
         return draft, tuple(dict.fromkeys(notes))
 
     def _read(
@@ -318,7 +321,10 @@ class ExtractiveAnswerer:
         years = {nth: its for nth, its in years.items() if not are_in(wanted, its)}
         left = _lowered(part, years, floor)
         unmet = Conditions(asked, contexts, self._readers.tokens).unmet(left, candidates, floor)
-        if named := sorted(frozenset[int]().union(*years.values())):
+        named: list[object] = [*sorted(frozenset[int]().union(*years.values()))]
+        if not all(years.values()):
+            named.append(_NOT_TOLD)
+        if named:
             note = OF_OTHERS_NOTE.format(others=listed(named), asked="the year that is asked for")
         else:
             others = [other for other in unmet.values() if other]

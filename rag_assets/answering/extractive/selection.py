@@ -29,7 +29,8 @@ _FURTHER_SHARE, _OTHER_SHARE = 0.7, 0.9
 footnote or another paper, as a share of the best one's."""
 _FINDING_SHARE = 0.95
 """Share of the relevance of the best candidate of a part from which on a finding takes its place,
-if that one tells a hypothesis, a plan or the claim of others."""
+if that one tells a hypothesis, a plan or the claim of others; a finding about the same matter does
+from `_FURTHER_SHARE` on."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are
 one claim. A second further one seldom holds the answer, and hides it (docs/adr/0040)."""
@@ -118,13 +119,19 @@ class Selection:
             return best
         findings = np.where([one.is_supposed for one in self._candidates], 0.0, part.relevance)
         found = int(findings.argmax())
-        return found if findings[found] >= _FINDING_SHARE * part.relevance[best] else best
+        share = _FURTHER_SHARE if self._are_of_one_matter(found, best) else _FINDING_SHARE
+        return found if findings[found] >= share * part.relevance[best] else best
 
     def _is_supposed(self, i: int) -> bool:
         """Whether a candidate tells no finding, and no part asks what was supposed."""
         return self._candidates[i].is_supposed and not any(
             asks_what_is_supposed(part.text) for part in self._parts
         )
+
+    @property
+    def tells_no_finding(self) -> bool:
+        """Whether all that is chosen is a hypothesis, a plan or the claim of others."""
+        return bool(self.chosen) and all(map(self._is_supposed, self.chosen))
 
     def unanswered_parts(self) -> tuple[str, ...]:
         """The texts of the parts that no chosen candidate answers."""
@@ -173,12 +180,15 @@ class Selection:
 
     def _is_contrary(self, i: int) -> bool:
         """Whether a candidate says the opposite of a published one about the same matter."""
-        one = self._candidates[i]
         return any(
-            2 * len(one.terms & other.terms) >= min(len(one.terms), len(other.terms))
-            and turned_round(one.text, [other.text]) is not None
-            for other in (self._candidates[j] for j in self.chosen)
+            self._are_of_one_matter(i, j)
+            and turned_round(self._candidates[i].text, [self._candidates[j].text]) is not None
+            for j in self.chosen
         )
+
+    def _are_of_one_matter(self, i: int, j: int) -> bool:
+        one, other = self._candidates[i].terms, self._candidates[j].terms
+        return 2 * len(one & other) >= min(len(one), len(other))
 
     def relevance(self, i: int) -> float:
         """Relevance of a candidate to the part of the question that it answers best."""

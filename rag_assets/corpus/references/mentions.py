@@ -261,19 +261,26 @@ _ARGUES = re.compile(r"\b(?:may|might|can|could|shall|should|will|would|must)\b"
 _OWN_SECTIONS = {SectionKind.METHODS, SectionKind.RESULTS}
 _SUPPOSING = (
     r"(?:hypothesi[sz]|expect|anticipat|predict|speculat|suspect|suppos|conjectur|believ|belief|thought|think|claim|"
-    r"alleg|rumou?r|hop(?=e|ing)|fear|plan(?=s|n)|intend|intention|aim|propos)"
+    r"alleg|assum|presum|rumou?r|hop(?=e|ing)|fear|plan(?=s|n)|intend|intention|aim|propos)"
 )
 _NO_FINDING = re.compile(
     rf"\b{_SUPPOSING}\w*(?: [\w'’]+){{0,3}}? (?:that|to|would|will)\b"
     r"|\b(?:myths?|legends?|folklore|superstitions?|hearsay|hypothes[ie]s|conjectures?)\b"
-    r"|\b(?:says?|said)(?: that)?\b"
+    r"|\b(?:says?|said)(?: that)?\b|\b(?:alleged|supposed|reported|purported)ly\b|\bwives['’] tales?\b"
+    r"|^According to [^,]{1,60}(?:\b(?:19|20)\d\d\b|\[\d+\])"
     r"|\b(?:test|ask|examin|investigat|explor|determin|assess|evaluat|stud[iy])\w*(?: \w+){0,3}? (?:whether|if)\b"
     r"|\b(?:we|next|future [\w ]{1,20}) (?:will|plan|should)\b|\b(?:remains?|yet) to be\b"
     r"|\bif\b.{1,150}\b(?:were|had)\b.{1,150}\b(?:would|might|could)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_NO_FINDINGS = re.compile(
+    r"^[\W\d]*(?:myths?|legends?|hypothes[ie]s|conjectures?|predictions?|expectations?|future|plans?|outlook)\b",
+    re.IGNORECASE,
+)
+"""Begins the heading of a section that tells no findings."""
 _ASKS_FOR_IT = re.compile(
-    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test)",
+    rf"\b{_SUPPOSING}|\b(?:myth|legend|folklore|superstition|hypothes|plan|future|next|sa(?:y|id)\b|test|purpose|"
+    r"goal|objective|focus)",
     re.IGNORECASE,
 )
 _SETTLED = re.compile(
@@ -286,8 +293,12 @@ _SETTLED = re.compile(
 def supposes(sentence: str, section_path: str) -> bool:
     """Whether a sentence tells a hypothesis, a plan, or the claim or belief of others, and no
     finding."""
-    is_supposed = _NO_FINDING.search(sentence) is not None and _SETTLED.search(sentence) is None
-    return is_supposed and SectionKind.RESULTS not in section_kinds(section_path.split(" > "))
+    titles = section_path.split(" > ")
+    is_supposed = _NO_FINDING.search(sentence) or (
+        _OF_NO_FINDINGS.search(titles[-1]) and not _OWN_VOICE.search(sentence)
+    )
+    is_settled = _SETTLED.search(sentence) or SectionKind.RESULTS in section_kinds(titles)
+    return bool(is_supposed) and not is_settled
 
 
 def asks_what_is_supposed(question: str) -> bool:
