@@ -49,7 +49,7 @@ from rag_assets.corpus.chunking.updates import (
     cut_passages_of,
 )
 from rag_assets.corpus.each_paper import Outcome, PaperJob
-from rag_assets.parsing.attempts import Attempt, FilesOfAttempt, parse_files
+from rag_assets.parsing.attempts import Attempt, FileToRead, read_file
 from rag_assets.parsing.corpus import BlocksToMake, block_rows_of
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.registry import sniff
@@ -96,9 +96,7 @@ def passages_of_file(paper: tuple[str, bytes], window: ReadingWindow) -> bytes:
     name = f"{paper_id}.tei.xml"
     file = PaperFile(Path(name), name, format=sniff(name, content))
     attempt = Attempt(Paper(paper_id, (file,), fingerprint=paper_id))
-    made = parse_files(
-        FilesOfAttempt(attempt, RawFile(paper_id, name, content), None), ParsingSettings()
-    )
+    made = read_file(FileToRead(attempt, RawFile(paper_id, name, content)), ParsingSettings())
     blocks = PaperJob(
         paper_id, name, block_rows_of(BlocksToMake(paper_id, "f", made.packed, "")), "f"
     )

@@ -171,6 +171,10 @@ class UnreadableDocument(RagAssetsError):
     without it."""
 
 
+class AnotherPaper(UnreadableDocument):
+    """What a server made of a PDF is the text of another paper."""
+
+
 class DocumentLimit(UnreadableDocument):
     """One document passed a size, depth, page, memory or time limit."""
 

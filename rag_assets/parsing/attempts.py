@@ -1,17 +1,18 @@
-"""Parsing papers: the best file of each paper first, the next one when that fails.
+"""Parsing papers: the best file of each paper that can be parsed makes its document; then the PDF
+beside that file, if there is one, adds pages and the printed front.
 
-`parse_papers` sends the files of each attempt to a worker, round by round, and keeps every document
-at once, so that a killed run repeats none.
+Each file is an item of its own for the workers: one that ends its worker costs only what it would
+have given. `parse_papers` keeps every document at once: a killed run repeats none.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
-from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.errors import AnotherPaper, UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import letters_of
@@ -21,124 +22,104 @@ from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import KnownFiles, is_pdf
 from rag_assets.parsing.registry import installed_extras, parser_of
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content
-from rag_assets.parsing.store import DocumentStore, demand_promises, packed_document
+from rag_assets.parsing.store import (
+    DocumentStore,
+    demand_promises,
+    packed_document,
+    unpacked_document,
+)
 
 _WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
 _STRETCH, _N_STRETCHES, _LEAST_PRINTED = 20, 200, 200
 _LEAST_SHARED = 0.1
 """The least share of stretches of 20 letters. Measured on 13 pairs of TEI and PDF: .78 or more of a
 paper's own, .03 or less of any other's."""
-PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """An examined paper, which of its files is parsed next, and why the better ones failed."""
-
-    paper: Paper
-    at: int = 0
-    """Index of the file; beyond the last when none is left."""
-    failures: tuple[str, ...] = ()
-    """Why each file before it failed, or the alignment with the PDF: whole sentences."""
-    is_pdf_given_up: bool = False
-
-    @property
-    def file(self) -> PaperFile | None:
-        files = self.paper.files
-        return files[self.at] if self.at < len(files) and not self.paper.problem else None
-
-    @property
-    def pdf(self) -> PaperFile | None:
-        """The PDF beside the file, which can give pages to its document; None where the file is the
-        PDF."""
-        if self.is_pdf_given_up or self.file is None or is_pdf(self.file):
-            return None
-        return next(filter(is_pdf, self.paper.files), None)
-
-    @property
-    def error(self) -> str:
-        """Why nothing of the paper can be used."""
-        return self.paper.problem or " ".join(self.failures)
-
-    def after(self, failure: Failure) -> "Attempt":
-        """The next attempt. A lost worker may be due to the PDF, so the file is tried once without
-        it."""
-        if self.file is None:
-            return self
-        if failure.is_worker_lost and self.pdf:
-            return self.without(self.pdf, failure.reason)
-        note = _sentence(self.file, failure.reason)
-        return replace(self, at=self.at + 1, failures=(*self.failures, note))
-
-    def without(self, pdf: PaperFile, reason: str) -> "Attempt":
-        """The attempt at the same file without its PDF."""
-        return replace(
-            self, failures=(*self.failures, _no_pages_from(pdf, reason)), is_pdf_given_up=True
-        )
-
-    def past_unusable(self) -> "Attempt":
-        """The attempt at the next file that has no known problem."""
-        attempt = self
-        while (file := attempt.file) and file.problem:
-            attempt = attempt.after(Failure(file.problem, is_worker_lost=False))
-        return attempt
-
-
-@dataclass(frozen=True)
-class FilesOfAttempt:
-    """What a worker needs for one attempt."""
-
-    attempt: Attempt
-    file: RawFile
-    pdf: RawFile | None
-    """That of `attempt.pdf`."""
 
 
 @dataclass(frozen=True)
 class MadeDocument:
-    """What a worker made of the files of an attempt."""
+    """A document as a worker hands it back."""
 
     packed: bytes
-    """The document as the store keeps it."""
+    """As the store keeps it."""
     summary: Document
     """The document without its blocks."""
     kinds: Counter[BlockKind]
     """How many blocks it has of each kind."""
-    is_after_failure: bool
-    """A file of the paper failed, or the alignment with its PDF."""
+
+    @classmethod
+    def of(cls, document: Document) -> "MadeDocument":
+        kinds = Counter(block.kind for block in document.blocks)
+        return cls(packed_document(document), replace(document, blocks=()), kinds)
 
 
-def parse_files(files: FilesOfAttempt, settings: ParsingSettings) -> MadeDocument:
-    """Parse the file and give it pages. Raises UnreadableDocument, also for a broken promise."""
-    attempt, file = files.attempt, files.attempt.file
-    if file is None or file.format is None:
-        raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
-    document = parser_of(file.format)(files.file, settings)
+@dataclass(frozen=True)
+class Attempt:
+    """An examined paper, and how far it has come: a file to be parsed, then the PDF beside it."""
+
+    paper: Paper
+    at: int = 0
+    """Index of the file that makes the document; beyond the last when none is left."""
+    made: MadeDocument | None = None
+    """The document of that file."""
+    is_pdf_read: bool = False
+    """Whether the PDF beside the file has added to the document, or failed to."""
+    failures: tuple[str, ...] = ()
+    """Why files failed: whole sentences."""
+
+    @property
+    def to_read(self) -> PaperFile | None:
+        """The file that is read next; None when the paper is done."""
+        files = () if self.paper.problem else self.paper.files[self.at :]
+        if not files or self.made is None:
+            return files[0] if files else None
+        has_pages = self.is_pdf_read or is_pdf(files[0])
+        return None if has_pages else next(filter(is_pdf, self.paper.files), None)
+
+    def after(self, result: MadeDocument | Failure) -> "Attempt":
+        """The attempt when `to_read` has been read. A PDF that fails leaves the document as it
+        was."""
+        if isinstance(result, MadeDocument):
+            return replace(self, made=result, is_pdf_read=self.made is not None)
+        file, reason = self.paper.files[self.at], result.reason
+        if self.made and self.to_read and not isinstance(result.raised, AnotherPaper):
+            note = f"No pages could be taken from the PDF: {_sentence(self.to_read, reason)}"
+            return replace(self, is_pdf_read=True, failures=(*self.failures, note))
+        failures = (*self.failures, _sentence(file, reason))
+        return replace(self, at=self.at + 1, made=None, failures=failures)
+
+
+@dataclass(frozen=True)
+class FileToRead:
+    """What a worker needs for `attempt.to_read`."""
+
+    attempt: Attempt
+    raw: RawFile
+
+
+def read_file(file: FileToRead, settings: ParsingSettings) -> MadeDocument:
+    """The document of the file, or the one that is made already with what its PDF adds. Raises
+    UnreadableDocument, also for a broken promise."""
+    made, source = file.attempt.made, file.attempt.paper.files[file.attempt.at]
+    if made is None:
+        document = _parsed(source, file.raw, settings)
+    else:
+        document = unpacked_document(made.packed)
+        if source.read_by:
+            _demand_same_paper(document, file.raw, settings)
+        document = _with_pages(_with_front(document, file.raw, settings), file.raw, settings)
+    demand_promises(document)
+    return MadeDocument.of(document)
+
+
+def _parsed(file: PaperFile, raw: RawFile, settings: ParsingSettings) -> Document:
+    if file.format is None:
+        raise UnreadableDocument(file.problem)
+    document = parser_of(file.format)(raw, settings)
     _demand_text(document)
     if file.read_by:
         document = replace(document, notes=(f"Read by {file.read_by}.", *document.notes))
-        if files.pdf:
-            _demand_same_paper(document, files.pdf, settings)
-    if pdf := files.file if is_pdf(file) else files.pdf:
-        document = _with_front(document, pdf, settings)
-    notes = list(attempt.failures)
-    if attempt.pdf and files.pdf and (page_work := _page_work(document)):
-        try:
-            document = page_work(document, files.pdf, settings)
-        except UnreadableDocument as error:
-            notes.append(_no_pages_from(attempt.pdf, str(error)))
-    document = replace(document, notes=(*notes, *document.notes))
-    demand_promises(document)
-    return MadeDocument(
-        packed_document(document),
-        replace(document, blocks=()),
-        kinds_of(document),
-        bool(notes or document.n_pages_unread or document.n_pages_cut),
-    )
-
-
-def kinds_of(document: Document) -> Counter[BlockKind]:
-    return Counter(block.kind for block in document.blocks)
+    return _with_front(document, raw, settings) if is_pdf(file) else document
 
 
 def _sentence(file: PaperFile, reason: str) -> str:
@@ -148,11 +129,8 @@ def _sentence(file: PaperFile, reason: str) -> str:
         if file.read_by and file.format
         else file.relative
     )
-    return reason if reason.startswith(file.relative) else f"{name} {reason}"
-
-
-def _no_pages_from(pdf: PaperFile, reason: str) -> str:
-    return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
+    told = reason if reason.startswith(file.relative) else f"{name} {reason}"
+    return told.encode("utf-8", "replace").decode("utf-8")  # tables hold no lone surrogates
 
 
 def _demand_text(document: Document) -> None:
@@ -169,7 +147,7 @@ def _demand_text(document: Document) -> None:
 
 
 def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettings) -> None:
-    """Raise UnreadableDocument where almost no stretch of a server's reading is in the PDF: it is
+    """Raise AnotherPaper where almost no stretch of a server's reading is in the PDF: it is
     another paper's."""
     from rag_assets.parsing.formats.pdf.file import text_layer  # loads the PDF engine
 
@@ -181,7 +159,7 @@ def _demand_same_paper(document: Document, pdf: RawFile, settings: ParsingSettin
     step = max(len(read) // _N_STRETCHES, _STRETCH)
     found = [read[at : at + _STRETCH] in printed for at in range(0, len(read) - _STRETCH + 1, step)]
     if len(printed) > _LEAST_PRINTED and sum(found) < _LEAST_SHARED * len(found):
-        raise UnreadableDocument("is of another paper: hardly any of its words are in the PDF.")
+        raise AnotherPaper("is of another paper: hardly any of its words are in the PDF.")
 
 
 def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:
@@ -194,17 +172,16 @@ def _with_front(document: Document, pdf: RawFile, settings: ParsingSettings) -> 
         return document
 
 
-def _page_work(document: Document) -> PageWork | None:
-    """The function that adds pages from the paper's PDF: all of them, or those not proved; None if
-    none are missing."""
+def _with_pages(document: Document, pdf: RawFile, settings: ParsingSettings) -> Document:
+    """The document with the pages that it lacks: all of them, or those not proved."""
     from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf, has_gaps
 
     if document.page_source is PageSource.NONE:
-        return align_to_pdf
+        return align_to_pdf(document, pdf, settings)
     is_partial = document.page_source is PageSource.COORDS and any(
         has_gaps(block.spans) for block in document.blocks
     )
-    return fill_from_pdf if is_partial else None
+    return fill_from_pdf(document, pdf, settings) if is_partial else document
 
 
 Report = Callable[[int, int], None]
@@ -229,101 +206,74 @@ class ParseJob:
     def _may_let_it_succeed(self) -> tuple[str, list[str]]:
         return self.settings.limits.fingerprint(), installed_extras()
 
-    def kept_as(self, paper: Paper) -> str | None:
-        """The fingerprint under which a run that was killed kept the document of a paper; None if
-        it kept none."""
-        return next(
-            (
-                known
-                for known in (paper.fingerprint, self.after_failure(paper))
-                if self.store.has(known)
-            ),
-            None,
-        )
+    def kept(self, paper: Paper) -> "Outcome | None":
+        """What a run that was killed kept of a paper."""
+        for known in (paper.fingerprint, self.after_failure(paper)):
+            if self.store.has(known):
+                made = MadeDocument.of(self.store.get(known))
+                return Outcome(paper, known, made.summary, made.kinds)
+        return None
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """The result of a successful attempt; the document itself is in the store."""
+class Outcome:
+    """What came of a paper; the document itself is in the store."""
 
+    paper: Paper
     fingerprint: str
-    summary: Document
-    """The document without its blocks."""
-    kinds: Counter[BlockKind]
+    summary: Document | None = None
+    """The document without its blocks; None when nothing of the paper can be used."""
+    kinds: Counter[BlockKind] = field(default_factory=Counter)
     """How many blocks it has of each kind."""
+    error: str = ""
+    """Why nothing of it can be used."""
 
 
-def parse_papers(
-    papers: Sequence[Paper], job: ParseJob, report: Report
-) -> list[tuple[Attempt, Parsed | None]]:
-    """Parse each examined paper from the best of its files that can be parsed.
+def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[Outcome]:
+    """Parse each examined paper from the best of its files that can be parsed; in the order of the
+    papers. `report(n_done, n_total)` counts papers."""
+    done = {paper.paper_id: kept for paper in papers if (kept := job.kept(paper))}
+    waiting: deque[tuple[Attempt, PaperFile]] = deque()
 
-    Returns the last attempt of each paper with what came of it, None when all files failed; in the
-    order of the papers. `report(n_done, n_total)` counts papers.
-    """
-    done: dict[str, tuple[Attempt, Parsed | None]] = {}
-
-    def settle(attempt: Attempt, parsed: Parsed | None) -> None:
-        done[attempt.paper.paper_id] = attempt, parsed
+    def go_on(attempt: Attempt) -> None:
+        if file := attempt.to_read:
+            waiting.appendleft((attempt, file))  # first, so that few documents wait in memory
+            return
+        done[attempt.paper.paper_id] = _finished(attempt, job)
         report(len(done), len(papers))
 
-    following = []
-    for paper in papers:
-        if kept_as := job.kept_as(paper):
-            document = job.store.get(kept_as)
-            settle(
-                Attempt(paper), Parsed(kept_as, replace(document, blocks=()), kinds_of(document))
-            )
-        else:
-            following.append(Attempt(paper))
-    while following:
-        attempts = []
-        for attempt in (after.past_unusable() for after in following):
-            if attempt.file:
-                attempts.append(attempt)
-            else:
-                settle(attempt, None)
-        following = []
-        work = partial(parse_files, settings=job.settings)
-        with closing(job.spread(work, _files_of(attempts, job, following))) as results:
-            for files, result in results:
-                if isinstance(result, MadeDocument):
-                    settle(files.attempt, _kept(files.attempt.paper, result, job))
-                else:
-                    following.append(files.attempt.after(result))
+    def files() -> Iterator[FileToRead]:
+        while waiting:
+            attempt, file = waiting.popleft()
+            try:
+                yield FileToRead(attempt, _content_of(file, job, attempt.paper))
+            except UnreadableDocument as error:
+                go_on(attempt.after(Failure(str(error), is_worker_lost=False)))
+
+    for paper in reversed(papers):
+        if paper.paper_id not in done:
+            go_on(Attempt(paper))
+    work = partial(read_file, settings=job.settings)
+    while waiting:
+        with closing(job.spread(work, files())) as results:
+            for file, result in results:
+                go_on(file.attempt.after(result))
     return [done[paper.paper_id] for paper in papers]
 
 
-def _files_of(
-    attempts: Sequence[Attempt], job: ParseJob, following: list[Attempt]
-) -> Iterator[FilesOfAttempt]:
-    """The files of the attempts, read one attempt after the other. Where one cannot be read any
-    more, the attempt after it is added to `following`."""
-    for attempt in attempts:
-        try:
-            yield read_files(attempt, job)
-        except UnreadableDocument as error:
-            following.append(attempt.after(Failure(str(error), is_worker_lost=False)))
-
-
-def read_files(attempt: Attempt, job: ParseJob) -> FilesOfAttempt:
-    """The files of an attempt that has one; without a PDF that cannot be read any more. Raises
-    UnreadableDocument when the file itself is not as it was examined."""
-    if attempt.file is None:
-        raise UnreadableDocument("No file is left to be parsed.")
-    file, pdf = _content_of(attempt.file, job, attempt.paper), None
-    if attempt.pdf:
-        try:
-            pdf = _content_of(attempt.pdf, job, attempt.paper)
-        except UnreadableDocument as error:
-            attempt = attempt.without(attempt.pdf, str(error))
-    return FilesOfAttempt(attempt, file, pdf)
-
-
-def _kept(paper: Paper, made: MadeDocument, job: ParseJob) -> Parsed:
-    kept_as = job.after_failure(paper) if made.is_after_failure else paper.fingerprint
+def _finished(attempt: Attempt, job: ParseJob) -> Outcome:
+    """What came of the paper, its document kept with the failures as notes."""
+    paper, made, failures = attempt.paper, attempt.made, attempt.failures
+    if made is None:
+        error = paper.problem or " ".join(failures)
+        return Outcome(paper, job.after_failure(paper), error=error)
+    if failures:
+        document = unpacked_document(made.packed)
+        made = MadeDocument.of(replace(document, notes=(*failures, *document.notes)))
+    is_whole = not (failures or made.summary.n_pages_unread or made.summary.n_pages_cut)
+    kept_as = paper.fingerprint if is_whole else job.after_failure(paper)
     job.store.put(kept_as, made.packed)
-    return Parsed(kept_as, made.summary, made.kinds)
+    return Outcome(paper, kept_as, made.summary, made.kinds)
 
 
 def _content_of(file: PaperFile, job: ParseJob, paper: Paper) -> RawFile:

@@ -28,7 +28,7 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.core.paper_tables import PapersUpdate, RowsByPaper, in_file_order
 from rag_assets.core.workforce.seam import Spread, demanded
-from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, parse_papers
+from rag_assets.parsing.attempts import Outcome, ParseJob, Report, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.known_files import examined
 from rag_assets.parsing.promises import PARSED, QUARANTINED
@@ -72,7 +72,7 @@ def update_parsed_index(
     plan = plan_update(before, wanted)
     lost = _documents_lost(tables.rows_of(published, "paper_id", plan.unchanged), job.store)
     to_parse = [current[paper_id] for paper_id in sorted({*plan.to_build, *lost})]
-    rows = [_row(attempt, parsed, job) for attempt, parsed in parse_papers(to_parse, job, report)]
+    rows = [_row(outcome) for outcome in parse_papers(to_parse, job, report)]
     kept = tables.rows_without(published, "paper_id", [*plan.to_drop, *lost])
     return tables.merged(kept, tables.to_table(rows, tables.PARSED_INDEX), ["paper_id"]), plan
 
@@ -129,17 +129,19 @@ def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
     return [paper_id for paper_id, fingerprint in kept_as.items() if fingerprint in lost]
 
 
-def _row(attempt: Attempt, parsed: Parsed | None, job: ParseJob) -> dict[str, Any]:
-    paper = attempt.paper
+def _row(outcome: Outcome) -> dict[str, Any]:
+    paper, document = outcome.paper, outcome.summary
     common = {
         "paper_id": paper.paper_id,
         "parsed_xml_path": _path_of(paper, Source.TEI),
         "parsed_txt_path": _path_of(paper, Source.TEXT),
         "pdf_path": _path_of(paper, Source.PDF),
+        "fingerprint": outcome.fingerprint,
+        "n_blocks": outcome.kinds.total(),
+        "n_headings": outcome.kinds[BlockKind.HEADING],
+        "n_tables": outcome.kinds[BlockKind.TABLE],
     }
-    return common | (
-        _parsed_columns(paper, parsed) if parsed else _quarantine_columns(attempt, job)
-    )
+    return common | (_parsed_columns(paper, document) if document else _quarantine_columns(outcome))
 
 
 def _path_of(paper: Paper, source: Source) -> str | None:
@@ -152,8 +154,8 @@ def _path_of(paper: Paper, source: Source) -> str | None:
     return None
 
 
-def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
-    document, first = parsed.summary, paper.files[0]
+def _parsed_columns(paper: Paper, document: Document) -> dict[str, Any]:
+    first = paper.files[0]
     sha256s = {file.relative: file.sha256 for file in paper.files if not file.read_by}
     return {
         "title": document.title,
@@ -164,9 +166,6 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
         "n_pages": document.n_pages,
         "page_source": str(document.page_source),
         "page_labels": list(document.page_labels),
-        "n_blocks": parsed.kinds.total(),
-        "n_headings": parsed.kinds[BlockKind.HEADING],
-        "n_tables": parsed.kinds[BlockKind.TABLE],
         "n_source_chars": document.n_source_chars,
         "n_dropped_running": document.n_dropped_running,
         "used_fallback": (document.file_path, document.source)
@@ -175,26 +174,21 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
         "n_pages_unread": document.n_pages_unread,
         "n_pages_cut": document.n_pages_cut,
         "status": PARSED,
-        "fingerprint": parsed.fingerprint,
     }
 
 
-def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
-    sha256s = {file.relative: file.sha256 for file in attempt.paper.files if not file.read_by}
+def _quarantine_columns(outcome: Outcome) -> dict[str, Any]:
+    sha256s = {file.relative: file.sha256 for file in outcome.paper.files if not file.read_by}
     first = next(iter(sha256s), None)
     return {
         "file_path": first,
         "linked_paths": sorted(sha256s.keys() - {first}),
         "sha256": sha256s.get(first or "") or None,
-        "n_blocks": 0,
-        "n_headings": 0,
-        "n_tables": 0,
         "used_fallback": False,
         "notes": [],
         "page_labels": [],
         "status": QUARANTINED,
-        "error": attempt.error.encode("utf-8", "replace").decode("utf-8"),
-        "fingerprint": job.after_failure(attempt.paper),
+        "error": outcome.error,
     }
 
 

@@ -26,7 +26,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.hosted.access import is_address
-from rag_assets.parsing.attempts import Attempt, ParseJob
+from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import fingerprinted, is_pdf
 from rag_assets.parsing.registry import FORMATS, looks_like
@@ -72,12 +72,16 @@ def with_readings(papers: Sequence[Paper], job: ParseJob) -> list[Paper]:
     order = [*job.settings.source_order, Source.PDF]
     if Source.TEI not in order[: order.index(Source.PDF)]:
         return list(papers)
-    best = {paper.paper_id: Attempt(paper).past_unusable().file for paper in papers}
+    best = {
+        paper.paper_id: next((file for file in paper.files if not file.problem), None)
+        for paper in papers
+        if not paper.problem
+    }
     pdfs = {file.sha256: file for file in best.values() if file and is_pdf(file)}
     found = anyio.run(_Asked(job).readings, list(pdfs.values())) if pdfs else {}
 
     def completed(paper: Paper) -> Paper:
-        pdf = best[paper.paper_id]
+        pdf = best.get(paper.paper_id)
         if pdf is None or pdf.sha256 not in found:
             return paper
         at = paper.files.index(pdf)

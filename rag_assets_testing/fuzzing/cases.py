@@ -4,7 +4,7 @@ promise looked at."""
 import json
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
@@ -22,10 +22,11 @@ from rag_assets.core.settings import (
     PassageSettings,
 )
 from rag_assets.core.text.tokens import TokenCounter, token_counter
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.corpus.chunking import promises
 from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
-from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
+from rag_assets.parsing.attempts import ParseJob, parse_papers
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.known_files import examined
 from rag_assets.parsing.promises import pages_outside
@@ -33,7 +34,7 @@ from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated
 from rag_assets_testing.fuzzing.texts import random_text
-from rag_assets_testing.in_place import in_place
+from rag_assets_testing.in_place import Item, Result, in_place
 from rag_assets_testing.paper_rows import InMemory, updated
 
 PARSED, QUARANTINED = "parsed", "quarantined"
@@ -100,17 +101,27 @@ def run_case(case: Case) -> Ending:
 def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
     store = DocumentStore(path.parent / "kept.sqlite3")
-    job = ParseJob(ParsingSettings(), store, in_place)
+    job = ParseJob(ParsingSettings(), store, _unguarded)
     (paper,) = examined(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings, job.known)
     try:
-        made = parse_files(read_files(Attempt(paper), job), job.settings)
+        (outcome,) = parse_papers([paper], job, lambda *_: None)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
-    blocks = tables.unpacked(corpus.block_rows_of(corpus.BlocksToMake(_PAPER, "", made.packed, "")))
-    row = {"paper_id": _PAPER, "status": "parsed", "n_pages": made.summary.n_pages}
+    if outcome.summary is None:
+        return Ending(QUARANTINED, outcome.error)
+    (packed,) = store.each_packed([outcome.fingerprint])
+    blocks = tables.unpacked(corpus.block_rows_of(corpus.BlocksToMake(_PAPER, "", packed, "")))
+    row = {"paper_id": _PAPER, "status": "parsed", "n_pages": outcome.summary.n_pages}
     index = tables.to_table([row], tables.PARSED_INDEX)
     _demand(not len(pages_outside(blocks, index)), "pages_within_document")
     return _cut(blocks)
+
+
+def _unguarded(
+    work: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[tuple[Item, Result | Failure]]:
+    """A `Spread` that lets through what the work raises."""
+    return ((item, work(item)) for item in items)
 
 
 def _cut(blocks: pa.Table) -> Ending:

@@ -4,8 +4,10 @@ word."""
 import shutil
 import sys
 import unicodedata
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,16 +15,17 @@ import pytest
 
 from rag_assets.core import tables
 from rag_assets.core.domain import Source
-from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.core.workforce.seam import Spread
+from rag_assets.core.workforce.worker_process import Failure
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import Attempt, ParseJob, parse_files, read_files
+from rag_assets.parsing.attempts import FileToRead, ParseJob, parse_papers
 from rag_assets.parsing.corpus import update_blocks, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.known_files import KnownFiles, examined
 from rag_assets.parsing.store import DocumentStore, packed_document
-from rag_assets_testing.in_place import in_place
+from rag_assets_testing.in_place import Item, Result, in_place
 from rag_assets_testing.paper_rows import Updated, updated
 from rag_assets_testing.papers.pdf import Draw, lines, page_of, picture, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
@@ -44,6 +47,7 @@ class Corpus:
     documents: Path
     index: pa.Table
     settings: ParsingSettings = field(default_factory=ParsingSettings)
+    spread: Spread = in_place
     n_reported: int = 0
 
     def put(self, **texts: str) -> None:
@@ -57,12 +61,12 @@ class Corpus:
         return plan
 
     def job(self) -> ParseJob:
-        return ParseJob(self.settings, DocumentStore(self.documents), in_place)
+        return ParseJob(self.settings, DocumentStore(self.documents), self.spread)
 
     def count(self, n_done: int, n_total: int) -> None:
         self.n_reported += 1
 
-    def row(self, paper_id: str) -> dict[str, object]:
+    def row(self, paper_id: str) -> dict[str, Any]:
         (row,) = (row for row in self.index.to_pylist() if row["paper_id"] == paper_id)
         return dict(row)
 
@@ -404,17 +408,52 @@ def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(
     write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
     (found,) = discover(corpus.papers, corpus.settings.limits)
     (paper,) = examined(found, corpus.settings, KnownFiles())
-    attempt = Attempt(paper)
     with (corpus.papers / changed).open("ab") as file:
         file.write(b"\n")
 
-    try:
-        made = parse_files(read_files(attempt, corpus.job()), corpus.settings)
-        problem = str(made.summary.notes)
-    except UnreadableDocument as error:
-        problem = str(error)
+    (outcome,) = parse_papers([paper], corpus.job(), corpus.count)
 
+    problem = str(outcome.summary and outcome.summary.notes)
     assert "changed while it was read. Run again when it is complete." in problem
+
+
+@pytest.mark.parametrize(
+    ("killer", "source", "page_source", "note"),
+    [
+        ("a.pdf", "tei", "none", "No pages could be taken from the PDF: a.pdf took too long"),
+        ("a.tei.xml", "markdown", "aligned", "a.tei.xml took too long"),
+    ],
+)
+def test_a_file_that_ends_its_worker_is_read_once_and_costs_only_what_it_would_have_given(
+    corpus: Corpus, killer: str, source: str, page_source: str, note: str
+) -> None:
+    """Read twice, each such file costs two time limits; blamed for each other, a good PDF is lost
+    with a bad TEI, or a good TEI with a bad PDF."""
+    order = (Source.TEI, Source.MARKDOWN, Source.PDF)
+    corpus.settings = ParsingSettings(source_order=order)
+    words = " ".join(prose("desert", 8))
+    corpus.put(a__tei__xml=TEI.format("Sheep"), a__md=f"# Sheep\n\n{words}\n")
+    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    read: list[str] = []
+
+    def work_is_lost(
+        work: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Generator[tuple[Item, Result | Failure]]:
+        for item, result in in_place(work, items):
+            assert isinstance(item, FileToRead)
+            read.append(item.raw.path)
+            lost = Failure("took too long", is_worker_lost=True)
+            yield item, lost if item.raw.path == killer else result
+
+    corpus.spread = work_is_lost
+    corpus.update()
+
+    row = corpus.row("a")
+    assert (row["source"], row["page_source"], row["notes"][0]) == (source, page_source, note)
+    assert read.count(killer) == 1
+    assert corpus.update().is_noop
+    corpus.settings = ParsingSettings(source_order=order, limits=ParseLimits(timeout_s=240))
+    assert corpus.update().changed == ("a",)
 
 
 def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
