@@ -70,6 +70,14 @@ def test_an_element_that_is_asked_for_is_the_answer(question: str, answer: str) 
     assert said(question, ROPES, BELLS) == [answer]
 
 
+def test_a_theorem_with_a_long_statement_is_more_than_its_label() -> None:
+    """ "Theorem 2." was the whole answer."""
+    statement = f"Theorem 2. Every rope {'and every strand of it ' * 20}breaks."
+    within = laid_out("ropes", (SENTENCE, f"Two facts help. {statement} More is said below."))
+
+    assert said("What does Theorem 2 say?", within) == [statement]
+
+
 def test_a_table_that_is_asked_for_is_its_caption_with_its_rows() -> None:
     """The caption alone says what could be read, and none of it."""
     assert said("What does Table 1 list?", ROPES, BELLS) == [

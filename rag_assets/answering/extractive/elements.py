@@ -78,8 +78,8 @@ def beginnings(contexts: Sequence[Context], places: Places) -> Iterator[DraftCla
 
 
 def _beginning(context: Context, span: Span) -> Span:
-    """The first block, as far as a claim may be long; more than a label that stands alone, and the
-    code below one."""
+    """The first block, as far as a claim may be long; always more than a label alone, and the code
+    below one."""
     units = [one for one in context.units if span[0] <= one.start and one.end <= span[1]]
     units = [one for one in units if one.kind is not UnitKind.HEADING]
     start = end = units[0].start if units else span[0]
@@ -87,8 +87,8 @@ def _beginning(context: Context, span: Span) -> Span:
         is_further = unit.kind is UnitKind.ROW or (
             unit.block != before.block and unit.kind is not UnitKind.LINE
         )
-        is_whole = is_further and not _is_label(context.text[start:end])
-        if end > start and (is_whole or len(words_of(context.text[start : unit.end])) > MAX_WORDS):
+        is_long = len(words_of(context.text[start : unit.end])) > MAX_WORDS
+        if (is_further or is_long) and end > start and not _is_label(context.text[start:end]):
             break
         end = unit.end
     return start, end
