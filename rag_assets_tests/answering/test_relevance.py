@@ -38,6 +38,19 @@ def test_the_sentence_that_answers_is_published_before_the_one_that_repeats_the_
     assert drafted(Says({NEAR: UNSURE, ANSWER: SURE})) == [ANSWER]
 
 
+def test_a_list_of_values_is_read_item_by_item_and_published_whole() -> None:
+    """Read at once, the price of a guide was hidden between the others, and refused."""
+    prices = "Prices of the museum: ticket 7 euros, guide 1,200 euros, coffee 3 euros."
+    reader = Says({"Prices of the museum: guide 1,200 euros.": SURE}, others=-20.0)
+    answerer = ExtractiveAnswerer(
+        Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1
+    )
+
+    draft = answerer.draft("What is the price of a guide?", [context(chunk("museum", prices))])
+
+    assert [(claim.text, claim.citations[0].quote) for claim in draft.claims] == [(prices, prices)]
+
+
 def test_nothing_is_published_when_no_sentence_answers() -> None:
     """A paper about the matter that does not say what is asked is no answer."""
     assert drafted(Says({NEAR: UNSURE, ANSWER: UNSURE})) == []

@@ -37,6 +37,8 @@ _ENDS_WITHIN = re.compile(
     re.IGNORECASE,
 )
 """Ends a line that was cut within a sentence."""
+_ITEM = re.compile(r"[^\s,;](?:[^,;]|,(?=\d))*")
+"""A member of a list within a sentence; a comma before a digit is part of a number."""
 _LINE = re.compile(r"[^\n]+")
 _LIST_MARK = re.compile(
     r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)"
@@ -139,12 +141,30 @@ def sentences(contexts: Sequence[Context]) -> list[Candidate]:
             ):
                 is_supposed = supposes(text, context.section_at(span[0]))
                 alone = replace(candidate(context, nth, *span), lead=lead, is_supposed=is_supposed)
-                found[context.paper_id, text] = _sentence(context, alone, before, after)
+                whole = _sentence(context, alone, before, after)
+                found[context.paper_id, text] = whole
+                for one in _by_item(whole):
+                    found.setdefault((context.paper_id, one.text), one)
         for span in _lists_led_up_to(context):
             found.setdefault(
                 (context.paper_id, context.text[slice(*span)]), candidate(context, nth, *span)
             )
     return list(found.values())
+
+
+def _by_item(whole: Candidate) -> Iterator[Candidate]:
+    """A sentence that lists values behind a colon, once for each of them: it is read with what
+    leads up to the list and one item, and published whole. Read at once, each price hides the
+    others."""
+    lead, colon, behind = whole.text.partition(": ")
+    items = list(_ITEM.finditer(behind))
+    is_list = len(items) > 1 and all(any(map(str.isdigit, item[0])) for item in items)
+    shift = whole.read[0][0]
+    for item in items if is_list else ():
+        text = f"{lead}{colon}{item[0].rstrip('.')}."
+        start = shift + len(lead) + len(colon) + item.start()
+        read = ((shift, shift + len(lead)), (start, start + len(item[0])))
+        yield replace(whole, text=text, terms=terms_of(text), read=read)
 
 
 def _lists_led_up_to(context: Context) -> Iterator[Span]:
