@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.phrases import phrases_in, stems_in
+from rag_assets.answering.extractive.conditions import phrases_in, stems_in
 from rag_assets.core.domain import Context, PaperFacts, UnitKind
 from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context, laid_out, readers
