@@ -129,7 +129,7 @@ def ask(
         from rag_assets.engine import open_engine
         from rag_assets.faces.cli.printed_answers import print_answer
         from rag_assets.questions import asked
-        from rag_assets.search.retrieval.offered_filter import offered_filter
+        from rag_assets.search.retrieval.named_works import offered_filter
 
         settings = options.settings("thorough" if thorough else None)
         titles = titles_of(

@@ -5,17 +5,22 @@ A paper that only mentions a work is not meant: papers cite many works of others
 a run of words of its title: more than half of them, or all before the first colon. One more word
 that the title does not have names another work. Only a question that describes a paper, "the study
 of X", or asks for papers of somebody, may use some words of the title.
+
+Authors and years of papers in a question, "papers by Lund since 2019", are offered to the user as a
+filter, and never applied.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.core.domain import PaperFacts
+from rag_assets.core.domain import Condition, Filter, FilterField, PaperFacts
 from rag_assets.core.text.folding import plain_lower
 from rag_assets.core.text.names import words_written_as_names
 from rag_assets.core.text.terms import QUESTION_WORDS, stem_of, terms_of, words_of
 from rag_assets.core.text.works import dois_in
+from rag_assets.questions import Kind, Question, read
 from rag_assets.questions.reading import ABOUT, STUDY
 from rag_assets.questions.years import years_asked_for
 
@@ -68,6 +73,11 @@ _DESCRIBES = re.compile(
     rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE
 )
 _CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
+_OF_PAPERS = re.compile(rf"\b{STUDY}\b[^?;:]{{0,40}}$", re.IGNORECASE)
+"""What stands before years that are those of papers, not of what was studied."""
+_LOOKED_BACK = 80
+"""Characters; looking through all of a long question for each year would take the square of its
+length."""
 
 
 @lru_cache(_TITLES_KEPT)
@@ -281,3 +291,48 @@ def _small_words(text: str) -> list[str]:
 
 def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
     return _place_of(words, of) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What could be asked instead."""
+
+    question: str
+    """The question without the words that became the filter: no paper says of itself that it is by
+    Lund."""
+    where: Filter
+
+
+def offered_filter(question: Question, passing: Callable[[Filter], Sequence[str]]) -> Offer | None:
+    """Authors and years by which a question names papers, without those that its own filter has.
+
+    passing: gives the ids of the papers that pass a filter. None without such words, if no paper
+    passes, and for a question that the records answer: "Which papers are by Lund?".
+    """
+    text, own = question.question, question.filter
+    if Kind.PUBLICATION in read(text).kinds:
+        return None
+    asked = [
+        one
+        for one in years_asked_for(text)
+        if _OF_PAPERS.search(text[max(0, one.start - _LOOKED_BACK) : one.start])
+    ]
+    by = _by(writers_asked_for(text), text)
+    writers = writers_asked_for(text) if by else ()
+    conditions = [Condition(FilterField.AUTHOR, (person,)) for person in writers]
+    conditions += [Condition(FilterField.YEAR, tuple(one.years for one in asked))] if asked else []
+    offered = Filter(tuple(one for one in conditions if one not in own.conditions))
+    if not offered.conditions or not passing(own & offered):
+        return None
+    rest = text
+    for said in (*(text[one.start : one.end] for one in asked), by):
+        rest = rest.replace(said, "", 1)
+    return Offer(re.sub(r"\s+(?=[?.,;]|$)", "", " ".join(rest.split())), offered)
+
+
+def _by(writers: Sequence[str], text: str) -> str:
+    """The words "by Ada Lund and Bo Moe"; empty where no "by" names the writers: "What did Lund
+    write?"."""
+    ends = ".+?".join(re.escape(one) for one in dict.fromkeys((*writers[:1], *writers[-1:])))
+    found = re.search(rf"\bby {ends}", text, re.IGNORECASE) if writers else None
+    return found[0] if found else ""

@@ -1,9 +1,10 @@
-"""Which papers a question about works means, by their records."""
+"""Which papers a question about works means, by their records; filters in its words."""
 
 import pytest
 
-from rag_assets.core.domain import PaperFacts
-from rag_assets.search.retrieval.named_works import papers_meant
+from rag_assets.core.domain import Filter, PaperFacts
+from rag_assets.questions import asked
+from rag_assets.search.retrieval.named_works import offered_filter, papers_meant
 
 PAPERS = {
     "lund2019": PaperFacts(
@@ -33,3 +34,69 @@ PAPERS = {
 def test_papers_are_meant_by_doi_title_authors_and_year(question: str, wanted: set[str]) -> None:
     """A paper that cites the work would be given for it."""
     assert set(papers_meant(question, PAPERS)) == wanted
+
+
+def offered(
+    question: str, where: str | None = None, papers: tuple[str, ...] = ("iron",)
+) -> str | None:
+    own = {"where": Filter.parse(where) if where else None}
+    found = offered_filter(asked(question).model_copy(update=own), lambda _: papers)
+    return f"{found.question} {found.where}" if found else None
+
+
+@pytest.mark.parametrize(
+    ("question", "offer"),
+    [
+        (
+            "What do papers after 2020 by Smith say about ferritin?",
+            "What do papers say about ferritin? author:Smith year:2021-",
+        ),
+        (
+            "What do papers by Smith after 2020 say about ferritin?",
+            "What do papers say about ferritin? author:Smith year:2021-",
+        ),
+        (
+            "What did studies by Ada Lund and Bo van der Moe find?",
+            'What did studies find? author:"Ada Lund" author:"Bo van der Moe"',
+        ),
+        (
+            "How is iron measured in articles before 2010?",
+            "How is iron measured in articles? year:1-2009",
+        ),
+        (
+            "How is iron eaten in work published between 2015 and 2018?",
+            "How is iron eaten in work published? year:2015-2018",
+        ),
+        ("What do papers of 2019 say of sheep?", "What do papers say of sheep? year:2019"),
+        ("What do papers BY Smith say of sheep?", "What do papers say of sheep? author:Smith"),
+    ],
+)
+def test_authors_and_years_of_papers_are_offered(question: str, offer: str) -> None:
+    """Who names them would have to know the syntax of filters, or reads answers from other
+    papers."""
+    assert offered(question) == offer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much iron did sheep eat in 2019?",
+        "How much iron did sheep that were raised by Smith eat?",
+        "Which papers here are by Smith?",
+        "What is measured by NMR in papers?",
+        "What did Smith write about ferritin?",
+    ],
+)
+def test_other_years_and_names_are_no_filter(question: str) -> None:
+    """An offer at every second question is read by nobody; who wrote what is answered from the
+    records."""
+    assert offered(question) is None
+
+
+def test_what_is_chosen_already_or_lets_nothing_through_is_not_offered() -> None:
+    """A click would lead to the same answer, or to none."""
+    question = "What do papers since 2019 by Smith say?"
+
+    assert offered(question, "year:2019- author:Smith") is None
+    assert offered(question, "year:2019-") == "What do papers say? author:Smith"
+    assert offered(question, papers=()) is None

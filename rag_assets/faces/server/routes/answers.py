@@ -33,7 +33,7 @@ from rag_assets.faces.server.dependencies import Asked, SharedDep, counts_as_que
 from rag_assets.faces.server.problems import ProblemError
 from rag_assets.faces.server.workers import EventStream, last_of, streamed
 from rag_assets.questions import asked, said
-from rag_assets.search.retrieval.offered_filter import offered_filter
+from rag_assets.search.retrieval.named_works import offered_filter
 
 
 class AnswerEvents:
