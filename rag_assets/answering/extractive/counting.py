@@ -19,7 +19,7 @@ from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
 from rag_assets.core.text.terms import terms_of
 from rag_assets.questions import QuestionPart
-from rag_assets.questions.counting import asked_of_each, counted
+from rag_assets.questions.about_papers import asked_of_each, counted
 
 Score = Callable[[Sequence[RestrictedPart]], tuple[Sequence[Candidate], Sequence[ScoredPart]]]
 

@@ -27,7 +27,7 @@ from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Kind, Question, asked_text, read
-from rag_assets.questions.counting import asks_which_papers
+from rag_assets.questions.about_papers import asks_which_papers
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within

@@ -1,10 +1,14 @@
-"""Questions about the papers themselves: which of them, or how many, say or do something.
+"""Questions about the papers themselves: which of them, or how many, say or do something; and the
+years by which a question names papers: "since 2019", "between 2015 and 2018".
 
 "How many studies were included?" asks what a review says, and is none.
 """
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
+from rag_assets.core.domain import NumberRange
 from rag_assets.core.text.terms import QUESTION_WORDS
 
 _PAPERS = r"(?:papers|articles|publications|studies|works|reports|preprints|documents)"
@@ -24,6 +28,18 @@ _PREDICATE = re.compile(
     r"\s+(?!(?:do|did|can|could|was|is|does|there)\b)(?P<said>\w.*?)[\s?.!]*$", re.DOTALL
 )
 _IN_WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
+_YEAR = r"(?:the year )?((?:19|20)\d\d)\b"
+_YEARS = re.compile(
+    rf"\b(?:(?:between|from) {_YEAR} (?:and|to|until) {_YEAR}|(of|in|from|since|after|before|until) {_YEAR})",
+    re.IGNORECASE,
+)
+_RANGES: Mapping[str, Callable[[int], NumberRange]] = {
+    "since": lambda year: NumberRange(year, None),
+    "after": lambda year: NumberRange(year + 1, None),
+    "before": lambda year: NumberRange(1, year - 1),
+    "until": lambda year: NumberRange(1, year),
+}
+"""What a word before a year means; any other word means the year itself."""
 
 
 def asks_which_papers(question: str) -> bool:
@@ -55,3 +71,24 @@ def counted(question: str, n_papers: int) -> str:
     return f"At least {number} {papers} " + (
         f"{said['said']}." if said else f"(“{asked_of_each(question)}”)."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class YearsAsked:
+    """Years, and where a question has them."""
+
+    years: NumberRange
+    start: int
+    end: int
+
+
+def years_asked_for(question: str) -> Iterator[YearsAsked]:
+    """In the order of the question; two years in the wrong order are no range."""
+    for match in _YEARS.finditer(question):
+        first, last, word, year = match.groups()
+        if year:
+            one = int(year)
+            of_word = _RANGES.get(word.lower())
+            yield YearsAsked(of_word(one) if of_word else NumberRange(one, one), *match.span())
+        elif int(first) <= int(last):
+            yield YearsAsked(NumberRange(int(first), int(last)), *match.span())
