@@ -21,15 +21,15 @@ from rag_assets.answering.drafts import (
     DraftClaim,
     Readers,
 )
-from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
-from rag_assets.answering.extractive.conditions import Conditions
-from rag_assets.answering.extractive.counting import claims_of_papers
-from rag_assets.answering.extractive.elements import beginnings, places_asked
-from rag_assets.answering.extractive.publication import (
+from rag_assets.answering.extractive.about_papers import (
     asks_about_a_work,
+    claims_of_papers,
     names_a_paper,
     publication_claims,
 )
+from rag_assets.answering.extractive.candidates import Candidate, code_lines, sentences
+from rag_assets.answering.extractive.conditions import Conditions
+from rag_assets.answering.extractive.elements import beginnings, places_asked
 from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.table_rows import table_rows
