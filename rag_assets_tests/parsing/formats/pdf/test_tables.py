@@ -92,6 +92,38 @@ def test_a_name_over_two_columns_names_both(tmp_path: Path, short: list[Rule]) -
     )
 
 
+@pytest.mark.parametrize(
+    ("font", "stub", "wanted"),
+    [
+        (
+            "Helvetica-Oblique",
+            [],
+            "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay Yield: 73.1 | Clay",
+        ),
+        ("Helvetica-Oblique", [(60, "Kind")], "Sandy Yield: 76.4 | Sandy Protein: 91.5 | Clay"),
+        ("Helvetica", [], "Sandy Yield: 76.4 | Protein: 91.5 | Clay Yield: 73.1 | Protein: 94.2"),
+    ],
+    ids=["italics", "beside the name of rows", "first half of a name"],
+)
+def test_names_in_italics_above_upright_ones_reach_to_each_other(
+    tmp_path: Path, font: str, stub: list[Placed], wanted: str
+) -> None:
+    """ "Protein: 91.5" is printed twice in the row, and nothing would say for which soil."""
+    above: list[Placed] = [(210, "Sandy"), (370, "Clay")]
+
+    def draw(canvas: Canvas) -> None:
+        for left, text in [*stub, *above]:
+            lines(canvas, [text], left=left, top=FIRST_ROW, font=font)
+
+    below = [SPANNED[1][1:] if stub else SPANNED[1], *SPANNED[2:]]
+    rules: list[Rule] = [(60, 500, -1), (60, 500, 1), (60, 500, 3)]
+    table = table_rows(below, rules, top=FIRST_ROW + PITCH)
+
+    document = parsed(tmp_path, page((180, ["Table 1: Two measures."]), draw, table))
+
+    assert wanted in written(document)[0]
+
+
 def test_a_group_ends_where_the_indentation_returns(tmp_path: Path) -> None:
     """ "Spring sown: All sites" would be a false statement, published as exact."""
     rows = [
